@@ -1,0 +1,53 @@
+/// The name of a header or trailer field: compared without regard to case, kept as it was written (RFC 9110 §5.1).
+public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as it was written.
+    public let text: String
+
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public init(stringLiteral value: String) {
+        text = value
+    }
+
+    public static func == (left: HTTPFieldName, right: HTTPFieldName) -> Bool {
+        HTTPSyntax.equalIgnoringCase(left.text, right.text)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(HTTPSyntax.lowercased(byte)) }
+    }
+
+    public var description: String { text }
+}
+
+extension HTTPFieldName {
+    public static let accept: HTTPFieldName = "Accept"
+    public static let acceptEncoding: HTTPFieldName = "Accept-Encoding"
+    public static let acceptLanguage: HTTPFieldName = "Accept-Language"
+    public static let authorization: HTTPFieldName = "Authorization"
+    public static let contentEncoding: HTTPFieldName = "Content-Encoding"
+    public static let contentLength: HTTPFieldName = "Content-Length"
+    public static let contentType: HTTPFieldName = "Content-Type"
+    public static let cookie: HTTPFieldName = "Cookie"
+    public static let host: HTTPFieldName = "Host"
+    public static let location: HTTPFieldName = "Location"
+    public static let proxyAuthorization: HTTPFieldName = "Proxy-Authorization"
+    public static let referer: HTTPFieldName = "Referer"
+    public static let setCookie: HTTPFieldName = "Set-Cookie"
+    public static let transferEncoding: HTTPFieldName = "Transfer-Encoding"
+    public static let userAgent: HTTPFieldName = "User-Agent"
+}
+
+/// One header or trailer field line.
+public struct HTTPField: Hashable, Sendable {
+    public let name: HTTPFieldName
+    /// The value without the white space around it.
+    public let value: String
+
+    public init(name: HTTPFieldName, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

@@ -1,0 +1,121 @@
+/// Header or trailer fields: ordered, with duplicates kept, looked up without regard to case (RFC 9110 §5).
+///
+/// A field is validated on the way in. One that HTTP's grammar forbids (a name that is no token; CR, LF, NUL or another
+/// control character in a value) is not stored: it is remembered in ``rejected``, and a request that carries a rejected
+/// field is refused before anything is sent, with an error that names it.
+///
+/// ```swift
+/// var fields: HTTPFields = ["Accept": "application/json"]
+/// fields[.userAgent] = "Shop/1.0"
+/// fields.append("a=1", for: .setCookie)
+/// ```
+public struct HTTPFields: Sendable {
+    private var storage: [HTTPField]
+
+    /// Names of the fields that were refused, in the order they came, escaped so that they can be printed.
+    public private(set) var rejected: [String] = []
+
+    public init() {
+        storage = []
+    }
+
+    public init(_ fields: some Sequence<HTTPField>) {
+        self.init()
+        for field in fields { append(field) }
+    }
+
+    /// The first value of `name`. Setting replaces every field of that name; setting `nil` removes them.
+    public subscript(name: HTTPFieldName) -> String? {
+        get { storage.first { $0.name == name }?.value }
+        set {
+            guard let newValue else { return remove(name) }
+            replace(name, with: newValue)
+        }
+    }
+
+    /// Every value of `name`, in order.
+    public func values(of name: HTTPFieldName) -> [String] {
+        storage.lazy.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Every value of `name` joined with `, `, as a list-based field may be read (RFC 9110 §5.3); `nil` when absent.
+    public func combined(_ name: HTTPFieldName) -> String? {
+        let all = values(of: name)
+        return all.isEmpty ? nil : all.joined(separator: ", ")
+    }
+
+    public func contains(_ name: HTTPFieldName) -> Bool {
+        storage.contains { $0.name == name }
+    }
+
+    /// Adds a field after those already there.
+    public mutating func append(_ value: String, for name: HTTPFieldName) {
+        append(HTTPField(name: name, value: value))
+    }
+
+    public mutating func append(_ field: HTTPField) {
+        guard let accepted = accept(field) else { return }
+        storage.append(accepted)
+    }
+
+    public mutating func append(contentsOf fields: HTTPFields) {
+        storage.append(contentsOf: fields.storage)
+        rejected.append(contentsOf: fields.rejected)
+    }
+
+    /// Replaces, for every name in `fields`, all fields of that name.
+    public mutating func merge(_ fields: HTTPFields) {
+        guard !fields.isEmpty || !fields.rejected.isEmpty else { return }
+        storage.removeAll { fields.contains($0.name) }
+        append(contentsOf: fields)
+    }
+
+    public mutating func remove(_ name: HTTPFieldName) {
+        storage.removeAll { $0.name == name }
+    }
+
+    /// Adds a field that came from a peer whose parser has already split the line. For transports; it is not validated.
+    package mutating func appendParsed(name: String, value: String) {
+        storage.append(HTTPField(name: HTTPFieldName(name), value: value))
+    }
+
+    package mutating func reserveCapacity(_ count: Int) {
+        storage.reserveCapacity(count)
+    }
+
+    private mutating func replace(_ name: HTTPFieldName, with value: String) {
+        guard let field = accept(HTTPField(name: name, value: value)) else { return }
+        guard let index = storage.firstIndex(where: { $0.name == name }) else { return storage.append(field) }
+        storage[index] = field
+        let rest = storage[(index + 1)...].filter { $0.name != name }
+        storage.replaceSubrange((index + 1)..., with: rest)
+    }
+
+    private mutating func accept(_ field: HTTPField) -> HTTPField? {
+        guard HTTPSyntax.isToken(field.name.text), HTTPSyntax.isFieldValue(field.value) else {
+            rejected.append(String(reflecting: field.name.text))
+            return nil
+        }
+        let value = HTTPSyntax.trimmed(field.value)
+        return value.utf8.count == field.value.utf8.count ? field : HTTPField(name: field.name, value: value)
+    }
+}
+
+extension HTTPFields: RandomAccessCollection {
+    public var startIndex: Int { storage.startIndex }
+    public var endIndex: Int { storage.endIndex }
+    public subscript(position: Int) -> HTTPField { storage[position] }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
+        self.init(elements.lazy.map { HTTPField(name: $0.0, value: $0.1) })
+    }
+}
+
+extension HTTPFields: Equatable {
+    /// Same fields, same order; names without regard to case.
+    public static func == (left: HTTPFields, right: HTTPFields) -> Bool {
+        left.storage == right.storage && left.rejected == right.rejected
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// A complete response: head and body.
+public struct HTTPResponse: Sendable {
+    /// 200 to 599 for anything a transport hands up; interim (1xx) replies stay below (RFC 9110 §15).
+    public var status: Int
+    /// As received: `Content-Encoding` and `Content-Length` still speak of the bytes on the wire.
+    public var fields: HTTPFields
+    /// The content with its codings (gzip, br, zstd, deflate) removed.
+    public var body: Data
+    public var version: HTTPVersion
+
+    public init(status: Int, fields: HTTPFields = [:], body: Data = Data(), version: HTTPVersion = .http11) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.version = version
+    }
+}
+
+/// The version of HTTP a response came by.
+public struct HTTPVersion: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The ALPN-style name: `http/1.0`, `http/1.1`, `h2`, `h3`.
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public static let http10 = HTTPVersion(rawValue: "http/1.0")
+    public static let http11 = HTTPVersion(rawValue: "http/1.1")
+    public static let http2 = HTTPVersion(rawValue: "h2")
+    public static let http3 = HTTPVersion(rawValue: "h3")
+    /// The transport's platform does not tell.
+    public static let unknown = HTTPVersion(rawValue: "unknown")
+
+    public var description: String { rawValue }
+}

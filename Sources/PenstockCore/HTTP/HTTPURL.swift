@@ -1,0 +1,102 @@
+/// An absolute `http` or `https` URL, parsed once and strictly (RFC 3986, RFC 9110 §4.2).
+///
+/// The one parse decides everything that is derived from it: the socket, the TLS server name, the `Host` field, the
+/// cache key. A text that two parsers could read differently (user information, a backslash, an escape in the host, a
+/// number that is not a dotted quad) is refused.
+public struct HTTPURL: Hashable, Sendable {
+    /// Scheme, host and port.
+    public let origin: Origin
+    /// The path with its percent-escapes; begins with `/`.
+    public let path: String
+    /// The query with its percent-escapes, without the `?`.
+    public let query: String?
+
+    /// The request target in origin form: path and query.
+    public var target: String {
+        guard let query else { return path }
+        return "\(path)?\(query)"
+    }
+
+    public var absoluteString: String { origin.text + target }
+
+    public var scheme: Scheme { origin.scheme }
+    public var host: String { origin.host }
+    public var port: Int { origin.port }
+
+    package init(origin: Origin, path: String, query: String?) {
+        self.origin = origin
+        self.path = path
+        self.query = query
+    }
+
+    /// Parses an absolute URL. A fragment is dropped, as it is never sent. Characters that a URL may not hold, such as
+    /// spaces and those beyond ASCII, are percent-encoded as UTF-8; an international host name becomes its ASCII form.
+    ///
+    /// - Throws: what is wrong with the text.
+    public init(_ text: String) throws(ParseError) {
+        self = try HTTPURLParser.parse(text)
+    }
+
+    /// Resolves a URI reference, such as the value of `Location`, against this URL (RFC 3986 §5.2).
+    public func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
+        try HTTPURLParser.resolve(reference, against: self)
+    }
+}
+
+extension HTTPURL {
+    public enum Scheme: String, Hashable, Sendable {
+        case http, https
+
+        public var defaultPort: Int { self == .http ? 80 : 443 }
+    }
+
+    /// Scheme, host and port: what may share a connection and see the same credentials (RFC 9110 §4.3.1).
+    public struct Origin: Hashable, Sendable, CustomStringConvertible {
+        public let scheme: Scheme
+        /// Lower-case ASCII; an IPv6 address without its brackets.
+        public let host: String
+        public let port: Int
+        /// The serialised form, for example `https://shop.example.com` or `http://[::1]:8080`.
+        public let text: String
+
+        package init(scheme: Scheme, host: String, port: Int) {
+            self.scheme = scheme
+            self.host = host
+            self.port = port
+            let bracketed = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+            text = "\(scheme.rawValue)://\(bracketed)" + (port == scheme.defaultPort ? "" : ":\(port)")
+        }
+
+        public var description: String { text }
+    }
+
+    /// Why a text is no URL that Penstock would connect to.
+    @nonexhaustive
+    public enum ParseError: Error, Hashable, Sendable {
+        /// A control character or a backslash somewhere in the text.
+        case forbiddenCharacter
+        /// No scheme, or no `//` after it.
+        case notAbsolute
+        /// A scheme other than `http` and `https`.
+        case foreignScheme(String)
+        /// `user:password@` before the host: credentials belong in a header.
+        case userInformation
+        case missingHost
+        case invalidHost
+        case invalidPort
+    }
+}
+
+extension HTTPURL.ParseError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .forbiddenCharacter: "the URL holds a control character or a backslash"
+        case .notAbsolute: "the URL has no scheme"
+        case .foreignScheme(let scheme): "the scheme \(String(reflecting: scheme)) is neither http nor https"
+        case .userInformation: "the URL holds user information before its host"
+        case .missingHost: "the URL has no host"
+        case .invalidHost: "the URL's host is not valid"
+        case .invalidPort: "the URL's port is not a number from 1 to 65535"
+        }
+    }
+}

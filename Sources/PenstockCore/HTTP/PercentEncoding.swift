@@ -1,0 +1,73 @@
+/// Percent-encoding of UTF-8 (RFC 3986 §2).
+package enum PercentEncoding {
+    /// Escapes everything but unreserved characters: what a value needs to stand anywhere in a URL.
+    package static func escaped(_ text: some StringProtocol) -> String {
+        escape(text, keeping: isUnreserved)
+    }
+
+    /// Escapes what may not stand in a path or a query and leaves the rest, with its escapes, as it is. A `%` that
+    /// begins no escape is escaped.
+    package static func repaired(_ text: some StringProtocol) -> String {
+        guard !text.utf8.allSatisfy(isPathOrQueryByte) else { return String(text) }
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count + 16)
+        for (index, byte) in bytes.enumerated() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count
+                && isHex(bytes[index + 1]) && isHex(bytes[index + 2])
+            if isEscape || isPathOrQueryByte(byte) { output.append(byte) } else { appendEscape(of: byte, to: &output) }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Escapes every byte that `keeping` refuses.
+    package static func escape(_ text: some StringProtocol, keeping: (UInt8) -> Bool) -> String {
+        guard !text.utf8.allSatisfy(keeping) else { return String(text) }
+        var output: [UInt8] = []
+        output.reserveCapacity(text.utf8.count + 16)
+        for byte in text.utf8 {
+            if keeping(byte) { output.append(byte) } else { appendEscape(of: byte, to: &output) }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// How many dots a segment consists of, escaped ones included; 0 when it holds anything else.
+    package static func dots(_ segment: some StringProtocol) -> Int {
+        switch segment.lowercased() {
+        case ".", "%2e": 1
+        case "..", ".%2e", "%2e.", "%2e%2e": 2
+        default: 0
+        }
+    }
+
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
+            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "~")
+    }
+
+    /// `pchar`, `/` and `?` (RFC 3986 §3.3 and §3.4), without `%`.
+    private static func isPathOrQueryByte(_ byte: UInt8) -> Bool {
+        if isUnreserved(byte) { return true }
+        switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
+            UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
+            UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "?"):
+            return true
+        default:
+            return false
+        }
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
+    }
+
+    private static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {
+        let digits: StaticString = "0123456789ABCDEF"
+        output.append(UInt8(ascii: "%"))
+        output.append(digits.utf8Start[Int(byte >> 4)])
+        output.append(digits.utf8Start[Int(byte & 15)])
+    }
+}

@@ -1,0 +1,112 @@
+/// How a call reaches the exchange that serves it, whichever one that is at the moment.
+///
+/// The call's side cancels, suspends and resumes; the transport's side attaches itself for as long as an exchange is
+/// under way and reports progress. Cancellation is for good; a suspension outlives a redirect.
+public final class ExchangeControl: Sendable {
+    private struct State {
+        var isCancelled = false
+        var isSuspended = false
+        var exchange: (any ControlledExchange)?
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Locked(State())
+    /// Called by the transport as bytes move; must return at once. `nil` when nobody listens, so that transports can
+    /// leave the counting out.
+    public let onProgress: (@Sendable (TransferProgress) -> Void)?
+
+    public init(onProgress: (@Sendable (TransferProgress) -> Void)? = nil) {
+        self.onProgress = onProgress
+    }
+
+    public var isCancelled: Bool { state.withLock(\.isCancelled) }
+    public var isSuspended: Bool { state.withLock(\.isSuspended) }
+
+    // MARK: The call's side
+
+    /// Ends the exchange under way and any that would follow. More than once does nothing more.
+    public func cancel() {
+        let (exchange, waiters) = state.withLock { state in
+            state.isCancelled = true
+            defer { state.waiters = [] }
+            return (state.exchange, state.waiters)
+        }
+        exchange?.cancel()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Stops the bytes of the exchange under way, and holds back any that would begin.
+    public func suspend() {
+        let exchange = state.withLock { state in
+            state.isSuspended = true
+            return state.exchange
+        }
+        exchange?.suspend()
+    }
+
+    public func resume() {
+        let (exchange, waiters) = state.withLock { state in
+            state.isSuspended = false
+            defer { state.waiters = [] }
+            return (state.exchange, state.waiters)
+        }
+        exchange?.resume()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Returns when the call is not suspended, or is cancelled.
+    package func untilResumed() async {
+        guard isSuspended else { return }
+        await withCheckedContinuation { continuation in
+            let mustWait = state.withLock { state in
+                guard state.isSuspended, !state.isCancelled else { return false }
+                state.waiters.append(continuation)
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    // MARK: The transport's side
+
+    /// Connects an exchange that is about to begin.
+    ///
+    /// - Returns: `false` when the call is cancelled already; the exchange must not begin.
+    public func attach(_ exchange: any ControlledExchange) -> Bool {
+        state.withLock { state in
+            guard !state.isCancelled else { return false }
+            state.exchange = exchange
+            return true
+        }
+    }
+
+    /// Disconnects the exchange that is over.
+    public func detach() {
+        state.withLock { $0.exchange = nil }
+    }
+}
+
+/// An exchange under way, as its control sees it. Each may be called from any thread, at any time after
+/// ``ExchangeControl/attach(_:)``, also after the exchange has ended; each returns at once.
+public protocol ControlledExchange: AnyObject, Sendable {
+    func cancel()
+    func suspend()
+    func resume()
+}
+
+/// Bytes of content moved so far, and the totals where they are known.
+public struct TransferProgress: Hashable, Sendable {
+    public var sent: Int
+    public var expectedToSend: Int?
+    /// Of the response, after its codings are removed.
+    public var received: Int
+    /// From `Content-Length`, when the content has no coding.
+    public var expectedToReceive: Int?
+
+    public init(sent: Int = 0, expectedToSend: Int? = nil, received: Int = 0, expectedToReceive: Int? = nil) {
+        self.sent = sent
+        self.expectedToSend = expectedToSend
+        self.received = received
+        self.expectedToReceive = expectedToReceive
+    }
+}

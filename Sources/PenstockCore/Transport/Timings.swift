@@ -1,0 +1,52 @@
+/// When the phases of an exchange ended, each counted from its start; `nil` for a phase that did not happen or that
+/// the platform does not tell.
+public struct Timings: Hashable, Sendable {
+    /// The name was looked up.
+    public var nameLookup: Duration?
+    /// The connection was there (for a reused one: at once).
+    public var connected: Duration?
+    /// TLS was agreed.
+    public var secured: Duration?
+    /// The request was about to be sent.
+    public var requestStart: Duration?
+    /// The first byte of the response came.
+    public var responseStart: Duration?
+    /// The exchange was over.
+    public var total: Duration?
+
+    public init(
+        nameLookup: Duration? = nil, connected: Duration? = nil, secured: Duration? = nil,
+        requestStart: Duration? = nil, responseStart: Duration? = nil, total: Duration? = nil
+    ) {
+        self.nameLookup = nameLookup
+        self.connected = connected
+        self.secured = secured
+        self.requestStart = requestStart
+        self.responseStart = responseStart
+        self.total = total
+    }
+}
+
+/// The connection an exchange went over.
+public struct ConnectionInfo: Hashable, Sendable {
+    /// Whether it had served an exchange before; `nil` where the platform does not tell.
+    public var isReused: Bool?
+    /// The peer's numeric address.
+    public var remoteAddress: String?
+    public var remotePort: Int?
+    /// Bytes of the request body that were handed to the wire.
+    public var bytesSent: Int
+    /// Bytes of the response body as they came, before codings were removed.
+    public var bytesReceived: Int
+
+    public init(
+        isReused: Bool? = nil, remoteAddress: String? = nil, remotePort: Int? = nil, bytesSent: Int = 0,
+        bytesReceived: Int = 0
+    ) {
+        self.isReused = isReused
+        self.remoteAddress = remoteAddress
+        self.remotePort = remotePort
+        self.bytesSent = bytesSent
+        self.bytesReceived = bytesReceived
+    }
+}

@@ -1,0 +1,89 @@
+/// Why an exchange failed, and how far its request got.
+public struct TransportError: Error, Sendable {
+    @nonexhaustive
+    public enum Kind: Hashable, Sendable {
+        /// No connection could be made.
+        case unreachable(Reachability)
+        case timeout(TimeoutPhase)
+        /// Through the control, or because the transport was shut down.
+        case cancelled
+        /// The handshake failed or the peer's certificate was refused.
+        case tls(TLSFailure)
+        /// A connection that was made broke: reset, closed early, or shorter than its length.
+        case connectionLost
+        /// The peer broke the protocol.
+        case protocolViolation
+        case limitExceeded(ResponseLimits.Limit)
+        /// The request's own body could not be read.
+        case requestBody
+        /// The transport cannot enforce what was asked; names it. Nothing was sent.
+        case unsupported(String)
+        /// None of the others; the message tells.
+        case other
+    }
+
+    @nonexhaustive
+    public enum Reachability: String, Hashable, Sendable {
+        /// The machine has no route to any network.
+        case offline
+        case nameNotResolved
+        case connectionRefused
+        case noRoute
+    }
+
+    @nonexhaustive
+    public enum TLSFailure: String, Hashable, Sendable {
+        /// The chain ends in no trusted authority, or the certificate is self-signed.
+        case untrusted
+        case expired
+        case wrongHost
+        /// The handshake itself failed.
+        case handshake
+        /// The trust policy's own material cannot be read.
+        case trustMaterial
+    }
+
+    public var kind: Kind
+    public var sendState: SendState
+    /// For people; holds no header value and no body.
+    public var message: String
+    public var timings: Timings
+    /// The head of a response that began before the failure, without its body.
+    public var partialResponse: HTTPResponse?
+
+    public init(
+        _ kind: Kind, sendState: SendState, message: String = "", timings: Timings = .init(),
+        partialResponse: HTTPResponse? = nil
+    ) {
+        self.kind = kind
+        self.sendState = sendState
+        self.message = message
+        self.timings = timings
+        self.partialResponse = partialResponse
+    }
+}
+
+/// How far a request got: what decides whether it may be sent again (RFC 9110 §9.2.2).
+public enum SendState: String, Hashable, Sendable, Comparable {
+    /// No byte of it left the machine.
+    case unsent
+    /// The server said that it did not process it (RFC 9113 §8.7).
+    case unprocessed
+    /// Some of it left, and no answer came.
+    case maybeProcessed
+    /// A response began.
+    case answered
+
+    private var rank: Int {
+        switch self {
+        case .unsent: 0
+        case .unprocessed: 1
+        case .maybeProcessed: 2
+        case .answered: 3
+        }
+    }
+
+    public static func < (left: SendState, right: SendState) -> Bool {
+        left.rank < right.rank
+    }
+}
