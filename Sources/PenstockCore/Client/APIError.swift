@@ -1,0 +1,182 @@
+import Foundation
+
+/// Why a call failed: one type for every failure, thrown by everything that sends.
+///
+/// ```
+/// APIError.Kind
+/// ├── before anything is sent
+/// │   ├── invalidParameter      a parameter, a header or the path breaks a rule
+/// │   ├── invalidConfiguration  no such service or environment, a base URL that is none
+/// │   ├── blocked               a policy forbids it: cleartext, a redirect, a veto
+/// │   └── unsupported           the transport cannot enforce what was asked
+/// ├── on the network
+/// │   ├── unreachable           no connection: offline, no such name, refused
+/// │   ├── timeout               which phase
+/// │   ├── tls                   the handshake or the certificate
+/// │   ├── transport             the connection broke, or the peer broke the protocol
+/// │   └── limitExceeded         more than the limits allow
+/// ├── in the answer
+/// │   ├── httpStatus            not the status that means success
+/// │   ├── malformedEnvelope     no envelope, or one without a usable code
+/// │   ├── business              the server's own code and message
+/// │   ├── validation            which rule
+/// │   └── decoding              at which coding path
+/// └── cancelled                 by the caller, the owner, or the task
+/// ```
+///
+/// ```swift
+/// switch error.kind {
+/// case .business(let code, let message): show(message, code)
+/// case .unreachable, .timeout: offerRetry()
+/// case .cancelled: break
+/// default: show(error.localizedDescription)
+/// }
+/// ```
+///
+/// Nothing it prints holds a header value or a body that may be secret; the whole response is in ``response``.
+public struct APIError: Error, Sendable {
+    @nonexhaustive
+    public enum Kind: Hashable, Sendable {
+        /// `field` names the parameter, header or path argument.
+        case invalidParameter(field: String, reason: String)
+        case invalidConfiguration(reason: String)
+        case blocked(reason: String)
+        case unsupported(feature: String)
+        case unreachable(TransportError.Reachability)
+        case timeout(TimeoutPhase)
+        case tls(TransportError.TLSFailure)
+        case transport(TransportFault)
+        case limitExceeded(ResponseLimits.Limit)
+        case httpStatus(Int)
+        case malformedEnvelope(reason: String)
+        case business(code: BusinessCode, message: String)
+        case validation(rule: String)
+        /// `path` is the coding path in dotted form, for example `data.items[3].price`.
+        case decoding(path: String, reason: String)
+        case cancelled
+    }
+
+    /// How a connection that was made failed its exchange.
+    @nonexhaustive
+    public enum TransportFault: String, Hashable, Sendable {
+        case connectionLost
+        case protocolViolation
+        case requestBody
+        case other
+    }
+
+    public var kind: Kind
+    /// The stage that found it.
+    public var stage: Stage
+    /// For developers; `localizedDescription` is for users.
+    public var debugMessage: String
+    /// The request as it was sent, or as far as it was made.
+    public var request: HTTPRequest?
+    /// The response with its body, when one came.
+    public var response: HTTPResponse?
+    /// How far the request got, when there was one to send.
+    public var sendState: SendState?
+    public var underlying: (any Error)?
+    /// Every exchange of the call, the failed one last.
+    public var attempts: [Attempt] = []
+    /// What the app's ``ErrorMapper`` makes of it.
+    public var presentation: Presentation?
+
+    public init(
+        _ kind: Kind, stage: Stage, debugMessage: String = "", request: HTTPRequest? = nil,
+        response: HTTPResponse? = nil, sendState: SendState? = nil, underlying: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.stage = stage
+        self.debugMessage = debugMessage
+        self.request = request
+        self.response = response
+        self.sendState = sendState
+        self.underlying = underlying
+    }
+}
+
+extension APIError {
+    /// The part of the request path that found the failure; the same names as the stages, types and events.
+    public struct Stage: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        public static let parameters = Stage(rawValue: "parameters")
+        public static let prepare = Stage(rawValue: "prepare")
+        public static let interceptor = Stage(rawValue: "interceptor")
+        public static let redirect = Stage(rawValue: "redirect")
+        public static let cookies = Stage(rawValue: "cookies")
+        public static let seal = Stage(rawValue: "seal")
+        public static let sign = Stage(rawValue: "sign")
+        public static let transport = Stage(rawValue: "transport")
+        public static let status = Stage(rawValue: "status")
+        public static let envelope = Stage(rawValue: "envelope")
+        public static let validation = Stage(rawValue: "validation")
+        public static let decoding = Stage(rawValue: "decoding")
+        public static let reform = Stage(rawValue: "reform")
+
+        public var description: String { rawValue }
+    }
+
+    /// One exchange of a call.
+    public struct Attempt: Sendable {
+        public var method: HTTPMethod
+        public var url: HTTPURL
+        /// `nil` when no response came.
+        public var status: Int?
+        public var timings: Timings
+        public var connection: ConnectionInfo
+
+        public init(
+            method: HTTPMethod, url: HTTPURL, status: Int? = nil, timings: Timings = .init(),
+            connection: ConnectionInfo = .init()
+        ) {
+            self.method = method
+            self.url = url
+            self.status = status
+            self.timings = timings
+            self.connection = connection
+        }
+    }
+
+    /// What an app wants its users and its developers to see.
+    public struct Presentation: Hashable, Sendable {
+        /// The app's own number for the failure.
+        public var code: Int?
+        public var userText: String?
+        public var debugText: String?
+
+        public init(code: Int? = nil, userText: String? = nil, debugText: String? = nil) {
+            self.code = code
+            self.userText = userText
+            self.debugText = debugText
+        }
+    }
+}
+
+/// The code of an envelope: servers use numbers or words.
+public enum BusinessCode: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    case int(Int)
+    case string(String)
+
+    public init(integerLiteral value: Int) {
+        self = .int(value)
+    }
+
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+}
+
+extension BusinessCode: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .int(let number): String(number)
+        case .string(let text): text
+        }
+    }
+}
