@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "PenstockCore", targets: ["PenstockCore"])
     ],
     targets: [
-        .target(name: "PenstockCore", swiftSettings: strict)
+        .target(name: "PenstockCore", swiftSettings: strict),
+        .testTarget(name: "PenstockCoreTests", dependencies: ["PenstockCore"], swiftSettings: strict),
     ]
 )
