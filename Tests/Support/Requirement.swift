@@ -1,4 +1,4 @@
-public import Testing
+import Testing
 
 /// Claims that a test shows one or more rows of the requirements.
 ///
