@@ -10,6 +10,8 @@ let package = Package(
         .library(name: "PenstockCore", targets: ["PenstockCore"])
     ],
     targets: [
-        .target(name: "PenstockCore", swiftSettings: strict)
+        .target(name: "PenstockCore", swiftSettings: strict),
+        .testTarget(name: "PenstockEndToEndTests", swiftSettings: strict),
+        .testTarget(name: "PenstockPackagingTests", swiftSettings: strict),
     ]
 )
