@@ -27,7 +27,8 @@ struct NginxServer: Sendable {
             let certificates = try Certificates(in: folder)
             authority = certificates.authority.certificate
             try writeContent(to: folder)
-            let configuration = NginxConfiguration(folder: folder, ports: ports, certificates: certificates, ready: ready)
+            let configuration = NginxConfiguration(
+                folder: folder, ports: ports, certificates: certificates, ready: ready)
             let file = folder.appendingPathComponent("nginx.conf")
             try Data(configuration.text.utf8).write(to: file)
             return (
