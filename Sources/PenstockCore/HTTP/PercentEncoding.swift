@@ -32,6 +32,27 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// The bytes with every escape undone once; a `%` that begins no escape stays.
+    package static func decoded(_ text: some StringProtocol) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = hexValue(bytes[index + 1]), let low = hexValue(bytes[index + 2])
+            {
+                output.append(high << 4 | low)
+                index += 3
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return output
+    }
+
     /// How many dots a segment consists of, escaped ones included; 0 when it holds anything else.
     package static func dots(_ segment: some StringProtocol) -> Int {
         switch segment.lowercased() {
@@ -60,11 +81,16 @@ package enum PercentEncoding {
         }
     }
 
-    private static func isHex(_ byte: UInt8) -> Bool {
-        byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
+    private static func isHex(_ byte: UInt8) -> Bool { hexValue(byte) != nil }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        let digit = byte &- UInt8(ascii: "0")
+        if digit < 10 { return digit }
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? letter + 10 : nil
     }
 
-    private static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {
+    static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {
         let digits: StaticString = "0123456789ABCDEF"
         output.append(UInt8(ascii: "%"))
         output.append(digits.utf8Start[Int(byte >> 4)])

@@ -1,0 +1,29 @@
+# The commands of the project. `make` alone lists them.
+
+.PHONY: help demo test lint setup sanitize
+.DEFAULT_GOAL := help
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build the example shop and tell its story
+	@Scripts/setup build
+	@swift run --package-path Examples/Shop
+
+test: ## everything that must hold: lint, the package's tests, the example's tests
+	@Scripts/setup test
+	@Scripts/lint
+	@swift build --build-tests
+	@swift test --skip-build --disable-xctest
+	@swift test --disable-xctest --package-path Examples/Shop
+
+lint: ## layout, house rules and the register of requirements
+	@Scripts/lint
+
+setup: ## install what is missing, or say what it is
+	@Scripts/setup test
+
+sanitize: ## the tests again, under the thread and the address sanitizer
+	@Scripts/setup test
+	@Scripts/sanitize thread
+	@Scripts/sanitize address

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Where the parameters of a call go, and how they are written.
+public enum ParameterEncoding: Sendable {
+    /// Into the query of the URL.
+    case query(FormFormat)
+    /// Into the body, as `application/x-www-form-urlencoded`.
+    case form(FormFormat)
+    /// Into the body, as `application/json`.
+    case json(JSONFormat)
+
+    /// A query with the defaults of ``FormFormat``.
+    public static let query = ParameterEncoding.query(FormFormat())
+    /// A form with the defaults of ``FormFormat``.
+    public static let form = ParameterEncoding.form(FormFormat())
+    /// JSON with the defaults of ``JSONFormat``.
+    public static let json = ParameterEncoding.json(JSONFormat())
+
+    /// What the encoding adds to a request.
+    public enum Output: Hashable, Sendable {
+        /// Escaped pairs for the URL; may be empty.
+        case query(String)
+        case body(Data, contentType: String)
+    }
+
+    public func encode(_ value: ParameterValue) throws(ParameterEncodingError) -> Output {
+        switch self {
+        case .query(let format): .query(try format.text(value))
+        case .form(let format): .body(try format.data(value), contentType: "application/x-www-form-urlencoded")
+        case .json(let format): .body(try format.data(value), contentType: "application/json")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// The path of an endpoint below its service's base URL.
+///
+/// In an interpolated literal the text is the template and every value is an argument: it fills exactly its place and
+/// can never change the structure of the path.
+///
+/// ```swift
+/// let path: Path = "/products/\(id, name: "id")/reviews"
+/// path.encoded    // "/products/caf%C3%A9%2F7/reviews" for the id "café/7"
+/// path.template   // "/products/{id}/reviews"
+/// ```
+///
+/// A path that cannot be used safely does not trap. It remembers what is wrong, and ``validated()`` throws it before
+/// anything is sent.
+public struct Path: Sendable, Hashable {
+    /// The path as it goes into a URL: ASCII, escaped, beginning with exactly one `/` unless it is empty.
+    public let encoded: String
+    /// The path with a placeholder for every argument, `{}` or `{name}`: the same for all calls of an endpoint.
+    public let template: String
+    private let failure: Invalid?
+
+    /// A path made at run time, without arguments. Escapes in it are kept; what a path may not hold is escaped.
+    public init(literal: String) {
+        var builder = Interpolation(literalCapacity: literal.utf8.count, interpolationCount: 0)
+        builder.appendLiteral(literal)
+        self.init(stringInterpolation: builder)
+    }
+
+    /// - Throws: what makes the path unusable; of several flaws the first one.
+    public func validated() throws(Invalid) {
+        if let failure { throw failure }
+    }
+}
+
+extension Path: ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) {
+        self.init(literal: value)
+    }
+
+    public init(stringInterpolation builder: Interpolation) {
+        encoded = Self.withOneLeadingSlash(builder.encoded)
+        template = Self.withOneLeadingSlash(builder.template)
+        failure = builder.failure ?? (PathRules.hasDotSegment(encoded) ? Invalid(.path, .dotSegment) : nil)
+    }
+
+    /// Two slashes at the beginning of a request target would read as a host.
+    private static func withOneLeadingSlash(_ text: String) -> String {
+        text.isEmpty ? "" : "/" + text.drop { $0 == "/" }
+    }
+}
+
+extension Path: CustomStringConvertible {
+    /// The template: arguments may be private.
+    public var description: String { template }
+}
+
+extension Path {
+    /// Why a path cannot be used. It does not hold the argument, which may be private.
+    public struct Invalid: Error, Hashable, Sendable {
+        /// The part of the path that is at fault.
+        @nonexhaustive
+        public enum Part: Hashable, Sendable {
+            /// The text of the template.
+            case literal
+            /// An interpolated value, counted from 0.
+            case argument(index: Int, name: String?)
+            /// Text and arguments together.
+            case path
+        }
+
+        @nonexhaustive
+        public enum Reason: Hashable, Sendable {
+            /// The argument has no text, so that its segment would vanish.
+            case empty
+            /// `.` or `..` between slashes or backslashes, in any escaped form.
+            case dotSegment
+            /// A control character, plain or escaped.
+            case controlCharacter
+            /// A backslash, which some servers take for a slash, in the template, plain or escaped.
+            case backslash
+            /// `?` or `#` in the template: a query belongs to the parameters.
+            case queryOrFragment
+        }
+
+        public let part: Part
+        public let reason: Reason
+
+        init(_ part: Part, _ reason: Reason) {
+            self.part = part
+            self.reason = reason
+        }
+    }
+}
+
+extension Path.Invalid: CustomStringConvertible {
+    public var description: String { "\(subject) \(explanation)" }
+
+    private var subject: String {
+        switch part {
+        case .literal: "the path's template"
+        case .argument(let index, nil): "the path's argument \(index)"
+        case .argument(let index, let name?): "the path's argument \(index) (\(name))"
+        case .path: "the path"
+        }
+    }
+
+    private var explanation: String {
+        switch reason {
+        case .empty: "is empty"
+        case .dotSegment: "holds a segment of dots"
+        case .controlCharacter: "holds a control character"
+        case .backslash: "holds a backslash"
+        case .queryOrFragment: "holds ? or #"
+        }
+    }
+}

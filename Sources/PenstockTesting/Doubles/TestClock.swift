@@ -1,0 +1,129 @@
+import PenstockCore
+
+/// A clock that stands still until a test moves it.
+///
+/// ```swift
+/// let clock = TestClock()
+/// async let slept: Void = clock.sleep(for: .seconds(30))
+/// await clock.waitForSleepers(count: 1)
+/// clock.advance(by: .seconds(30))
+/// try await slept
+/// ```
+///
+/// Sleepers resume in the order of their deadlines; those of one deadline in the order they began. A sleeper whose task
+/// is cancelled throws `CancellationError` at once.
+public final class TestClock: Clock, Sendable {
+    /// Time since the clock was made.
+    public struct Instant: InstantProtocol {
+        public let offset: Duration
+
+        public init(offset: Duration = .zero) {
+            self.offset = offset
+        }
+
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct Sleeper {
+        let id: Int
+        let deadline: Instant
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct Watcher {
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var now = Instant()
+        var nextID = 0
+        var sleepers: [Sleeper] = []
+        /// Sleepers whose cancellation came before they were stored.
+        var cancelled: Set<Int> = []
+        var watchers: [Watcher] = []
+    }
+
+    private let state = Locked(State())
+
+    public init() {}
+
+    public var now: Instant { state.withLock(\.now) }
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// How many tasks sleep at this moment.
+    public var sleeperCount: Int { state.withLock(\.sleepers.count) }
+
+    /// Returns when the clock has reached `deadline`; `tolerance` means nothing here.
+    ///
+    /// - Throws: `CancellationError` once the task is cancelled.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let isDue = await withTaskCancellationHandler {
+            await withCheckedContinuation { add(Sleeper(id: id, deadline: deadline, continuation: $0)) }
+        } onCancel: {
+            cancel(id)
+        }
+        state.withLock { _ = $0.cancelled.remove(id) }
+        guard isDue else { throw CancellationError() }
+    }
+
+    /// Moves time on, step by step through the deadlines on the way, so that each sleeper wakes at its own time.
+    public func advance(by duration: Duration) {
+        let end = now.advanced(by: duration)
+        while let sleeper = next(dueBy: end) { sleeper.continuation.resume(returning: true) }
+        state.withLock { $0.now = max($0.now, end) }
+    }
+
+    /// Returns when at least `count` tasks sleep. It waits for ever if they never do: give the test a time limit.
+    public func waitForSleepers(count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                guard state.sleepers.count < count else { return true }
+                state.watchers.append(Watcher(count: count, continuation: continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    private func add(_ sleeper: Sleeper) {
+        let (outcome, ready) = state.withLock { state -> (Bool?, [Watcher]) in
+            if state.cancelled.remove(sleeper.id) != nil { return (false, []) }
+            if sleeper.deadline <= state.now { return (true, []) }
+            state.sleepers.append(sleeper)
+            let ready = state.watchers.filter { $0.count <= state.sleepers.count }
+            state.watchers.removeAll { $0.count <= state.sleepers.count }
+            return (nil, ready)
+        }
+        if let outcome { sleeper.continuation.resume(returning: outcome) }
+        for watcher in ready { watcher.continuation.resume() }
+    }
+
+    private func cancel(_ id: Int) {
+        let sleeper = state.withLock { state -> Sleeper? in
+            guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                state.cancelled.insert(id)
+                return nil
+            }
+            return state.sleepers.remove(at: index)
+        }
+        sleeper?.continuation.resume(returning: false)
+    }
+
+    private func next(dueBy end: Instant) -> Sleeper? {
+        state.withLock { state in
+            let due = state.sleepers.indices.filter { state.sleepers[$0].deadline <= end }
+            let first = due.min { state.sleepers[$0].deadline < state.sleepers[$1].deadline }
+            guard let first else { return nil }
+            let sleeper = state.sleepers.remove(at: first)
+            state.now = max(state.now, sleeper.deadline)
+            return sleeper
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import PenstockCore
+
+/// What a loopback server saw, and who waits for it to see more.
+final class LoopbackLedger: Sendable {
+    struct Counts: Sendable {
+        var requests = 0
+        var connections = 0
+        var open = 0
+        var aborts = 0
+        var refusals = 0
+    }
+
+    private struct Waiter {
+        let id: Int
+        let isSatisfied: @Sendable (Counts) -> Bool
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var counts = Counts()
+        var requests: [LoopbackServer.Request] = []
+        var isStopping = false
+        var nextWaiter = 0
+        var waiters: [Waiter] = []
+    }
+
+    private let state = Locked(State())
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var counts: Counts { state.withLock(\.counts) }
+    var requests: [LoopbackServer.Request] { state.withLock(\.requests) }
+
+    // MARK: The server's side
+
+    func record(_ request: LoopbackServer.Request) {
+        change { state in
+            state.counts.requests += 1
+            if state.requests.count < self.limit { state.requests.append(request) }
+        }
+    }
+
+    /// - Returns: the new connection's number.
+    func recordConnection() -> Int {
+        change { state in
+            state.counts.connections += 1
+            state.counts.open += 1
+        }.connections
+    }
+
+    func recordClose() {
+        change { $0.counts.open -= 1 }
+    }
+
+    /// A client that goes because the server stops has not aborted.
+    func recordAbort() {
+        change { state in
+            if !state.isStopping { state.counts.aborts += 1 }
+        }
+    }
+
+    func recordRefusal() {
+        change { $0.counts.refusals += 1 }
+    }
+
+    /// No abort counts from here on.
+    func stop() {
+        change { $0.isStopping = true }
+    }
+
+    @discardableResult
+    private func change(_ body: (inout State) -> Void) -> Counts {
+        let (counts, ready) = state.withLock { state in
+            body(&state)
+            let counts = state.counts
+            let ready = state.waiters.filter { $0.isSatisfied(counts) }
+            if !ready.isEmpty { state.waiters.removeAll { $0.isSatisfied(counts) } }
+            return (counts, ready)
+        }
+        for waiter in ready { waiter.continuation.resume(returning: true) }
+        return counts
+    }
+
+    // MARK: The test's side
+
+    /// Waits until the counts satisfy the test; `false` when `limit` passes first.
+    func wait(upTo limit: Duration, until isSatisfied: @escaping @Sendable (Counts) -> Bool) async -> Bool {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            self.expire(id)
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                guard !isSatisfied(state.counts) else { return true }
+                state.waiters.append(Waiter(id: id, isSatisfied: isSatisfied, continuation: continuation))
+                return false
+            }
+            if isThere { continuation.resume(returning: true) }
+        }
+    }
+
+    private func expire(_ id: Int) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+            return state.waiters.remove(at: index)
+        }
+        waiter?.continuation.resume(returning: false)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import PenstockCore
+
+extension LoopbackServer {
+    /// What the server does with a request: answer it well, answer it badly, or not at all.
+    public struct Response: Sendable {
+        public enum Body: Sendable {
+            /// With a `Content-Length`.
+            case bytes(Data)
+            /// In chunks: `next` is called with 0, 1, 2 … until it returns `nil`; `pause` goes before each but the first.
+            case produced(pause: Duration, next: @Sendable (Int) -> Data?)
+        }
+
+        /// What happens to the connection after the reply.
+        public enum Ending: Sendable {
+            case keepAlive
+            /// Closed, as `Connection: close` announced.
+            case close
+            /// Closed without a word.
+            case drop
+            /// Broken with a reset.
+            case reset
+            /// Nothing more is sent, until the client goes or the server stops.
+            case hold
+        }
+
+        enum Content: Sendable {
+            case message
+            case raw(Data)
+        }
+
+        public var status: Int
+        public var fields: HTTPFields
+        public var body: Body
+        /// Before the first byte of the reply. None by default.
+        public var delay: Duration = .zero
+        /// The `Content-Length` to claim instead of the true one.
+        public var declaredLength: Int?
+        public var ending: Ending = .keepAlive
+        var content: Content = .message
+
+        public init(status: Int = 200, fields: HTTPFields = [:], body: Data = Data()) {
+            self.status = status
+            self.fields = fields
+            self.body = .bytes(body)
+        }
+    }
+}
+
+extension LoopbackServer.Response {
+    public static func text(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> Self {
+        Self(status: status, fields: with("text/plain; charset=utf-8", fields), body: Data(text.utf8))
+    }
+
+    public static func json(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> Self {
+        Self(status: status, fields: with("application/json", fields), body: Data(text.utf8))
+    }
+
+    /// One chunk after the other, with a pause between them.
+    public static func chunks(_ pieces: [Data], pause: Duration = .zero, fields: HTTPFields = [:]) -> Self {
+        var response = Self(fields: fields)
+        response.body = .produced(pause: pause) { pieces.indices.contains($0) ? pieces[$0] : nil }
+        return response
+    }
+
+    /// Claims `declared` bytes of content, sends only `body`, and then drops the connection (or as `ending` says).
+    public static func short(_ body: Data, declared: Int, ending: Ending = .drop) -> Self {
+        var response = Self(body: body)
+        response.declaredLength = declared
+        response.ending = ending
+        return response
+    }
+
+    /// Bytes as they are, instead of a reply.
+    public static func raw(_ bytes: Data, ending: Ending = .drop) -> Self {
+        var response = Self()
+        response.content = .raw(bytes)
+        response.ending = ending
+        return response
+    }
+
+    /// No answer, until the client goes or the server stops.
+    public static let hold = raw(Data(), ending: .hold)
+    /// The connection is closed without a reply.
+    public static let close = raw(Data(), ending: .drop)
+    /// The connection is reset without a reply.
+    public static let reset = raw(Data(), ending: .reset)
+
+    /// The same after a while.
+    public func delayed(by duration: Duration) -> Self {
+        var copy = self
+        copy.delay = duration
+        return copy
+    }
+
+    /// The same with another fate of the connection.
+    public func ending(_ ending: Ending) -> Self {
+        var copy = self
+        copy.ending = ending
+        return copy
+    }
+
+    private static func with(_ type: String, _ fields: HTTPFields) -> HTTPFields {
+        guard !fields.contains(.contentType) else { return fields }
+        var fields = fields
+        fields[.contentType] = type
+        return fields
+    }
+}

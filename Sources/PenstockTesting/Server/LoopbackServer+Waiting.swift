@@ -1,0 +1,33 @@
+extension LoopbackServer {
+    /// What a test waited for did not happen in time.
+    public struct WaitTimeout: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Returns when at least `count` requests were read completely.
+    ///
+    /// - Throws: ``WaitTimeout`` after `limit`.
+    public func waitForRequests(count: Int, limit: Duration = .seconds(10)) async throws {
+        let isThere = await ledger.wait(upTo: limit) { $0.requests >= count }
+        guard !isThere else { return }
+        throw WaitTimeout(description: "waited \(limit) for \(count) requests and saw \(requestCount)")
+    }
+
+    /// Returns when the client has closed at least `count` connections while a request was under way.
+    ///
+    /// - Throws: ``WaitTimeout`` after `limit`.
+    public func waitForAborts(count: Int, limit: Duration = .seconds(10)) async throws {
+        let isThere = await ledger.wait(upTo: limit) { $0.aborts >= count }
+        guard !isThere else { return }
+        throw WaitTimeout(description: "waited \(limit) for \(count) aborts and saw \(abortCount)")
+    }
+
+    /// Returns when at most `count` connections are open.
+    ///
+    /// - Throws: ``WaitTimeout`` after `limit`.
+    public func waitForOpenConnections(atMost count: Int, limit: Duration = .seconds(10)) async throws {
+        let isThere = await ledger.wait(upTo: limit) { $0.open <= count }
+        guard !isThere else { return }
+        throw WaitTimeout(description: "waited \(limit) for \(count) open connections and saw \(openConnectionCount)")
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import PenstockCore
+
+/// Reads one HTTP/1.1 request after the other from a connection (RFC 9112), strictly: what two parsers could read
+/// differently is refused.
+struct RequestReader {
+    private(set) var source: ByteSource
+    private let configuration: LoopbackServer.Configuration
+
+    init(_ socket: Socket, configuration: LoopbackServer.Configuration) {
+        source = ByteSource(socket)
+        self.configuration = configuration
+    }
+
+    /// Waits for the first byte of a request. `false` when the client closes between two requests.
+    mutating func waitForRequest() -> Bool {
+        !source.isEmpty || source.fill()
+    }
+
+    mutating func clientGoes(within duration: Duration?) -> Bool {
+        source.clientGoes(within: duration)
+    }
+
+    mutating func read(connection: Int) throws(ReadFailure) -> (LoopbackServer.Request, isPersistent: Bool) {
+        let (method, target, version) = try readRequestLine()
+        let fields = try readFields()
+        try continueIfExpected(fields)
+        let body = try readBody(fields)
+        let request = LoopbackServer.Request(
+            method: method, target: target, fields: fields, body: body, connection: connection)
+        let asksToClose = fields.values(of: "Connection").contains { $0.lowercased() == "close" }
+        return (request, version == "HTTP/1.1" && !asksToClose)
+    }
+
+    // MARK: Head
+
+    private mutating func readRequestLine() throws(ReadFailure) -> (HTTPMethod, String, Substring) {
+        let line = try source.line(limit: configuration.maximumHeadBytes, tooLong: 414)
+        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, let method = HTTPMethod(rawValue: String(parts[0])), !parts[1].isEmpty,
+            HTTPSyntax.isFieldValue(String(parts[1]))
+        else { throw .refused(status: 400) }
+        guard parts[2] == "HTTP/1.1" || parts[2] == "HTTP/1.0" else { throw .refused(status: 505) }
+        return (method, String(parts[1]), parts[2])
+    }
+
+    private mutating func readFields() throws(ReadFailure) -> HTTPFields {
+        var fields = HTTPFields()
+        var size = 0
+        while true {
+            let line = try source.line(limit: configuration.maximumHeadBytes, tooLong: 431)
+            if line.isEmpty { return fields }
+            size += line.utf8.count
+            guard size <= configuration.maximumHeadBytes else { throw .refused(status: 431) }
+            guard let colon = line.firstIndex(of: ":") else { throw .refused(status: 400) }
+            fields.append(String(line[line.index(after: colon)...]), for: HTTPFieldName(String(line[..<colon])))
+            guard fields.rejected.isEmpty else { throw .refused(status: 400) }
+        }
+    }
+
+    private func continueIfExpected(_ fields: HTTPFields) throws(ReadFailure) {
+        guard let expectation = fields["Expect"] else { return }
+        guard expectation.lowercased() == "100-continue" else { throw .refused(status: 417) }
+        guard source.socket.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { throw .closed }
+    }
+
+    // MARK: Body
+
+    private mutating func readBody(_ fields: HTTPFields) throws(ReadFailure) -> Data {
+        let lengths = Set(fields.values(of: .contentLength))
+        let codings = fields.values(of: .transferEncoding)
+        switch (lengths.count, codings.count) {
+        case (0, 0): return Data()
+        case (1, 0): return try readSized(lengths.first ?? "")
+        case (0, 1) where codings[0].lowercased() == "chunked": return try readChunked()
+        default: throw .refused(status: 400)
+        }
+    }
+
+    private mutating func readSized(_ text: String) throws(ReadFailure) -> Data {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw .refused(status: 400)
+        }
+        guard let length = Int(text), length <= configuration.maximumBodyBytes else { throw .refused(status: 413) }
+        return try source.take(length)
+    }
+
+    private mutating func readChunked() throws(ReadFailure) -> Data {
+        var body = Data()
+        while true {
+            let line = try source.line(limit: 4096, tooLong: 400)
+            guard let size = Int(line.prefix { $0 != ";" }, radix: 16), size >= 0, !line.hasPrefix("+") else {
+                throw .refused(status: 400)
+            }
+            if size == 0 { break }
+            guard size <= configuration.maximumBodyBytes - body.count else { throw .refused(status: 413) }
+            body.append(try source.take(size))
+            guard try source.line(limit: 0, tooLong: 400).isEmpty else { throw .refused(status: 400) }
+        }
+        _ = try readFields()
+        return body
+    }
+}

@@ -1,0 +1,12 @@
+#if !canImport(Darwin)
+    import Foundation
+
+    /// What differs between systems in the use of sockets.
+    enum SocketPlatform {
+        static let streamType = Int32(SOCK_STREAM.rawValue)
+        /// A peer that went away is an error, not a signal.
+        static let sendFlags = Int32(MSG_NOSIGNAL)
+
+        static func prepare(_ descriptor: Int32) {}
+    }
+#endif

@@ -1,0 +1,52 @@
+import Foundation
+
+/// nginx with one plain origin, a second one to be redirected to, and four TLS origins of which one deserves trust.
+struct NginxServer: Sendable {
+    /// HTTP/1.1 without TLS. No URL here ends with a slash.
+    let http: String
+    /// Another HTTP/1.1 origin with the same content.
+    let elsewhere: String
+    /// HTTP/2 or HTTP/1.1 by ALPN, with a certificate of ``certificateAuthority`` for `localhost` and 127.0.0.1.
+    let https: String
+    let expired: String
+    let selfSigned: String
+    let wrongHost: String
+    /// The certificate that a client must trust to reach ``https``, as a PEM file.
+    let certificateAuthority: URL
+
+    /// The bytes of `/large.bin`.
+    static let largeFile = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ ($0 >> 8)) })
+    /// The text of `/list.json`, which compresses well.
+    static let list = "[" + (1...500).map { #"{"id":\#($0),"name":"Thing \#($0)"}"# }.joined(separator: ",") + "]"
+
+    static func start() throws -> NginxServer {
+        guard let program = Programs.nginx else { throw HarnessError("nginx is missing: run `make setup`") }
+        let ready = UUID().uuidString
+        var authority = URL(fileURLWithPath: "/")
+        let ports = try ServerProcess.start(program, ports: 6) { folder, ports in
+            let certificates = try Certificates(in: folder)
+            authority = certificates.authority.certificate
+            try writeContent(to: folder)
+            let configuration = NginxConfiguration(
+                folder: folder, ports: ports, certificates: certificates, ready: ready)
+            let file = folder.appendingPathComponent("nginx.conf")
+            try Data(configuration.text.utf8).write(to: file)
+            return (
+                arguments: ["-p", folder.path, "-c", file.path],
+                isReady: { Loopback.get("/ready", port: ports[0])?.contains(ready) == true }
+            )
+        }
+        return NginxServer(
+            http: "http://127.0.0.1:\(ports[0])", elsewhere: "http://127.0.0.1:\(ports[1])",
+            https: "https://localhost:\(ports[2])", expired: "https://localhost:\(ports[3])",
+            selfSigned: "https://localhost:\(ports[4])", wrongHost: "https://localhost:\(ports[5])",
+            certificateAuthority: authority)
+    }
+
+    private static func writeContent(to folder: URL) throws {
+        let content = folder.appendingPathComponent("content")
+        try FileManager.default.createDirectory(at: content, withIntermediateDirectories: false)
+        try largeFile.write(to: content.appendingPathComponent("large.bin"))
+        try Data(list.utf8).write(to: content.appendingPathComponent("list.json"))
+    }
+}

@@ -1,0 +1,49 @@
+import PenstockTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct TestClockTests {
+    @Test func `Sleepers wake in the order of their deadlines, each at its own time`() async throws {
+        let clock = TestClock()
+        let (woken, wake) = AsyncStream.makeStream(of: Duration.self)
+        let seconds: [Duration] = [.seconds(3), .seconds(1), .seconds(2)]
+        for duration in seconds {
+            Task {
+                try await clock.sleep(for: duration)
+                wake.yield(duration)
+            }
+        }
+        await clock.waitForSleepers(count: 3)
+        var iterator = woken.makeAsyncIterator()
+        for second in 1...3 {
+            clock.advance(by: .seconds(1))
+            #expect(await iterator.next() == .seconds(second))
+        }
+        #expect(clock.now.offset == .seconds(3))
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `A sleeper whose task is cancelled throws at once`() async {
+        let clock = TestClock()
+        let task = Task { try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForSleepers(count: 1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `A sleep in a task that is cancelled already throws`() async {
+        let clock = TestClock()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(for: .seconds(1))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `A deadline in the past does not wait`() async throws {
+        let clock = TestClock()
+        clock.advance(by: .seconds(5))
+        try await clock.sleep(until: .init(offset: .seconds(4)))
+    }
+}
