@@ -41,7 +41,8 @@ extension ParameterStyle {
             for (index, letter) in letters.enumerated() {
                 if index > 0, letter.isUppercase {
                     let previous = letters[index - 1]
-                    let endsCapitals = previous.isUppercase && index + 1 < letters.count && letters[index + 1].isLowercase
+                    let endsCapitals =
+                        previous.isUppercase && index + 1 < letters.count && letters[index + 1].isLowercase
                     if previous.isLowercase || previous.isNumber || endsCapitals { output.append(separator) }
                 }
                 output += letter.lowercased()
