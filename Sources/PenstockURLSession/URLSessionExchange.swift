@@ -43,7 +43,7 @@ final class URLSessionExchange: ControlledExchange {
         }
         guard !isFinished else {
             continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
-            return task.cancel()
+            return URLSessionPlatform.cancel(task)
         }
         watch()
         if mayBegin { task.resume() }
@@ -102,6 +102,8 @@ final class URLSessionExchange: ControlledExchange {
         if let limit = URLSessionResponse.exceededLimit(head.fields, exchange.limits) {
             fail(.limitExceeded(limit), "the response's header is larger than allowed")
         }
+        let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
+        if let length, length > exchange.limits.bodyBytes { didExceedBodyLimit() }
     }
 
     func didReceive(_ data: Data) {
@@ -112,7 +114,11 @@ final class URLSessionExchange: ControlledExchange {
             return (measured(state), isTooLarge)
         }
         exchange.control.onProgress?(progress)
-        if isTooLarge { fail(.limitExceeded(.bodyBytes), "the response is larger than allowed") }
+        if isTooLarge { didExceedBodyLimit() }
+    }
+
+    private func didExceedBodyLimit() {
+        fail(.limitExceeded(.bodyBytes), "the response is larger than allowed")
     }
 
     /// Facts that only some platforms tell; before ``didComplete(_:error:)``.
@@ -183,7 +189,7 @@ final class URLSessionExchange: ControlledExchange {
             return (state.continuation, state.task, state.watchdog)
         }
         watchdog?.cancel()
-        if case .failure = outcome { task?.cancel() }
+        if case .failure = outcome, let task { URLSessionPlatform.cancel(task) }
         continuation?.resume(returning: outcome)
     }
 
