@@ -29,6 +29,8 @@ final class URLSessionExchange: ControlledExchange {
     private let exchange: TransportRequest
     private let state: Locked<State>
 
+    var body: HTTPBody { exchange.request.body }
+
     init(_ exchange: TransportRequest) {
         self.exchange = exchange
         state = Locked(State(timers: .init(exchange.timeouts)))
@@ -166,7 +168,7 @@ final class URLSessionExchange: ControlledExchange {
         fail(URLSessionErrors.kind(of: error, isAnswered: isAnswered), error.localizedDescription)
     }
 
-    private func fail(_ kind: TransportError.Kind, _ message: String) {
+    func fail(_ kind: TransportError.Kind, _ message: String) {
         let error = state.withLock { state in
             var error = TransportError(kind, sendState: sendState(state, kind), message: message)
             error.timings = state.timings
@@ -195,7 +197,7 @@ final class URLSessionExchange: ControlledExchange {
 
     private func measured(_ state: State) -> TransferProgress {
         TransferProgress(
-            sent: state.sent, expectedToSend: exchange.request.body.length, received: state.body.count,
+            sent: state.sent, expectedToSend: body.length, received: state.body.count,
             expectedToReceive: state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
         )
     }
