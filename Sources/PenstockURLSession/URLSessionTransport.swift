@@ -31,8 +31,12 @@ public final class URLSessionTransport: Transport {
         sessions.close()
     }
 
+    /// Differ by platform, as told above.
     public var capabilities: TransportCapabilities { URLSessionPlatform.capabilities }
 
+    /// Performs one exchange.
+    ///
+    /// - Throws: what the protocol says; `unsupported` before anything is sent for what Foundation cannot do as asked.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         let request = try URLSessionRequest.make(exchange)
         let running = URLSessionExchange(exchange)
@@ -55,6 +59,7 @@ public final class URLSessionTransport: Transport {
         if !control.isSuspended { running.resume() }
     }
 
+    /// Cancels every exchange and returns once each session has let go of its connections.
     public func shutdown() async {
         await sessions.shutdown()
     }
