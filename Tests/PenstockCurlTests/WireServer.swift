@@ -82,7 +82,9 @@
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let code = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    guard bind(descriptor, address, length) == 0, Glibc.listen(descriptor, 4_096) == 0 else { return -1 }
+                    guard bind(descriptor, address, length) == 0, Glibc.listen(descriptor, 4_096) == 0 else {
+                        return -1
+                    }
                     return Int(getsockname(descriptor, address, &length))
                 }
             }
@@ -138,7 +140,8 @@
             var offset = 0
             while offset < bytes.count {
                 let count = bytes.withUnsafeBytes { bytes in
-                    Glibc.send(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset, Int32(MSG_NOSIGNAL))
+                    Glibc.send(
+                        descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset, Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { return }
                 offset += count
