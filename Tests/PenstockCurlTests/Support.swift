@@ -67,7 +67,31 @@
 
     let okay = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    func descriptorCount() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    /// Sockets of this process whose peer is the given port.
+    func openSockets(to port: UInt16) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let descriptor = $0
+            let code = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            return code == 0 && UInt16(bigEndian: address.sin_port) == port
+        }.count
+    }
+
+    /// Performs exchanges that need the loop to go around several times; what was posted before has been seen then.
+    func goAround(_ transport: CurlTransport) async throws {
+        try await withAnswering { server in
+            for _ in 0..<5 {
+                _ = try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: server.url())))
+            }
+        }
+    }
+
+    private func withAnswering(_ body: (WireServer) async throws -> Void) async throws {
+        let server = try WireServer.answering(okay)
+        defer { server.stop() }
+        try await body(server)
     }
 #endif

@@ -95,6 +95,12 @@ struct ParameterEncoderTests {
         #expect(try encoder.encode(Set([10, 9, -1])) == [-1, 9, 10])
         let tree = try encoder.encode(["b": 1, "a": 2, "c": 3, "d": 4])
         #expect(tree.object?.keys == ["a", "b", "c", "d"])
+        let many = (10..<40).map { "k\($0)" }
+        let values = many.map { ParameterValue.string($0) }
+        #expect(try encoder.encode(Set(many)) == .array(values))
+        let counted = Dictionary(uniqueKeysWithValues: many.map { ($0, $0) })
+        #expect(try encoder.encode(counted).object?.keys == many)
+        #expect(counted.parameterValue.object?.keys == many)
         #expect(try encoder.encode([2: "b", 1: "a"]).object?.keys == ["1", "2"])
         struct Key: Hashable, Encodable { var k: String }
         let pairs = try encoder.encode([Key(k: "y"): 2, Key(k: "x"): 1])

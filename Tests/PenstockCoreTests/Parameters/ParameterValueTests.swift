@@ -62,6 +62,27 @@ struct ParameterValueTests {
         #expect(doubled.keys == ["a"] && doubled["a"] == 2)
     }
 
+    @Test("An object behaves alike whatever its size", arguments: [1, 7, 8, 9, 10, 200])
+    func sizes(size: Int) {
+        let names = (0..<size).map { "k\($0)" }
+        var object = ParameterObject(names.map { ($0, .string($0)) })
+        #expect(object.keys == names)
+        #expect(names.allSatisfy { object[$0] == .string($0) })
+        #expect(object == ParameterObject(names.reversed().map { ($0, .string($0)) }))
+        object["k0"] = 7
+        #expect(object != ParameterObject(names.map { ($0, .string($0)) }))
+        #expect(object["k0"] == 7 && object.count == size)
+        object["k0"] = nil
+        #expect(object["k0"] == nil && object.keys == Array(names.dropFirst()))
+        #expect(names.dropFirst().allSatisfy { object[$0] == .string($0) })
+        object["absent"] = nil
+        object["k0"] = 8
+        #expect(object.keys.last == "k0" && object.count == size)
+        let merged = (["k0": 1, "own": 2] as ParameterObject).merging(over: object)
+        #expect(merged["k0"] == 1 && merged.count == size + 1)
+        #expect(merged.keys.allSatisfy { merged[$0] != nil })
+    }
+
     @Test("An integer keeps all its digits")
     func integers() {
         #expect(ParameterValue(Int8.min) == .int(-128))

@@ -73,7 +73,7 @@ extension ParameterObject {
         members.reserveCapacity(count)
         for (key, value) in self { members.append((style.text(key), value)) }
         if !style.isIdentity { try Self.refuseDuplicates(members) }
-        if order == .sorted { members.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+        if order == .sorted { members.sort { $0.key.precedesInUTF8($1.key) } }
         return members
     }
 
