@@ -18,9 +18,20 @@ let package = Package(
             swiftSettings: strict),
 
         // Tells the story.
-        .executableTarget(name: "Shop", dependencies: ["ShopKit", "ShopServer"], swiftSettings: strict),
+        .executableTarget(
+            name: "Shop",
+            dependencies: [
+                "ShopKit", "ShopServer", .product(name: "Penstock", package: "Penstock"),
+                .product(name: "PenstockTesting", package: "Penstock"),
+            ],
+            swiftSettings: strict),
 
         .testTarget(
-            name: "ShopKitTests", dependencies: ["Shop", "ShopKit", "ShopServer"], swiftSettings: strict),
+            name: "ShopKitTests",
+            dependencies: [
+                "Shop", "ShopKit", "ShopServer", .product(name: "Penstock", package: "Penstock"),
+                .product(name: "PenstockTesting", package: "Penstock"),
+            ],
+            swiftSettings: strict),
     ]
 )

@@ -8,6 +8,11 @@ struct Story {
     let world: World
     let shop: ShopApp
 
+    init(at world: World) {
+        self.world = world
+        shop = ShopApp(at: world.addresses)
+    }
+
     private var chapters: [(title: String, tell: () async throws -> [String])] {
         [
             ("The catalogue", listProducts),
@@ -26,16 +31,17 @@ struct Story {
 
     /// Opens the servers, tells everything, and closes them again.
     ///
-    /// - Throws: the first ``Surprise``, or the first error that nothing in the story expects.
+    /// - Throws: ``Surprise``.
     static func run(say: (String) -> Void) async throws {
         let world = try World()
         defer { world.close() }
-        let story = Story(world: world, shop: ShopApp(at: world.addresses))
+        let story = Story(at: world)
         try await story.tell(say)
         await story.shop.client.transport.shutdown()
     }
 
-    private func tell(_ say: (String) -> Void) async throws {
+    /// - Throws: ``Surprise``, with the title of the chapter it happened in.
+    func tell(_ say: (String) -> Void) async throws {
         for (number, chapter) in chapters.enumerated() {
             say("\(number + 1). \(chapter.title)")
             do {

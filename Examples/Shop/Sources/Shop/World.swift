@@ -8,16 +8,14 @@ struct World {
     let development: ShopServer
     let test: ShopServer
     let places: PlacesServer
-    /// An address at which nobody listens any more.
-    private let nowhere: String
+    /// A port that the system gives to no program of its own accord, so that nobody answers there.
+    private let nowhere = "http://127.0.0.1:1"
 
-    init() throws {
-        development = try ShopServer(.development)
+    /// - Parameter stock: what the development server begins with.
+    init(_ stock: Stock = .development) throws {
+        development = try ShopServer(stock)
         test = try ShopServer(.test)
         places = try PlacesServer()
-        let gone = try LoopbackServer { _ in .close }
-        nowhere = gone.url.absoluteString
-        gone.stop()
     }
 
     var addresses: ShopAddresses {

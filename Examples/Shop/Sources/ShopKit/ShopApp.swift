@@ -28,7 +28,7 @@ public struct ShopApp: Sendable {
         configuration.identity = { session.user?.id ?? "" }
         configuration.errorMapper = .shop
         configuration.events = events
-        configuration.options.timeouts = .total(.seconds(10))
+        configuration.options.timeouts = Timeouts(total: .seconds(10))
         configuration.options.cleartext = .loopback
 
         self.session = session

@@ -5,10 +5,10 @@ import Penstock
 public final class ReviewScreen {
     private let products: ProductAPI
     private let calls = CallScope()
-    private let show: ([Review]) -> Void
+    private let show: @MainActor (Result<[Review], APIError>) -> Void
 
-    /// - Parameter show: called with the reviews of each product as they come; with none for a product that has none to show.
-    public init(_ products: ProductAPI, show: @escaping ([Review]) -> Void) {
+    /// - Parameter show: called once for each product.
+    public init(_ products: ProductAPI, show: @escaping @MainActor (Result<[Review], APIError>) -> Void) {
         self.products = products
         self.show = show
     }
@@ -16,7 +16,7 @@ public final class ReviewScreen {
     @discardableResult
     public func load(_ ids: [Product.ID]) -> [Call<[Review]>] {
         ids.map { id in
-            products.reviews(of: id, in: calls) { [show] result in show((try? result.get()) ?? []) }
+            products.reviews(of: id, in: calls, completion: show)
         }
     }
 }
