@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "Penstock", targets: ["Penstock"]),
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
         .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
+        .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
     ],
     targets: [
@@ -19,6 +20,9 @@ let package = Package(
             dependencies: [
                 "PenstockCore",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
+                .target(
+                    name: "PenstockURLSession",
+                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
             ],
             swiftSettings: strict),
         .target(name: "PenstockCore", swiftSettings: strict),
@@ -29,6 +33,7 @@ let package = Package(
             name: "PenstockCurl",
             dependencies: ["PenstockCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
             swiftSettings: strict),
+        .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
 
         // Not for apps to ship.
         .target(name: "PenstockTesting", dependencies: ["PenstockCore"], swiftSettings: strict),
@@ -46,6 +51,12 @@ let package = Package(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockTransportTests",
+            dependencies: [
+                "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+            ],
             swiftSettings: strict),
     ]
 )
