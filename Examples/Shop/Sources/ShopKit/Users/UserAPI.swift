@@ -18,7 +18,7 @@ public struct UserAPI: Sendable {
         return user
     }
 
-    /// Logs out: here at once, and on the server when it can be reached.
+    /// Logs out: on the server when it can be reached, and here in any case.
     public func logout() async throws(APIError) {
         defer { session.end() }
         try await client.send(Logout())
