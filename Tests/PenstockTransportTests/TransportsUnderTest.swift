@@ -35,7 +35,4 @@ struct TransportUnderTest: Sendable, CustomStringConvertible {
         TransportUnderTest("libcurl") { _ in CurlTransport(configuration: .init(maxConnectionsPerHost: 1)) },
         TransportUnderTest("URLSession") { _ in URLSessionTransport(connectionsPerHost: 1) },
     ]
-
-    /// Transports whose exchanges wait without a thread each: the platform's own code decides for URLSession.
-    static let withCheapWaits = [TransportUnderTest("libcurl") { _ in CurlTransport() }]
 }

@@ -12,7 +12,15 @@ struct ActiveCall<E: Endpoint>: Sendable {
 
 /// A scope that a call does not keep alive.
 struct WeakScope: Sendable {
-    weak let scope: CallScope?
+    private weak let scope: CallScope?
+
+    init(_ scope: CallScope) {
+        self.scope = scope
+    }
+
+    func remove(_ call: CallContext) {
+        scope?.remove(call)
+    }
 }
 
 extension APIClient {
@@ -43,7 +51,6 @@ extension APIClient {
             context.cancel(.requested)
         }
         shared.calls.remove(context)
-        call.scope?.scope?.remove(context)
         context.hasEnded()
         return try finish(result, call)
     }

@@ -14,7 +14,9 @@ extension APIClient {
     public func response<E: Endpoint>(
         for endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<E.Output> {
-        try await perform(begin(endpoint, options, in: scope))
+        let call = begin(endpoint, options, in: scope)
+        defer { call.scope?.remove(call.context) }
+        return try await perform(call)
     }
 
     /// The request path, from the business layer to the wire and back.

@@ -117,6 +117,8 @@ extension APIClient {
             let result = await Result { () async throws(APIError) in try await self.perform(active) }
             feed.end(with: result)
             await deliver(context, result)
+            // Only now: a scope that goes before the delivery must still find the call.
+            active.scope?.remove(context)
             return result
         }
         context.runs(in: task)

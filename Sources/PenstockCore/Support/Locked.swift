@@ -8,7 +8,7 @@
     /// and takes everything behind it for a race. Unchecked because the compiler does not see it either.
     package final class Locked<Value: Sendable>: @unchecked Sendable {
         @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        @usableFromInline var value: Value
+        @exclusivity(unchecked) @usableFromInline var value: Value
 
         package init(_ value: Value) {
             self.value = value
