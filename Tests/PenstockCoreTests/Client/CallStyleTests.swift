@@ -136,7 +136,7 @@ final class Ending: APIManagerDelegate {
         let server = try LoopbackServer { _ in .json(#"{"retcode":0}"#) }
         defer { server.stop() }
         let stub = StubTransport(answeredBy: server)
-        let service = Service([.development: server.url.absoluteString], options: .with { $0.cleartext = .loopback })
+        let service = Service(.main, [.development: server.url.absoluteString], options: .with { $0.cleartext = .loopback })
         let client = APIClient(.init(services: [service]), transport: stub)
         let names = [
             "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PURGE", "M-SEARCH", "get", "x!#$%&'*",
@@ -162,8 +162,10 @@ final class Ending: APIManagerDelegate {
         }
         methods.shuffle(using: &random)
         let recorder = EventRecorder()
-        let rig = Rig(answering: { $0.method.rawValue.utf8.count % 3 == 0 ? .json("", status: 500) : .product }) {
+        let rig = Rig {
             $0.events = recorder
+        } answering: {
+            $0.method.rawValue.utf8.count % 3 == 0 ? .json("", status: 500) : .product
         }
         for method in methods {
             let endings = Box(0)

@@ -61,7 +61,7 @@ struct Tuned: Endpoint {
         "formFormat": Field { options, number in
             options.formFormat = FormFormat(dates: .custom { _ in .int(Int64(number)) })
         } read: { _, call in
-            (try? call.settings.formFormat.text(["d": Date()])).flatMap { Int($0.dropFirst(2)) }
+            (try? call.settings.formFormat.text(.object(["d": ParameterValue.date(Date())]))).flatMap { Int($0.dropFirst(2)) }
         },
         "jsonFormat": Field { options, number in
             options.jsonFormat = JSONFormat(dates: .custom { _ in .int(Int64(number)) })
@@ -103,7 +103,7 @@ struct Tuned: Endpoint {
         let capture = Capture()
         let urls = (1...4).map { (ServerEnvironment.custom("\($0)"), "https://env\($0).example") }
         let service = Service(
-            Dictionary(uniqueKeysWithValues: urls + [(.development, "https://development.example")]),
+            .main, Dictionary(uniqueKeysWithValues: urls + [(.development, "https://development.example")]),
             envelope: .retcode, options: options(.service))
         let rig = Rig([service]) {
             $0.options = options(.client)
@@ -265,9 +265,11 @@ struct Tuned: Endpoint {
             $0.headers = ["X-App": "one"]
             $0.parameters = CommonParameters { ["token": "a"] }
         }
-        let second = Rig([.shop(host: "two.example") { $0.envelope = nil }], answering: { _ in .json(#"{"id":1,"name":"x"}"#) }) {
+        let second = Rig([.shop(host: "two.example") { $0.envelope = nil }]) {
             $0.headers = ["X-App": "two"]
             $0.environment = .production
+        } answering: { _ in
+            .json(#"{"id":1,"name":"x"}"#)
         }
         async let one = first.client.send(GetProduct())
         async let two = second.client.send(GetProduct())

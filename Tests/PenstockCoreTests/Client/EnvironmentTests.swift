@@ -33,16 +33,16 @@ import Testing
     func `cookies, tokens and connections of one environment or user are not used in another`() async throws {
         let user = Box("alice")
         let one = Service(
-            Dictionary(uniqueKeysWithValues: ServerEnvironment.standard.map { ($0, "https://one.example.com") }),
+            .main, Dictionary(uniqueKeysWithValues: ServerEnvironment.standard.map { ($0, "https://one.example.com") }),
             envelope: .retcode)
-        let rig = Rig([one]) { request throws(TransportError) in
-            var response = HTTPResponse.product
-            if request.url.path == "/login" { response.fields.append("sid=secret", for: .setCookie) }
-            return response
-        } _: {
+        let rig = Rig([one]) {
             $0.cookies = MemoryCookieStore()
             $0.identity = { user.value }
             $0.environment = .test
+        } answering: { request in
+            var response = HTTPResponse.product
+            if request.url.path == "/login" { response.fields.append("sid=secret", for: .setCookie) }
+            return response
         }
         let capture = Capture()
         let client = rig.client.with { $0.attemptInterceptors = [capture] }
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`() async throws {
-        let rig = Rig([Service([.development: "https://dev.example.com"])])
+        let rig = Rig([Service(.main, [.development: "https://dev.example.com"])])
         try rig.client.switchEnvironment(to: .production)
         let missing = await failure { try await rig.client.send(GetProduct()) }
         #expect(
@@ -116,7 +116,7 @@ import Testing
 
     @Test(.covers("S1.23")) func `plain http is refused unsent, unless the host is allowed`() async throws {
         let rig = Rig([
-            Service([.development: "http://plain.example.com"], envelope: .retcode),
+            Service(.main, [.development: "http://plain.example.com"], envelope: .retcode),
             Service("mirror", [.development: "http://mirror.example.com"], envelope: .retcode, options: .with {
                 $0.cleartext = .hosts(["Mirror.example.com"])
             }),
@@ -138,7 +138,7 @@ import Testing
     @Test(.covers("S2.2")) func `the base URL changes while the app runs, and the next request uses the new one`() async throws {
         let canary = ServerEnvironment.custom("canary")
         let service = Service(
-            [.development: "https://old.example.com/v1", canary: "https://new.example.com/v2"], envelope: .retcode)
+            .main, [.development: "https://old.example.com/v1", canary: "https://new.example.com/v2"], envelope: .retcode)
         let rig = Rig([service])
         let shop = ShopManager(client: rig.client)
         _ = try await shop.product("1").value

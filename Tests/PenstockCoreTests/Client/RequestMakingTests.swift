@@ -119,7 +119,7 @@ import Testing
     func `base URL, path and query are joined by rule`(
         base: String, path: RoutePath, parameters: ParameterObject?, expected: String
     ) async throws {
-        let rig = Rig([Service([.development: base], envelope: .retcode)])
+        let rig = Rig([Service(.main, [.development: base], envelope: .retcode)])
         let _: Product = try await rig.client.get(path, parameters: parameters)
         #expect(rig.sent.map(\.url.absoluteString) == [expected])
     }

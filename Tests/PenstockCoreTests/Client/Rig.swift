@@ -9,8 +9,8 @@ struct Rig: Sendable {
 
     init(
         _ services: [Service] = [.shop()], build: BuildFlavor = .debug,
-        answering respond: @escaping StubTransport.Responder = { _ in .product },
-        _ change: (inout APIClient.Configuration) -> Void = { _ in }
+        _ change: (inout APIClient.Configuration) -> Void = { _ in },
+        answering respond: @escaping StubTransport.Responder = { _ in .product }
     ) {
         var configuration = APIClient.Configuration(services: services, build: build)
         change(&configuration)
