@@ -46,7 +46,9 @@ extension APIClient {
     private func ownParameters<E: Endpoint>(of endpoint: E) throws(ParameterEncodingError) -> ParameterValue? {
         if E.Parameters.self == NoParameters.self { return nil }
         let value = try ParameterEncoder().encode(endpoint.parameters)
-        return value.isNull ? nil : value
+        // Not `? nil : value`: there `nil` would be the literal for `.null`.
+        if value.isNull { return nil }
+        return value
     }
 
     private func request<E: Endpoint>(

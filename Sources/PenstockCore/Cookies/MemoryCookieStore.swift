@@ -121,7 +121,7 @@ struct Cookie: Sendable {
     /// `__Secure-` and `__Host-` names promise how they were set (RFC 6265bis §4.1.3).
     private func keepsPrefixPromise(_ url: HTTPURL) -> Bool {
         let lower = name.lowercased()
-        if lower.hasPrefix("__host-") { return isSecure && path == "/" }
+        if lower.hasPrefix("__host-") { return isSecure && path == "/" && domain.isEmpty }
         return !lower.hasPrefix("__secure-") || isSecure
     }
 

@@ -6,7 +6,9 @@ struct Cookies: Interceptor {
         try await call.stage(.cookies) {
             var request = request
             if let field = store.field(for: request.url, in: call.partition) {
-                request.fields.append(field, for: .cookie)
+                // One field in all (RFC 6265 §5.4): the app's own cookies stand in it too.
+                let own = request.fields.values(of: .cookie)
+                request.fields[.cookie] = (own + [field]).joined(separator: "; ")
             }
             let exchange = try await next(request)
             let set = exchange.response.fields.values(of: .setCookie)

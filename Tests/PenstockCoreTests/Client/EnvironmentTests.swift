@@ -1,0 +1,217 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@Suite struct EnvironmentTests {
+    @Test(.covers("S1.22"), .timeLimit(.minutes(1)))
+    func `a call in flight ends at the old host, and a new one goes to the new`() async throws {
+        let script = ScriptedTransport([
+            .held(.respond(.redirect(to: "/api/moved"))), .respond(.product), .respond(.product),
+        ])
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.environment = .test
+        let client = APIClient(configuration, transport: script)
+        let old = client.start(GetProduct(id: "old"))
+        await script.waitForExchanges(count: 1)
+        try client.switchEnvironment(to: .preRelease)
+        #expect(client.environment == .preRelease)
+        _ = try await client.send(GetProduct(id: "new"))
+        script.release()
+        _ = try await old.value
+        #expect(
+            script.requests.map(\.request.url.absoluteString) == [
+                "https://test.shop.example.com/api/products/old",
+                "https://prerelease.shop.example.com/api/products/new",
+                "https://test.shop.example.com/api/moved",
+            ])
+        #expect(script.requests.map(\.partition.environment) == ["test", "preRelease", "test"])
+    }
+
+    @Test(.covers("S1.22"))
+    func `cookies, tokens and connections of one environment or user are not used in another`() async throws {
+        let user = Box("alice")
+        let one = Service(
+            .main, Dictionary(uniqueKeysWithValues: ServerEnvironment.standard.map { ($0, "https://one.example.com") }),
+            envelope: .retcode)
+        let rig = Rig([one]) {
+            $0.cookies = MemoryCookieStore()
+            $0.identity = { user.value }
+            $0.environment = .test
+        } answering: { request in
+            var response = HTTPResponse.product
+            if request.url.path == "/login" { response.fields.append("sid=secret", for: .setCookie) }
+            return response
+        }
+        let capture = Capture()
+        let client = rig.client.with { $0.attemptInterceptors = [capture] }
+        let _: Product = try await client.get("/login")
+        let _: Product = try await client.get("/a")
+        try client.switchEnvironment(to: .production)
+        let _: Product = try await client.get("/b")
+        try client.switchEnvironment(to: .test)
+        user.value = "bob"
+        let _: Product = try await client.get("/c")
+        user.value = "alice"
+        let _: Product = try await client.get("/d")
+        #expect(rig.sent.map { $0.fields[.cookie] } == [nil, "sid=secret", nil, nil, "sid=secret"])
+        let alice = ConnectionPartition(environment: "test", identity: "alice")
+        #expect(
+            capture.contexts.map(\.partition) == [
+                alice, alice, .init(environment: "production", identity: "alice"),
+                .init(environment: "test", identity: "bob"), alice,
+            ])
+    }
+
+    @Test(.covers("S1.22"), arguments: ServerEnvironment.standard)
+    func `each of the four environments has its own host`(environment: ServerEnvironment) async throws {
+        let rig = Rig { $0.environment = environment }
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.hosts == ["\(environment.name.lowercased()).shop.example.com"])
+    }
+
+    @Test(.covers("S1.23"), arguments: ["", "Production", "prod", "production ", "9", "0", "staging"])
+    func `an unknown name is no environment`(name: String) throws {
+        let failure = error { () throws(APIError) in try ServerEnvironment(named: name) }
+        guard case .invalidConfiguration(let reason) = failure?.kind else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(reason.contains("development, test, preRelease, production"))
+        for known in ServerEnvironment.standard { #expect(try ServerEnvironment(named: known.name) == known) }
+        #expect(try ServerEnvironment(named: "staging", among: [.custom("staging")]).name == "staging")
+    }
+
+    @Test(.covers("S1.23")) func `a release build begins in production and does not switch unless told it may`() async throws {
+        let release = Rig(build: .release)
+        #expect(release.client.environment == .production)
+        let refused = error { () throws(APIError) in try release.client.switchEnvironment(to: .test) }
+        guard case .blocked = refused?.kind else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        _ = try await release.client.send(GetProduct())
+        let flagged = Rig(build: .release) { $0.allowsEnvironmentSwitch = true }
+        try flagged.client.switchEnvironment(to: .test)
+        _ = try await flagged.client.send(GetProduct())
+        let debug = Rig(build: .debug)
+        #expect(debug.client.environment == .development)
+        try debug.client.switchEnvironment(to: .test)
+        #expect(release.hosts + flagged.hosts == ["production.shop.example.com", "test.shop.example.com"])
+    }
+
+    @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`() async throws {
+        let rig = Rig([Service(.main, [.development: "https://dev.example.com"])])
+        try rig.client.switchEnvironment(to: .production)
+        let missing = await failure { try await rig.client.send(GetProduct()) }
+        #expect(
+            missing?.kind
+                == .invalidConfiguration(reason: "the service main has no base URL in the environment production"))
+        let unknown = await failure { let _: Product = try await rig.client.get("/x", service: "nobody") }
+        #expect(unknown?.kind == .invalidConfiguration(reason: #"no service is named "nobody""#))
+        #expect(rig.client.callCount == 0)
+        #expect(rig.sent.isEmpty)
+    }
+
+    @Test(.covers("S1.23")) func `plain http is refused unsent, unless the host is allowed`() async throws {
+        let rig = Rig([
+            Service(.main, [.development: "http://plain.example.com"], envelope: .retcode),
+            Service("mirror", [.development: "http://mirror.example.com"], envelope: .retcode, options: .with {
+                $0.cleartext = .hosts(["Mirror.example.com"])
+            }),
+        ])
+        let refused = await failure { try await rig.client.send(GetProduct()) }
+        #expect(refused?.kind == .blocked(reason: "plain http to plain.example.com is not allowed"))
+        #expect(rig.sent.isEmpty)
+        let _: Product = try await rig.client.get("/x", service: "mirror")
+        #expect(rig.hosts == ["mirror.example.com"])
+    }
+
+    @Test(.covers("S1.24")) func `two services go to two hosts in one environment`() async throws {
+        let rig = Rig([.shop(), .shop("account", host: "account.example.com")])
+        _ = try await rig.client.send(GetProduct())
+        let _: Product = try await rig.client.get("/me", service: "account")
+        #expect(rig.hosts == ["development.shop.example.com", "development.account.example.com"])
+    }
+
+    @Test(.covers("S2.2")) func `the base URL changes while the app runs, and the next request uses the new one`() async throws {
+        let canary = ServerEnvironment.custom("canary")
+        let service = Service(
+            .main, [.development: "https://old.example.com/v1", canary: "https://new.example.com/v2"], envelope: .retcode)
+        let rig = Rig([service])
+        let shop = ShopManager(client: rig.client)
+        _ = try await shop.product("1").value
+        try rig.client.switchEnvironment(to: canary)
+        _ = try await shop.product("2").value
+        let moved = rig.client.with { $0.options.baseURL = "https://third.example.com" }
+        _ = try await ShopManager(client: moved).product("3").value
+        #expect(
+            rig.sent.map(\.url.absoluteString) == [
+                "https://old.example.com/v1/products/1", "https://new.example.com/v2/products/2",
+                "https://third.example.com/products/3",
+            ])
+    }
+}
+
+@Suite struct ServiceRegistryTests {
+    @Test(.covers("S3.5"), .timeLimit(.minutes(1)))
+    func `a thousand look-ups at once make one service of each name`() async throws {
+        let made = Box<[String: Int]>([:])
+        let registry = ServiceRegistry()
+        let ids: [ServiceID] = ["a", "b", "c", "d"]
+        for id in ids {
+            registry.register(id) {
+                let count = made.update { made in
+                    made[id.name, default: 0] += 1
+                    return made[id.name] ?? 0
+                }
+                return Service(id, [.development: "https://\(id.name)\(count).example.com"], version: "v\(count)")
+            }
+        }
+        #expect(made.value.isEmpty)
+        let found = try await withThrowingTaskGroup(of: Service.self) { group in
+            for index in 0..<1_000 { group.addTask { try registry.service(ids[index % ids.count]) } }
+            return try await group.reduce(into: [Service]()) { $0.append($1) }
+        }
+        #expect(found.count == 1_000)
+        #expect(made.value == ["a": 1, "b": 1, "c": 1, "d": 1])
+        #expect(Set(found.map(\.id)) == Set(ids))
+        #expect(found.allSatisfy { $0.version == "v1" })
+        #expect(registry.ids == ids)
+    }
+
+    @Test(.covers("S3.5")) func `clients that share a registry share its services`() async throws {
+        let made = Box(0)
+        let registry = ServiceRegistry()
+        registry.register(.main) {
+            made.update { $0 += 1 }
+            return .shop()
+        }
+        let stub = StubTransport { _ in .product }
+        let client = APIClient(.init(registry: registry), transport: stub)
+        for _ in 0..<3 { _ = try await client.send(GetProduct()) }
+        _ = try await client.with { $0.headers = ["X": "1"] }.send(GetProduct())
+        #expect(made.value == 1)
+    }
+
+    @Test func `a factory may ask for another service`() throws {
+        let registry = ServiceRegistry([.shop("base", host: "base.example.com")])
+        registry.register("derived") {
+            Service("derived", (try? registry.service("base"))?.baseURLs ?? [:], version: "v9")
+        }
+        #expect(
+            try registry.service("derived").baseURL(in: .test).absoluteString == "https://test.base.example.com/api/v9")
+    }
+
+    @Test func `a service registered again is the one of clients made afterwards`() async throws {
+        let registry = ServiceRegistry([.shop(host: "old.example.com")])
+        let stub = StubTransport { _ in .product }
+        let old = APIClient(.init(registry: registry), transport: stub)
+        _ = try await old.send(GetProduct())
+        registry.register(.main) { .shop(host: "new.example.com") }
+        _ = try await APIClient(.init(registry: registry), transport: stub).send(GetProduct())
+        #expect(
+            stub.requests.map(\.url.host) == ["development.old.example.com", "development.new.example.com"])
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import PenstockCore
+import PenstockTesting
+import Testing
+
+@Suite struct MemoryCookieStoreTests {
+    static let home = ConnectionPartition()
+
+    let clock = TestClock()
+    let store: MemoryCookieStore
+
+    init() {
+        store = MemoryCookieStore(time: clock.timeSource)
+    }
+
+    private func set(_ lines: String..., from url: String = "https://a.example/") throws {
+        store.receive(lines, from: try HTTPURL(url), in: Self.home)
+    }
+
+    private func sent(to url: String = "https://a.example/") throws -> String? {
+        store.field(for: try HTTPURL(url), in: Self.home)
+    }
+
+    // MARK: Lines
+
+    static let lines: [(String, String?)] = [
+        ("a=1", "a=1"),
+        ("  a  =  1  ; Path=/", "a=1"),
+        ("a=", "a="),
+        ("a=1=2", "a=1=2"),
+        ("a=\"q r\"", "a=\"q r\""),
+        ("a=1; unknown; x=y;;", "a=1"),
+        ("a", nil),
+        ("=1", nil),
+        ("", nil),
+        ("a b=1", nil),
+        ("a,=1", nil),
+        ("a=1\u{0}", nil),
+        ("a=1\r\nSet-Cookie: b=2", nil),
+        ("a=\u{7F}", nil),
+        ("a=1; Domain=a.example", "a=1"),
+        ("a=1; Domain=.A.EXAMPLE", "a=1"),
+        ("a=1; domain=example", "a=1"),
+        ("a=1; Domain=b.example", nil),
+        ("a=1; Domain=x.a.example", nil),
+        ("a=1; Domain=xample", nil),
+        ("a=1; Domain=", "a=1"),
+        ("a=1; Secure; HttpOnly; SameSite=Strict", "a=1"),
+        ("__Secure-a=1; Secure", "__Secure-a=1"),
+        ("__Secure-a=1", nil),
+        ("__secure-a=1", nil),
+        ("__Host-a=1; Secure; Path=/", "__Host-a=1"),
+        ("__Host-a=1; Secure; Path=/x", nil),
+        ("__Host-a=1; Path=/", nil),
+        ("__HOST-a=1; Path=/", nil),
+        ("__Host-a=1; Secure; Path=/; Domain=a.example", nil),
+    ]
+
+    @Test(arguments: lines) func `a line is kept or refused as a whole`(line: String, expected: String?) throws {
+        try set(line)
+        #expect(try sent() == expected)
+    }
+
+    @Test func `a line of more than 4,096 bytes is refused`() throws {
+        try set("a=" + String(repeating: "x", count: 4_094))
+        #expect(try sent()?.utf8.count == 4_096)
+        try set("a=2; x=" + String(repeating: "x", count: 4_096))
+        #expect(try sent()?.utf8.count == 4_096)
+    }
+
+    // MARK: Host and scheme
+
+    @Test func `a cookie goes to the host that set it and to no other, whatever domain it asks for`() throws {
+        try set("a=1; Domain=example", from: "https://a.example/")
+        for other in ["https://example/", "https://b.example/", "https://x.a.example/", "https://xa.example/"] {
+            #expect(try sent(to: other) == nil)
+        }
+        #expect(try sent(to: "https://a.example:8443/") == "a=1")
+    }
+
+    @Test func `a secure cookie is set and sent over https only`() throws {
+        try set("a=1; Secure", from: "http://a.example/")
+        #expect(try sent() == nil)
+        try set("a=1; Secure", "b=2")
+        #expect(try sent(to: "http://a.example/") == "b=2")
+        #expect(try sent(to: "https://a.example/") == "a=1; b=2")
+    }
+
+    // MARK: Path
+
+    static let paths: [(path: String, request: String, isSent: Bool)] = [
+        ("/", "/", true), ("/", "/any/thing", true),
+        ("/foo", "/foo", true), ("/foo", "/foo/", true), ("/foo", "/foo/bar", true), ("/foo", "/foobar", false),
+        ("/foo", "/", false), ("/foo/", "/foo", false), ("/foo/", "/foo/bar", true), ("/foo", "/FOO", false),
+        ("/foo", "/foo?x", true), ("foo", "/", true), ("", "/", true),
+    ]
+
+    @Test(arguments: paths) func `a cookie goes to its path and below`(
+        path: String, request: String, isSent: Bool
+    ) throws {
+        try set("a=1; Path=\(path)")
+        #expect(try sent(to: "https://a.example\(request)") == (isSent ? "a=1" : nil))
+    }
+
+    @Test(arguments: [("/", "/"), ("/x", "/"), ("/x/", "/x"), ("/x/y", "/x"), ("/x/y/z", "/x/y")])
+    func `without a path it is the directory of the request`(request: String, path: String) throws {
+        try set("a=1", from: "https://a.example\(request)")
+        #expect(try sent(to: "https://a.example\(path)") == "a=1")
+        if path != "/" { #expect(try sent(to: "https://a.example/") == nil) }
+    }
+
+    @Test func `longer paths come first, and those of one length in the order they came`() throws {
+        try set("c=3; Path=/x", "a=1; Path=/", "b=2; Path=/", "d=4; Path=/x/y")
+        #expect(try sent(to: "https://a.example/x/y") == "d=4; c=3; a=1; b=2")
+    }
+
+    @Test func `name and path together are one cookie`() throws {
+        try set("a=1; Path=/", "a=2; Path=/x", "A=3; Path=/")
+        try set("a=9; Path=/")
+        #expect(try sent() == "A=3; a=9")
+        #expect(try sent(to: "https://a.example/x") == "a=2; A=3; a=9")
+    }
+
+    // MARK: Age
+
+    @Test func `max-age ends a cookie to the second`() throws {
+        try set("a=1; Max-Age=60")
+        clock.advance(by: .seconds(59))
+        #expect(try sent() == "a=1")
+        clock.advance(by: .seconds(1))
+        #expect(try sent() == nil)
+    }
+
+    /// The clock's date begins on Sun, 09 Sep 2001 01:46:40 GMT.
+    static let ages: [(attributes: String, isKept: Bool, isKeptAfterAMinute: Bool)] = [
+        ("Expires=Sun, 09 Sep 2001 01:46:41 GMT", true, false),
+        ("Expires=Sun, 09 Sep 2001 01:46:40 GMT", false, false),
+        ("Expires=Sun, 09 Sep 2001 01:48:00 GMT", true, true),
+        ("Expires=Sunday, 09-Sep-01 01:48:00 GMT", true, true),
+        ("Expires=Thu, 01 Jan 1970 00:00:00 GMT", false, false),
+        ("Expires=never", true, true),
+        ("Max-Age=0", false, false),
+        ("Max-Age=-1", false, false),
+        ("Max-Age=x", true, true),
+        ("Max-Age=", true, true),
+        ("Max-Age=1.5", true, true),
+        ("Max-Age=99999999999999999999", true, true),
+        ("Max-Age=30; Expires=Sun, 09 Sep 2001 02:00:00 GMT", true, false),
+        ("Expires=Sun, 09 Sep 2001 02:00:00 GMT; Max-Age=30", true, false),
+        ("Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=90", true, true),
+    ]
+
+    @Test(arguments: ages) func `age follows Max-Age, then Expires`(
+        attributes: String, isKept: Bool, isKeptAfterAMinute: Bool
+    ) throws {
+        try set("a=1; \(attributes)")
+        #expect(try (sent() != nil) == isKept)
+        clock.advance(by: .seconds(60))
+        #expect(try (sent() != nil) == isKeptAfterAMinute)
+    }
+
+    @Test(arguments: ["Max-Age=999999999", "Expires=Fri, 31 Dec 9999 23:59:59 GMT"])
+    func `no cookie lives longer than 400 days`(attribute: String) throws {
+        try set("a=1; \(attribute)")
+        clock.advance(by: .seconds(400 * 86_400 - 1))
+        #expect(try sent() == "a=1")
+        clock.advance(by: .seconds(1))
+        #expect(try sent() == nil)
+    }
+
+    @Test func `an expired line removes the cookie`() throws {
+        try set("a=1", "b=2")
+        try set("a=; Max-Age=0")
+        #expect(try sent() == "b=2")
+    }
+
+    // MARK: Number and partitions
+
+    @Test func `of more than fifty cookies of a host the oldest go`() throws {
+        for number in 0..<60 { try set("c\(number)=x") }
+        let names = try #require(try sent()).split(separator: "; ").map { $0.prefix { $0 != "=" } }
+        #expect(names.map(String.init) == (10..<60).map { "c\($0)" })
+        try set("other=1", from: "https://b.example/")
+        #expect(try sent(to: "https://b.example/") == "other=1")
+    }
+
+    @Test func `partitions see nothing of each other and are forgotten alone`() throws {
+        let url = try HTTPURL("https://a.example/")
+        let partitions = ["test", "production"].flatMap { environment in
+            ["", "alice", "bob"].map { ConnectionPartition(environment: environment, identity: $0) }
+        }
+        for partition in partitions {
+            store.receive(["p=\(partition.environment)/\(partition.identity)"], from: url, in: partition)
+        }
+        func fields() -> [String?] { partitions.map { store.field(for: url, in: $0) } }
+        #expect(fields() == partitions.map { "p=\($0.environment)/\($0.identity)" })
+        store.removeAll(in: partitions[1])
+        #expect(fields().map { $0 != nil } == [true, false, true, true, true, true])
+        store.removeAll(in: nil)
+        #expect(fields().allSatisfy { $0 == nil })
+    }
+}
+
+@Suite struct CookieStageTests {
+    @Test func `cookies that a response sets go with the next request, beside the app's own in one field`() async throws {
+        let rig = Rig {
+            $0.cookies = MemoryCookieStore()
+        } answering: { _ in
+            var response = HTTPResponse.product
+            response.fields.append("a=1; Path=/", for: .setCookie)
+            response.fields.append("b=2; Path=/; HttpOnly", for: .setCookie)
+            return response
+        }
+        _ = try await rig.client.send(GetProduct())
+        _ = try await rig.client.send(GetProduct())
+        _ = try await rig.client.send(GetProduct(), options: .headers([.cookie: "own=3"]))
+        #expect(
+            rig.sent.map { $0.fields.values(of: .cookie) } == [[], ["a=1; b=2"], ["own=3; a=1; b=2"]])
+    }
+
+    @Test func `a failed response's cookies are kept as well`() async throws {
+        let rig = Rig {
+            $0.cookies = MemoryCookieStore()
+        } answering: { _ in
+            HTTPResponse(status: 401, fields: [.setCookie: "challenge=1; Path=/"])
+        }
+        for _ in 0..<2 { #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .httpStatus(401)) }
+        #expect(rig.sent.last?.fields[.cookie] == "challenge=1")
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct HTTPDateTests {
+    static let dates: [(String, TimeInterval?)] = [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+        ("Sun Nov  6 08:49:37 1994", 784_111_777),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
+        ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000),
+        ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+        ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
+        ("Thursday, 01-Jan-70 00:00:00 GMT", 0),
+        ("Tuesday, 31-Dec-69 23:59:59 GMT", 3_155_759_999),
+        ("Sun, 06 NOV 1994 08:49:37 GMT", 784_111_777),
+        ("Thu, 29 Feb 2023 00:00:00 GMT", nil),
+        ("Thu, 29 Feb 1900 00:00:00 GMT", nil),
+        ("Sun, 31 Nov 1994 08:49:37 GMT", nil),
+        ("Sun, 00 Nov 1994 08:49:37 GMT", nil),
+        ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 1994 24:00:00 GMT", nil),
+        ("Sun, 06 Nov 1994 08:60:00 GMT", nil),
+        ("Sun, 06 Nov 1994 08:49:61 GMT", nil),
+        ("Sun, 06 Nov 1994 08:49 GMT", nil),
+        ("Sun, 06 Nov 1600 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 994 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 19940 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 1994 8:-9:37 GMT", nil),
+        ("Sun, +6 Nov 1994 08:49:37 GMT", nil),
+        ("784111777", nil),
+        ("0", nil),
+        ("", nil),
+        (",,,,,", nil),
+        (": : : : : :", nil),
+    ]
+
+    @Test(arguments: dates) func `three forms are read, and nothing else`(text: String, seconds: TimeInterval?) {
+        #expect(HTTPDate.parse(text)?.timeIntervalSince1970 == seconds)
+    }
+}
