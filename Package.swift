@@ -8,17 +8,12 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
-        .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
     ],
     targets: [
         .target(name: "PenstockCore", swiftSettings: strict),
-        .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
         .target(name: "PenstockTesting", dependencies: ["PenstockCore"], swiftSettings: strict),
         .target(name: "PenstockTestSupport", path: "Tests/Support", swiftSettings: strict),
-        .testTarget(
-            name: "PenstockCoreTests", dependencies: ["PenstockCore", "PenstockTesting", "PenstockTestSupport"],
-            swiftSettings: strict),
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),

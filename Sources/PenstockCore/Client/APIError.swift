@@ -106,6 +106,7 @@ extension APIError {
         }
 
         public static let parameters = Stage(rawValue: "parameters")
+        public static let commonParameters = Stage(rawValue: "commonParameters")
         public static let prepare = Stage(rawValue: "prepare")
         public static let interceptor = Stage(rawValue: "interceptor")
         public static let redirect = Stage(rawValue: "redirect")
@@ -115,6 +116,7 @@ extension APIError {
         public static let transport = Stage(rawValue: "transport")
         public static let status = Stage(rawValue: "status")
         public static let envelope = Stage(rawValue: "envelope")
+        public static let payloadValidation = Stage(rawValue: "payloadValidation")
         public static let validation = Stage(rawValue: "validation")
         public static let decoding = Stage(rawValue: "decoding")
         public static let reform = Stage(rawValue: "reform")

@@ -1,0 +1,35 @@
+extension APIClient {
+    /// Sends an API that is named where it is called: the one central entry, for those who work that way.
+    ///
+    /// ```swift
+    /// let user: User = try await client.send(path: "/user/login", method: .post, parameters: ["account": "alice"])
+    /// ```
+    public func send<Output: Decodable & Sendable>(
+        path: Path, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
+        placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
+        as type: Output.Type = Output.self, options: CallOptions? = nil, in scope: CallScope? = nil
+    ) async throws(APIError) -> Output {
+        let endpoint = AdHocEndpoint(
+            Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
+            decoding: ResponseDecoding<Output>.json)
+        return try await send(endpoint, options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by GET.
+    public func get<Output: Decodable & Sendable>(
+        _ path: Path, parameters: ParameterObject? = nil, service: ServiceID = .main,
+        as type: Output.Type = Output.self, options: CallOptions? = nil
+    ) async throws(APIError) -> Output {
+        try await send(
+            path: path, method: .get, parameters: parameters, service: service, as: type, options: options)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by POST.
+    public func post<Output: Decodable & Sendable>(
+        _ path: Path, parameters: ParameterObject? = nil, service: ServiceID = .main,
+        as type: Output.Type = Output.self, options: CallOptions? = nil
+    ) async throws(APIError) -> Output {
+        try await send(
+            path: path, method: .post, parameters: parameters, service: service, as: type, options: options)
+    }
+}

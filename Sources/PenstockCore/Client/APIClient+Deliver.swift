@@ -1,0 +1,56 @@
+extension APIClient {
+    /// Makes a call's response of an exchange: status → envelope → validate → decode.
+    func deliver<E: Endpoint>(_ exchange: Exchange, for call: ActiveCall<E>) throws(APIError) -> APIResponse<E.Output> {
+        do throws(APIError) {
+            return try opened(exchange, call)
+        } catch {
+            var error = error
+            error.request = exchange.request
+            error.response = exchange.response
+            error.sendState = .answered
+            throw error
+        }
+    }
+
+    private func opened<E: Endpoint>(
+        _ exchange: Exchange, _ call: ActiveCall<E>
+    ) throws(APIError) -> APIResponse<E.Output> {
+        let context = call.context
+        let endpoint = call.endpoint
+        let options = context.settings.modelFormat
+        let envelope = try envelope(of: call)
+        try context.stage(.status) { () throws(APIError) in
+            try context.settings.status.check(exchange.response, envelope: envelope, options: options)
+        }
+        let payload = Payload(exchange.response.body, options: options)
+        let opened = try context.stage(.envelope) { () throws(APIError) in
+            try endpoint.decoding.open(payload, envelope: envelope, options: options)
+        }
+        if let rule = endpoint.payloadValidator {
+            try context.stage(.payloadValidation) { () throws(APIError) in try rule.validate(opened.payload) }
+        }
+        let decoded = try context.stage(.decoding) { () throws(APIError) in try opened.decoded() }
+        for note in decoded.notes { context.emit(.defaultUsed(path: note.path)) }
+        if let rule = endpoint.validator {
+            try context.stage(.validation) { () throws(APIError) in try rule.validate(decoded.value) }
+        }
+        return response(decoded, opened.payload, exchange, context)
+    }
+
+    private func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {
+        switch call.endpoint.envelope {
+        case .ofService: try call.runtime.get().service.envelope
+        case .none: nil
+        case .custom(let envelope): envelope
+        }
+    }
+
+    private func response<Output>(
+        _ decoded: Decoded<Output>, _ payload: Payload, _ exchange: Exchange, _ context: CallContext
+    ) -> APIResponse<Output> {
+        APIResponse(
+            value: decoded.value, payload: payload, http: exchange.response, request: exchange.request,
+            code: decoded.code, message: decoded.message, notes: decoded.notes, source: exchange.source,
+            timings: exchange.timings, connection: exchange.connection, attempts: context.attempts)
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+
+extension APIClient {
+    /// Makes the request of a call: validate → common parameters → encode → URL, headers, body.
+    func prepare<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
+        let context = call.context
+        let runtime = try call.runtime.get()
+        try context.checkNotCancelled()
+        try context.stage(.parameters) { () throws(APIError) in try validate(call.endpoint) }
+        let parameters = try context.stage(.commonParameters) { () throws(APIError) in
+            try merged(call, runtime)
+        }
+        return try context.stage(.prepare) { () throws(APIError) in try request(call, runtime, parameters) }
+    }
+
+    private func validate<E: Endpoint>(_ endpoint: E) throws(APIError) {
+        try E.parameterRules.check(endpoint)
+        do throws(Path.Invalid) {
+            try endpoint.route.path.validated()
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    /// The parameters of every level; `nil` when there are none.
+    private func merged<E: Endpoint>(
+        _ call: ActiveCall<E>, _ runtime: ServiceRuntime
+    ) throws(APIError) -> ParameterValue? {
+        let service = runtime.service
+        do throws(ParameterEncodingError) {
+            return try ParameterLayers(
+                call: layer(call.callOptions, over: call.endpoint.options?.parameters ?? [:]),
+                endpoint: try ownParameters(of: call.endpoint),
+                service: layer(service.options, over: service.parameters.read()),
+                client: layer(configuration.options, over: configuration.parameters.read())
+            ).merged()
+        } catch {
+            throw APIError(error, stage: .parameters)
+        }
+    }
+
+    private func layer(_ options: CallOptions?, over common: ParameterObject) -> ParameterObject {
+        options?.parameters.map { $0.merging(over: common) } ?? common
+    }
+
+    private func ownParameters<E: Endpoint>(of endpoint: E) throws(ParameterEncodingError) -> ParameterValue? {
+        if E.Parameters.self == NoParameters.self { return nil }
+        let value = try ParameterEncoder().encode(endpoint.parameters)
+        return value.isNull ? nil : value
+    }
+
+    private func request<E: Endpoint>(
+        _ call: ActiveCall<E>, _ runtime: ServiceRuntime, _ parameters: ParameterValue?
+    ) throws(APIError) -> HTTPRequest {
+        let endpoint = call.endpoint
+        let route = endpoint.route
+        let content = try RequestContent(
+            parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
+            settings: call.context.settings)
+        let url = try url(route.path, query: content.query, base: baseURL(call, runtime))
+        var fields = configuration.headers.read()
+        fields.merge(runtime.service.headers.read())
+        if let contentType = content.type { fields[.contentType] = contentType }
+        call.options.headers?.apply(to: &fields)
+        return HTTPRequest(method: route.method, url: url, fields: fields, body: content.body)
+    }
+
+    private func baseURL<E: Endpoint>(_ call: ActiveCall<E>, _ runtime: ServiceRuntime) throws(APIError) -> HTTPURL {
+        guard let text = call.options.baseURL else { return try runtime.baseURL(in: call.context.environment) }
+        return try runtime.service.parse(text, for: "this call")
+    }
+
+    private func url(_ path: Path, query: String?, base: HTTPURL) throws(APIError) -> HTTPURL {
+        do throws(Path.Invalid) {
+            return try base.appending(path, query: query)
+        } catch {
+            throw APIError(error)
+        }
+    }
+}
+
+/// Parameters as text: the query, the body, and the body's media type.
+struct RequestContent {
+    private(set) var query: String?
+    private(set) var body: HTTPBody
+    private(set) var type: String?
+
+    init(
+        _ parameters: ParameterValue?, placement: ParameterPlacement, method: HTTPMethod, body: HTTPBody?,
+        settings: CallSettings
+    ) throws(APIError) {
+        self.body = body ?? .none
+        guard let parameters else { return }
+        let place = body == nil ? placement.resolved(for: method) : .query
+        do throws(ParameterEncodingError) {
+            switch try settings.encoding(place).encode(parameters) {
+            case .query(let text):
+                query = text.isEmpty ? nil : text
+            case .body(let data, let contentType):
+                self.body = .bytes(data)
+                type = contentType
+            }
+        } catch {
+            throw APIError(error, stage: .prepare)
+        }
+    }
+}
+
+extension ParameterPlacement {
+    fileprivate func resolved(for method: HTTPMethod) -> ParameterPlacement {
+        guard self == .automatic else { return self }
+        return method.isSafe || method == .delete ? .query : .json
+    }
+}
+
+extension CallSettings {
+    fileprivate func encoding(_ placement: ParameterPlacement) -> ParameterEncoding {
+        switch placement {
+        case .json: .json(jsonFormat)
+        case .form: .form(formFormat)
+        case .query, .automatic: .query(formFormat)
+        }
+    }
+}
+
+extension APIError {
+    fileprivate init(_ error: ParameterEncodingError, stage: Stage) {
+        let field = error.path.isEmpty ? "parameters" : error.path.joined(separator: ".")
+        self.init(.invalidParameter(field: field, reason: "\(error.reason)"), stage: stage, underlying: error)
+    }
+
+    fileprivate init(_ error: Path.Invalid) {
+        self.init(.invalidParameter(field: "path", reason: "\(error)"), stage: .prepare, underlying: error)
+    }
+}

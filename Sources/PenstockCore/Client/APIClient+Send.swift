@@ -1,0 +1,26 @@
+extension APIClient {
+    /// Sends an endpoint and gives its output. Cancelling the task closes the wire.
+    ///
+    /// - Parameters:
+    ///   - options: what this one call wants different.
+    ///   - scope: ends the call when it goes.
+    public func send<E: Endpoint>(
+        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
+    ) async throws(APIError) -> E.Output {
+        try await response(for: endpoint, options: options, in: scope).value
+    }
+
+    /// Sends an endpoint and gives its output with everything it was made from.
+    public func response<E: Endpoint>(
+        for endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
+    ) async throws(APIError) -> APIResponse<E.Output> {
+        try await perform(begin(endpoint, options, in: scope))
+    }
+
+    /// The request path, from the business layer to the wire and back.
+    func path<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
+        let request = try prepare(call)                     // validate → common parameters → encode → URL, headers, body
+        let exchange = try await exchange(request, for: call)  // the stages in Pipeline.swift, then the transport
+        return try deliver(exchange, for: call)             // status → envelope → validate → decode
+    }
+}

@@ -1,0 +1,124 @@
+/// A call under way, as the object that started it holds it.
+///
+/// Letting go of the handle does not end the call; its scope does, or ``cancel()``.
+public final class Call<Output: Sendable>: Sendable {
+    let context: CallContext
+    private let task: Task<Result<APIResponse<Output>, APIError>, Never>
+    private let feed: CallFeed<Output>
+
+    init(
+        context: CallContext, feed: CallFeed<Output>, task: Task<Result<APIResponse<Output>, APIError>, Never>
+    ) {
+        self.context = context
+        self.feed = feed
+        self.task = task
+    }
+
+    public var id: CallID { context.id }
+
+    /// Ends the call and closes the wire; whoever waits gets ``APIError/Kind/cancelled``. Nothing once it is over.
+    public func cancel() {
+        context.cancel(.requested)
+    }
+
+    /// Stops the bytes, in both directions, until ``resume()``.
+    public func suspend() {
+        context.control.suspend()
+    }
+
+    public func resume() {
+        context.control.resume()
+    }
+
+    /// The output, once it is there. Any number may wait. A waiting task that is cancelled cancels the call.
+    public var value: Output {
+        get async throws(APIError) { try await response.value }
+    }
+
+    /// The output with everything it was made from.
+    public var response: APIResponse<Output> {
+        get async throws(APIError) { try await result.get() }
+    }
+
+    /// Success or failure as one value.
+    public var result: Result<APIResponse<Output>, APIError> {
+        get async {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                context.cancel(.requested)
+            }
+        }
+    }
+
+    /// What the call yields: progress, redirects, and last its response or its error. One who comes late gets the
+    /// latest progress and the end. Ending the iteration does not end the call.
+    public var events: CallUpdates<Output> { feed.subscribe() }
+}
+
+/// The sequence of what a call yields. It throws ``APIError`` alone.
+public typealias CallUpdates<Output: Sendable> = AsyncThrowingStream<CallUpdate<Output>, any Error>
+
+/// One thing that a call yields.
+@nonexhaustive
+public enum CallUpdate<Output: Sendable>: Sendable {
+    case progress(TransferProgress)
+    case redirected(to: HTTPURL)
+    /// The last one.
+    case response(APIResponse<Output>)
+}
+
+/// Hands what a call yields to those who listen.
+final class CallFeed<Output: Sendable>: Sendable {
+    private struct State {
+        var listeners: [CallUpdates<Output>.Continuation] = []
+        var latestProgress: TransferProgress?
+        var end: Result<APIResponse<Output>, APIError>?
+    }
+
+    private let state = Locked(State())
+
+    func subscribe() -> CallUpdates<Output> {
+        let (stream, continuation) = CallUpdates<Output>.makeStream()
+        let (progress, end) = state.withLock { state in
+            if state.end == nil { state.listeners.append(continuation) }
+            return (state.latestProgress, state.end)
+        }
+        if let progress { continuation.yield(.progress(progress)) }
+        if let end { Self.finish(continuation, with: end) }
+        return stream
+    }
+
+    func yield(_ progress: TransferProgress) {
+        let listeners = state.withLock { state in
+            state.latestProgress = progress
+            return state.listeners
+        }
+        for listener in listeners { listener.yield(.progress(progress)) }
+    }
+
+    func yield(redirectedTo url: HTTPURL) {
+        for listener in state.withLock(\.listeners) { listener.yield(.redirected(to: url)) }
+    }
+
+    func end(with result: Result<APIResponse<Output>, APIError>) {
+        let listeners = state.withLock { state in
+            state.end = result
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in listeners { Self.finish(listener, with: result) }
+    }
+
+    private static func finish(
+        _ listener: CallUpdates<Output>.Continuation, with result: Result<APIResponse<Output>, APIError>
+    ) {
+        switch result {
+        case .success(let response):
+            listener.yield(.response(response))
+            listener.finish()
+        case .failure(let error):
+            listener.finish(throwing: error)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+/// One call on its way: its number, its settings, and how it is stopped. Given to interceptors, signers and sealers.
+public final class CallContext: Sendable {
+    public let id: CallID
+    let endpointType: ObjectIdentifier
+    private let makeName: @Sendable () -> String
+    public let service: ServiceID
+    /// The environment the call was made in; a later switch does not move it.
+    public let environment: ServerEnvironment
+    public let partition: ConnectionPartition
+    /// Options with every default filled in.
+    public let settings: CallSettings
+    public let control: ExchangeControl
+    public let time: TimeSource
+    /// On ``TimeSource/now``'s clock; `nil` when the call may take for ever.
+    public let deadline: Duration?
+
+    private let started: Duration
+    private let sink: (any EventSink)?
+    private let state = Locked(State())
+
+    private struct State {
+        var attempts: [APIError.Attempt] = []
+        var cancelTask: (@Sendable () -> Void)?
+        var cancellation: Cancellation?
+        var onRedirect: (@Sendable (HTTPURL) -> Void)?
+    }
+
+    /// Who ended a call early.
+    enum Cancellation: Sendable {
+        /// The caller, its task, or the client: the caller is told.
+        case requested
+        /// The owner died: nobody is left to be told.
+        case ownerGone
+    }
+
+    init(
+        id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment, identity: String,
+        settings: CallSettings, control: ExchangeControl, time: TimeSource, sink: (any EventSink)?
+    ) {
+        self.id = id
+        endpointType = ObjectIdentifier(endpoint)
+        makeName = { String(describing: endpoint) }
+        self.service = service
+        self.environment = environment
+        self.settings = settings
+        self.control = control
+        self.time = time
+        self.sink = sink
+        partition = ConnectionPartition(environment: environment.name, identity: identity)
+        started = time.now()
+        deadline = settings.timeouts.total.map { [started] in started + $0 }
+    }
+
+    /// The endpoint's type name.
+    public var endpoint: String { makeName() }
+
+    /// Every exchange so far.
+    public var attempts: [APIError.Attempt] { state.withLock(\.attempts) }
+
+    func record(_ attempt: APIError.Attempt) {
+        state.withLock { $0.attempts.append(attempt) }
+    }
+}
+
+// MARK: Cancellation
+
+extension CallContext {
+    public var isCancelled: Bool { cancellation != nil }
+
+    var cancellation: Cancellation? { state.withLock(\.cancellation) }
+
+    /// Closes the wire; the call ends with ``APIError/Kind/cancelled``. The first reason stays.
+    func cancel(_ reason: Cancellation) {
+        let cancelTask = state.withLock { state in
+            state.cancellation = state.cancellation ?? reason
+            return state.cancelTask
+        }
+        control.cancel()
+        cancelTask?()
+    }
+
+    /// Makes the end of a call that runs in a task of its own the end of that task too.
+    func runs(in task: Task<some Sendable, Never>) {
+        let isCancelled = state.withLock { state in
+            state.cancelTask = { task.cancel() }
+            return state.cancellation != nil
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Lets go of the task that is over.
+    func hasEnded() {
+        state.withLock { state in
+            state.cancelTask = nil
+            state.onRedirect = nil
+        }
+    }
+
+    func checkNotCancelled() throws(APIError) {
+        if isCancelled { throw APIError(.cancelled, stage: .transport) }
+    }
+}
+
+// MARK: Events
+
+extension CallContext {
+    func emit(_ event: @autoclosure () -> Event) {
+        guard let sink else { return }
+        sink.receive(event(), EventContext(call: id, elapsed: time.now() - started))
+    }
+
+    func emitStart() {
+        emit(.callStarted(.init(endpoint: endpoint, service: service, environment: environment)))
+    }
+
+    /// Sets who is told of redirects besides the event sink.
+    func onRedirect(_ tell: @escaping @Sendable (HTTPURL) -> Void) {
+        state.withLock { $0.onRedirect = tell }
+    }
+
+    func redirected(status: Int, from: HTTPURL, to: HTTPURL) {
+        emit(.redirected(status: status, from: from, to: to))
+        state.withLock(\.onRedirect)?(to)
+    }
+
+    /// Runs a stage between its start and its end event.
+    func stage<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
+        guard sink != nil else { return try await body() }
+        emit(.stageStarted(stage))
+        do {
+            let result = try await body()
+            emit(.stageEnded(stage, .success))
+            return result
+        } catch {
+            emit(.stageEnded(stage, Event.Outcome(error)))
+            throw error
+        }
+    }
+
+    /// The same for a stage that does not wait.
+    func stage<Result>(
+        _ stage: APIError.Stage, _ body: () throws(APIError) -> Result
+    ) throws(APIError) -> Result {
+        guard sink != nil else { return try body() }
+        emit(.stageStarted(stage))
+        do throws(APIError) {
+            let result = try body()
+            emit(.stageEnded(stage, .success))
+            return result
+        } catch {
+            emit(.stageEnded(stage, Event.Outcome(error)))
+            throw error
+        }
+    }
+
+    /// Runs code of the app's, whose errors become ``APIError``s that name it.
+    func appCode<Result>(
+        _ code: Any, stage: APIError.Stage = .interceptor, _ body: () async throws -> Result
+    ) async throws(APIError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw APIError.wrapping(error, of: "\(type(of: code))", stage: stage)
+        }
+    }
+}
+
+extension APIError {
+    /// The error of code of the app's: an ``APIError`` as it is, another one as a veto of the call.
+    static func wrapping(
+        _ error: any Error, of author: String = "the app", stage: Stage = .interceptor
+    ) -> APIError {
+        switch error {
+        case let error as APIError: error
+        case is CancellationError: APIError(.cancelled, stage: stage)
+        default: APIError(.blocked(reason: "\(author) refused the call"), stage: stage, underlying: error)
+        }
+    }
+}

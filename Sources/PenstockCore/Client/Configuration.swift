@@ -1,0 +1,46 @@
+extension APIClient {
+    /// What a client is made of: a value; changing it later changes no client.
+    public struct Configuration: Sendable {
+        public var services: ServiceRegistry
+        /// The environment at the start. Production in a release build, development in a debug build.
+        public var environment: ServerEnvironment
+        /// Whether the environment may be switched while the app runs. In a release build only when set.
+        public var allowsEnvironmentSwitch: Bool
+        /// Read anew for every call.
+        public var headers: CommonHeaders
+        /// Read anew for every call.
+        public var parameters: CommonParameters
+        /// The widest level of options.
+        public var options: CallOptions
+        /// See one logical call: they may call `next` any number of times, or not at all.
+        public var callInterceptors: [any Interceptor]
+        /// See what goes to the wire: they call `next` exactly once, or throw.
+        public var attemptInterceptors: [any Interceptor]
+        /// Who the calls are made for; connections and cookies of two identities are never shared. Empty while nobody
+        /// is signed in.
+        public var identity: @Sendable () -> String
+        /// `nil` keeps no cookies.
+        public var cookies: (any CookieStore)?
+        public var errorMapper: ErrorMapper?
+        /// `nil` is silent.
+        public var events: (any EventSink)?
+        public var time: TimeSource
+
+        public init(services: [Service], build: BuildFlavor = .current) {
+            self.init(registry: ServiceRegistry(services), build: build)
+        }
+
+        public init(registry: ServiceRegistry, build: BuildFlavor = .current) {
+            services = registry
+            environment = .initial(for: build)
+            allowsEnvironmentSwitch = build == .debug
+            headers = [:]
+            parameters = .none
+            options = CallOptions()
+            callInterceptors = []
+            attemptInterceptors = []
+            identity = { "" }
+            time = .system
+        }
+    }
+}

@@ -1,0 +1,1 @@
+public struct ErrorMapper: Sendable { func presentation(of: APIError) -> APIError.Presentation? { nil } }

@@ -1,0 +1,43 @@
+/// A service joined with the client that calls it: what is the same for all its calls, worked out once.
+final class ServiceRuntime: Sendable {
+    let service: Service
+    /// The service's options over the client's.
+    let options: CallOptions
+    private let configuration: APIClient.Configuration
+    private let transport: any Transport
+    private let pipeline: Pipeline
+    private let baseURLs = Locked<[ServerEnvironment: HTTPURL]>([:])
+
+    init(_ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport) {
+        self.service = service
+        self.configuration = configuration
+        self.transport = transport
+        options = service.options.over(configuration.options)
+        pipeline = Self.pipeline(service, configuration, transport, call: [], attempt: [])
+    }
+
+    /// The request path of an endpoint: its own interceptors are innermost.
+    func pipeline(for endpoint: some Endpoint) -> Pipeline {
+        let call = endpoint.callInterceptors
+        let attempt = endpoint.attemptInterceptors
+        if call.isEmpty, attempt.isEmpty { return pipeline }
+        return Self.pipeline(service, configuration, transport, call: call, attempt: attempt)
+    }
+
+    func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
+        if let known = baseURLs.withLock({ $0[environment] }) { return known }
+        let url = try service.baseURL(in: environment)
+        baseURLs.withLock { $0[environment] = url }
+        return url
+    }
+
+    private static func pipeline(
+        _ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport,
+        call: [any Interceptor], attempt: [any Interceptor]
+    ) -> Pipeline {
+        Pipeline(
+            call: configuration.callInterceptors + service.callInterceptors + call,
+            attempt: configuration.attemptInterceptors + service.attemptInterceptors + attempt,
+            cookies: configuration.cookies, sealer: service.sealer, signer: service.signer, transport: transport)
+    }
+}

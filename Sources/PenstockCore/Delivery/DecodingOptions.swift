@@ -1,0 +1,67 @@
+import Foundation
+
+/// How JSON becomes a model: the settings of a service or of one endpoint.
+public struct DecodingOptions: Sendable {
+    /// What ``Default`` does with a value of the wrong type.
+    public enum WrongTypePolicy: Hashable, Sendable {
+        /// The decoding fails.
+        case `throw`
+        /// The property takes its default, and the response notes it.
+        case useDefault
+    }
+
+    public var dates: JSONDecoder.DateDecodingStrategy
+    public var data: JSONDecoder.DataDecodingStrategy
+    /// For models. The keys of an ``Envelope`` and of a dotted path are always written as the server writes them.
+    public var keys: JSONDecoder.KeyDecodingStrategy
+    public var nonConformingFloats: JSONDecoder.NonConformingFloatDecodingStrategy
+    public var wrongTypes: WrongTypePolicy
+    /// How deep arrays and objects may nest; deeper JSON is refused. At most 512, the limit of Foundation's own reader.
+    public var maximumDepth: Int
+
+    /// - Parameter maximumDepth: clamped to 1...512.
+    public init(
+        dates: JSONDecoder.DateDecodingStrategy = .deferredToDate,
+        data: JSONDecoder.DataDecodingStrategy = .base64,
+        keys: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
+        nonConformingFloats: JSONDecoder.NonConformingFloatDecodingStrategy = .throw,
+        wrongTypes: WrongTypePolicy = .throw, maximumDepth: Int = 512
+    ) {
+        self.dates = dates
+        self.data = data
+        self.keys = keys
+        self.nonConformingFloats = nonConformingFloats
+        self.wrongTypes = wrongTypes
+        self.maximumDepth = min(max(maximumDepth, 1), 512)
+    }
+
+    func decoder(for session: DecodingSession) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = dates
+        decoder.dataDecodingStrategy = data
+        decoder.keyDecodingStrategy = keys
+        decoder.nonConformingFloatDecodingStrategy = nonConformingFloats
+        if let key = CodingUserInfoKey.decodingSession { decoder.userInfo[key] = session }
+        return decoder
+    }
+
+    /// The name under which a container that applies ``keys`` holds the server's `key`.
+    func name(of key: String, below path: [any CodingKey]) -> AnyKey {
+        switch keys {
+        case .convertFromSnakeCase: AnyKey(stringValue: Self.camelCase(key))
+        case .custom(let convert): AnyKey(stringValue: convert(path + [AnyKey(stringValue: key)]).stringValue)
+        default: AnyKey(stringValue: key)
+        }
+    }
+
+    /// As `JSONDecoder` does it: underscores at both ends stay.
+    static func camelCase(_ key: String) -> String {
+        let leading = key.prefix { $0 == "_" }
+        let body = key.dropFirst(leading.count)
+        let trailing = body.reversed().prefix { $0 == "_" }
+        let words = body.dropLast(trailing.count).split(separator: "_")
+        guard words.count > 1, let first = words.first else { return key }
+        let joined = first.lowercased() + words.dropFirst().map(\.capitalized).joined()
+        return leading + joined + String(repeating: "_", count: trailing.count)
+    }
+}

@@ -1,0 +1,146 @@
+/// Any JSON value (RFC 8259 §3), for what has no type of its own.
+///
+/// ```swift
+/// let name = value[path: "data.items[0].name"]?.string
+/// let first = value["data"]?["items"]?[0]
+/// ```
+///
+/// Of two equal keys in one object, the first counts.
+public enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case int(Int)
+    /// Only for integers above `Int.max`.
+    case uint(UInt)
+    /// A number with a fraction, or an integer beyond `UInt.max`, which loses digits.
+    case double(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+}
+
+extension JSONValue {
+    /// The member `key` of an object; `nil` when there is none or this is no object.
+    public subscript(key: String) -> JSONValue? {
+        object?[key]
+    }
+
+    /// The element at `index`; `nil` outside the array or when this is no array.
+    public subscript(index: Int) -> JSONValue? {
+        guard let array, array.indices.contains(index) else { return nil }
+        return array[index]
+    }
+
+    /// The value at a dotted path, for example `data.items[0].name`; `nil` when there is none.
+    public subscript(path path: String) -> JSONValue? {
+        self[JSONPath(path)]
+    }
+
+    subscript(path: JSONPath) -> JSONValue? {
+        path.steps.reduce(self) { value, step in
+            switch step {
+            case .key(let key): value?[key]
+            case .index(let index): value?[index]
+            }
+        }
+    }
+
+    public var isNull: Bool { self == .null }
+
+    /// The text, when this is a string.
+    public var string: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    public var bool: Bool? {
+        if case .bool(let flag) = self { flag } else { nil }
+    }
+
+    /// The number, when it is a whole one that `Int` holds.
+    public var int: Int? {
+        switch self {
+        case .int(let number): number
+        case .double(let number): Int(exactly: number)
+        default: nil
+        }
+    }
+
+    /// The number, of whichever kind.
+    public var double: Double? {
+        switch self {
+        case .int(let number): Double(number)
+        case .uint(let number): Double(number)
+        case .double(let number): number
+        default: nil
+        }
+    }
+
+    public var array: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    public var object: [String: JSONValue]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(nilLiteral: ()) { self = .null }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int) { self = .int(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+
+    /// Of two equal keys, the first counts.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { first, _ in first })
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// JSON with sorted keys, cut off after about 256 characters.
+    public var description: String {
+        var text = ""
+        write(to: &text)
+        return text.count > Self.descriptionLimit ? text.prefix(Self.descriptionLimit) + "…" : text
+    }
+
+    private static var descriptionLimit: Int { 256 }
+
+    private func write(to text: inout String) {
+        guard text.utf8.count <= Self.descriptionLimit else { return }
+        switch self {
+        case .null: text += "null"
+        case .bool(let flag): text += String(flag)
+        case .int(let number): text += String(number)
+        case .uint(let number): text += String(number)
+        case .double(let number): text += String(number)
+        case .string(let string): text += String(reflecting: String(string.prefix(Self.descriptionLimit)))
+        case .array(let elements): Self.write(elements, between: "[]", to: &text) { $0.write(to: &$1) }
+        case .object(let members): Self.write(members, to: &text)
+        }
+    }
+
+    private static func write(_ members: [String: JSONValue], to text: inout String) {
+        write(members.sorted { $0.key < $1.key }, between: "{}", to: &text) { member, text in
+            JSONValue.string(member.key).write(to: &text)
+            text += ": "
+            member.value.write(to: &text)
+        }
+    }
+
+    private static func write<Element>(
+        _ elements: [Element], between brackets: String, to text: inout String,
+        each write: (Element, inout String) -> Void
+    ) {
+        text += brackets.prefix(1)
+        for (position, element) in elements.enumerated() where text.utf8.count <= descriptionLimit {
+            if position > 0 { text += ", " }
+            write(element, &text)
+        }
+        text += brackets.suffix(1)
+    }
+}

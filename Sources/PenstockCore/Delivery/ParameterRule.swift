@@ -1,0 +1,103 @@
+/// A rule on one parameter of an endpoint, checked before anything is sent.
+///
+/// The words of the rule are the error's reason and the parameter's documentation, so that they cannot disagree. No value
+/// is ever part of them.
+public struct ParameterRule<Root>: Sendable {
+    /// The parameter's name.
+    public let field: String
+    /// What it must be, in words that follow the name: `must be 3 to 20 characters long`.
+    public let requirement: String
+    private let holds: @Sendable (Root) -> Bool
+
+    private init(_ field: String, _ requirement: String, holds: @escaping @Sendable (Root) -> Bool) {
+        self.field = field
+        self.requirement = requirement
+        self.holds = holds
+    }
+
+    /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)``.
+    public func check(_ parameters: Root) throws(APIError) {
+        guard !holds(parameters) else { return }
+        throw APIError(.invalidParameter(field: field, reason: requirement), stage: .parameters)
+    }
+}
+
+extension ParameterRule {
+    /// A property of the parameters, read without touching anything shared.
+    public typealias Part<Value> = any KeyPath<Root, Value> & Sendable
+
+    /// A rule of the app's own.
+    ///
+    /// - Parameter requirement: words that follow the name, for example `must be a coupon of this shop`.
+    public static func custom(
+        _ field: String, _ requirement: String, _ holds: @escaping @Sendable (Root) -> Bool
+    ) -> ParameterRule {
+        ParameterRule(field, requirement, holds: holds)
+    }
+
+    /// The optional parameter is there.
+    public static func required<Value>(_ field: String, _ part: Part<Value?>) -> ParameterRule {
+        ParameterRule(field, "is required") { $0[keyPath: part] != nil }
+    }
+
+    /// The text or list has at least one character or element.
+    public static func notEmpty(_ field: String, _ part: Part<some Collection & Sendable>) -> ParameterRule {
+        ParameterRule(field, "must not be empty") { !$0[keyPath: part].isEmpty }
+    }
+
+    /// The length in characters, as a person counts them.
+    public static func length(_ field: String, _ part: Part<String>, _ bounds: ClosedRange<Int>) -> ParameterRule {
+        ParameterRule(field, lengthText(bounds)) { bounds.contains($0[keyPath: part].count) }
+    }
+
+    /// The length in characters, when there is a text.
+    public static func length(_ field: String, _ part: Part<String?>, _ bounds: ClosedRange<Int>) -> ParameterRule {
+        ParameterRule(field, "\(lengthText(bounds)), if given") { optional($0[keyPath: part]) { bounds.contains($0.count) } }
+    }
+
+    public static func range<Value: Comparable & Sendable>(
+        _ field: String, _ part: Part<Value>, _ bounds: ClosedRange<Value>
+    ) -> ParameterRule {
+        ParameterRule(field, rangeText(bounds)) { bounds.contains($0[keyPath: part]) }
+    }
+
+    public static func range<Value: Comparable & Sendable>(
+        _ field: String, _ part: Part<Value?>, _ bounds: ClosedRange<Value>
+    ) -> ParameterRule {
+        ParameterRule(field, "\(rangeText(bounds)), if given") { optional($0[keyPath: part], bounds.contains) }
+    }
+
+    /// One of the values, which are listed in the requirement.
+    public static func oneOf<Value: Equatable & Sendable>(
+        _ field: String, _ part: Part<Value>, _ values: [Value]
+    ) -> ParameterRule {
+        let list = values.map { "\($0)" }.joined(separator: ", ")
+        return ParameterRule(field, "must be one of: \(list)") { values.contains($0[keyPath: part]) }
+    }
+
+    /// The whole text matches a pattern.
+    ///
+    /// ```swift
+    /// .matches("phone", \.phone, "must be 11 digits") { /[0-9]{11}/ }
+    /// ```
+    public static func matches<Output>(
+        _ field: String, _ part: Part<String>, _ requirement: String,
+        _ pattern: @escaping @Sendable () -> Regex<Output>
+    ) -> ParameterRule {
+        ParameterRule(field, requirement) { $0[keyPath: part].wholeMatch(of: pattern()) != nil }
+    }
+
+    private static func optional<Value>(_ value: Value?, _ holds: (Value) -> Bool) -> Bool {
+        value.map(holds) ?? true
+    }
+
+    private static func rangeText<Value>(_ bounds: ClosedRange<Value>) -> String {
+        "must be from \(bounds.lowerBound) to \(bounds.upperBound)"
+    }
+
+    private static func lengthText(_ bounds: ClosedRange<Int>) -> String {
+        
+        let span = bounds.lowerBound == bounds.upperBound ? "\(bounds.lowerBound)" : "\(bounds.lowerBound) to \(bounds.upperBound)"
+        return "must be \(span) characters long"
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// The bytes of a response and the way to what is in them.
+///
+/// Under an ``Envelope`` the paths begin at its data key: ``root`` names it, and ``data`` still holds every byte.
+///
+/// ```swift
+/// let names = try payload.value([String].self, at: "items")
+/// let total = try payload.json()["total"]?.int
+/// ```
+public struct Payload: Sendable {
+    /// Every byte of the body, as the pipeline handed it up.
+    public let data: Data
+    private let path: JSONPath
+    private let options: DecodingOptions
+    private let document: Document
+
+    /// - Parameter options: how ``value(_:at:)`` decodes.
+    public init(_ data: Data, options: DecodingOptions = DecodingOptions()) {
+        self.init(data: data, path: JSONPath(""), options: options, document: Document())
+    }
+
+    private init(data: Data, path: JSONPath, options: DecodingOptions, document: Document) {
+        self.data = data
+        self.path = path
+        self.options = options
+        self.document = document
+    }
+
+    /// Where in the document the paths begin, in dotted form; empty for the whole.
+    public var root: String { path.text }
+
+    /// The payload that begins deeper; it shares the bytes and what was parsed of them.
+    public func at(_ path: String) -> Payload {
+        at(JSONPath(path))
+    }
+
+    func at(_ path: JSONPath) -> Payload {
+        Payload(data: data, path: self.path.appending(path), options: options, document: document)
+    }
+
+    func decoding(with options: DecodingOptions) -> Payload {
+        Payload(data: data, path: path, options: options, document: document)
+    }
+
+    /// The JSON at the root; `.null` when there is nothing. The bytes are parsed on first use and the result is kept.
+    ///
+    /// - Throws: ``APIError/Kind/decoding(path:reason:)`` when the bytes are not JSON.
+    public func json() throws(APIError) -> JSONValue {
+        let whole = try document.value { () throws(APIError) in
+            try JSONReading.decode(
+                JSONValue.self, from: data, session: DecodingSession(options: .init(), path: JSONPath(""))
+            ).value
+        }
+        return whole[path] ?? .null
+    }
+
+    /// Decodes the value at a dotted path below the root.
+    ///
+    /// - Throws: ``APIError/Kind/decoding(path:reason:)`` with the full path of what could not be read.
+    public func value<Value: Decodable>(_ type: Value.Type, at path: String = "") throws(APIError) -> Value {
+        let session = DecodingSession(options: options, path: self.path.appending(JSONPath(path)))
+        return try JSONReading.decode(type, from: data, session: session).value
+    }
+}
+
+extension Payload {
+    /// The parsed document, kept for all copies of a payload. Two first uses at one moment may both parse.
+    private final class Document: Sendable {
+        private let parsed = Locked<JSONValue?>(nil)
+
+        func value(_ parse: () throws(APIError) -> JSONValue) throws(APIError) -> JSONValue {
+            if let known = parsed.withLock({ $0 }) { return known }
+            let value = try parse()
+            parsed.withLock { $0 = value }
+            return value
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// How an endpoint's output is made from the body of a response.
+///
+/// ```swift
+/// let decoding: ResponseDecoding<[Product]> = .json(at: "items")   // below the envelope's data key
+/// let image: ResponseDecoding<Data> = .data
+/// ```
+public struct ResponseDecoding<Output: Sendable>: Sendable {
+    private let opening: @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
+
+    init(_ opening: @escaping @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>) {
+        self.opening = opening
+    }
+
+    /// Reads the envelope. What follows it waits for ``Opened/decoded()``, so that validators of the payload come first.
+    ///
+    /// - Parameter options: the service's; an endpoint that has its own uses those.
+    /// - Throws: ``APIError/Kind/malformedEnvelope(reason:)`` or ``APIError/Kind/business(code:message:)``.
+    package func open(
+        _ payload: Payload, envelope: Envelope?, options: DecodingOptions = DecodingOptions()
+    ) throws(APIError) -> Opened<Output> {
+        try opening(payload, envelope, options)
+    }
+}
+
+/// A body whose envelope, if any, says success.
+package struct Opened<Output: Sendable>: Sendable {
+    /// `nil` without an envelope.
+    package let code: BusinessCode?
+    package let message: String?
+    /// The payload, its paths beginning at the envelope's data key: what validators and reformers get.
+    package let payload: Payload
+    private let resolve: @Sendable () throws(APIError) -> (value: Output, notes: [DecodingNote])
+
+    init(
+        _ head: Envelope.Head?, payload: Payload,
+        resolve: @escaping @Sendable () throws(APIError) -> (value: Output, notes: [DecodingNote])
+    ) {
+        code = head?.code
+        message = head?.message
+        self.payload = payload
+        self.resolve = resolve
+    }
+
+    /// - Throws: ``APIError/Kind/decoding(path:reason:)``.
+    package func decoded() throws(APIError) -> Decoded<Output> {
+        let (value, notes) = try resolve()
+        return Decoded(value: value, notes: notes, code: code, message: message)
+    }
+}
+
+/// The output, and what was noticed on the way to it.
+package struct Decoded<Output: Sendable>: Sendable {
+    package let value: Output
+    /// Properties that took their defaults; the first hundred.
+    package let notes: [DecodingNote]
+    package let code: BusinessCode?
+    package let message: String?
+}

@@ -1,0 +1,118 @@
+/// A named rule over a payload or a decoded value.
+///
+/// ```swift
+/// let complete: Validator<User> = .all(
+///     .rule("the user has an id") { !$0.id.isEmpty },
+///     .nonEmpty("the user has a role", \.roles)
+/// )
+/// ```
+///
+/// A value that breaks it fails the call with ``APIError/Kind/validation(rule:)``, which names the rule.
+public struct Validator<Value>: Sendable {
+    /// What holds for a valid value, in words.
+    public let name: String
+    /// The broken rule's name, `nil` when all hold.
+    private let broken: @Sendable (Value) throws(Failure) -> String?
+
+    private init(_ name: String, broken: @escaping @Sendable (Value) throws(Failure) -> String?) {
+        self.name = name
+        self.broken = broken
+    }
+
+    /// A rule that could not be checked.
+    private struct Failure: Error {
+        let rule: String
+        let cause: any Error
+    }
+
+    /// - Throws: ``APIError/Kind/validation(rule:)`` with the name of the rule that the value breaks. When the rule itself
+    ///   threw, its error is the ``APIError/underlying`` one.
+    public func validate(_ value: Value) throws(APIError) {
+        do {
+            guard let rule = try broken(value) else { return }
+            throw APIError(.validation(rule: rule), stage: .validation)
+        } catch let failure as Failure {
+            throw APIError(.validation(rule: failure.rule), stage: .validation, underlying: failure.cause)
+        } catch {
+            throw error as? APIError ?? APIError(.validation(rule: name), stage: .validation, underlying: error)
+        }
+    }
+}
+
+extension Validator {
+    /// A rule of the app's own. One that throws counts as broken.
+    public static func rule(_ name: String, _ holds: @escaping @Sendable (Value) throws -> Bool) -> Validator {
+        Validator(name) { (value) throws(Failure) in
+            do { return try holds(value) ? nil : name } catch { throw Failure(rule: name, cause: error) }
+        }
+    }
+
+    /// Every rule holds; checked in order up to the first that is broken, which gives its own name to the error.
+    public static func all(_ rules: Validator...) -> Validator {
+        all(rules)
+    }
+
+    /// Every rule holds; with none, always.
+    public static func all(_ rules: [Validator]) -> Validator {
+        Validator(rules.map(\.name).joined(separator: ", and ")) { (value) throws(Failure) in
+            for rule in rules {
+                if let name = try rule.broken(value) { return name }
+            }
+            return nil
+        }
+    }
+
+    /// At least one rule holds; one that throws does not. With none, never.
+    ///
+    /// - Parameter name: the error's; the names of the rules when left out.
+    public static func any(_ name: String? = nil, _ rules: Validator...) -> Validator {
+        let name = name ?? rules.map(\.name).joined(separator: ", or ")
+        return Validator(name) { value in rules.contains { $0.holds(for: value) } ? nil : name }
+    }
+
+    /// The rule does not hold.
+    ///
+    /// - Parameter name: the error's; "not: " and the rule's name when left out.
+    public static func not(_ rule: Validator, name: String? = nil) -> Validator {
+        let name = name ?? "not: \(rule.name)"
+        return Validator(name) { (value) throws(Failure) in try rule.broken(value) == nil ? name : nil }
+    }
+
+    /// Both hold; this one is checked first.
+    public func and(_ other: Validator) -> Validator {
+        .all(self, other)
+    }
+
+    /// The same rule over the part of a larger value.
+    public func on<Root>(_ part: any KeyPath<Root, Value> & Sendable) -> Validator<Root> {
+        Validator<Root>(name) { (root) throws(Validator<Root>.Failure) in
+            do throws(Failure) {
+                return try broken(root[keyPath: part])
+            } catch {
+                throw .init(rule: error.rule, cause: error.cause)
+            }
+        }
+    }
+
+    private func holds(for value: Value) -> Bool {
+        do { return try broken(value) == nil } catch { return false }
+    }
+}
+
+extension Validator {
+    /// The collection at `part` has an element.
+    public static func nonEmpty<Elements: Collection & Sendable>(
+        _ name: String, _ part: any KeyPath<Value, Elements> & Sendable
+    ) -> Validator {
+        .rule(name) { !$0[keyPath: part].isEmpty }
+    }
+}
+
+extension Validator where Value: Collection & Sendable {
+    /// The collection has an element.
+    public static var nonEmpty: Validator { nonEmpty("not empty") }
+
+    public static func nonEmpty(_ name: String) -> Validator {
+        .rule(name) { !$0.isEmpty }
+    }
+}

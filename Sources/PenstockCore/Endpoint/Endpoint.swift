@@ -1,0 +1,129 @@
+import Foundation
+
+/// One API as a value: where it is, what it takes, and what it gives back.
+///
+/// ```swift
+/// struct Login: Endpoint, Encodable {
+///     typealias Output = User
+///     let account: String
+///     let password: String
+///     var route: Route { .post("/user/login") }
+/// }
+/// ```
+///
+/// Only ``Output`` and ``route`` are required. An endpoint that is `Encodable` sends its own stored properties as
+/// parameters; another one sends none unless it says which.
+public protocol Endpoint: Sendable {
+    /// What a call gives back: a `Decodable` model, `Data`, ``Payload``, `String`, `Void`, or anything with a
+    /// ``decoding-swift.property`` of its own.
+    associatedtype Output: Sendable
+
+    associatedtype Parameters: Encodable & Sendable = NoParameters
+
+    /// Verb and path.
+    var route: Route { get }
+
+    /// The service the path belongs to. ``ServiceID/main`` by default.
+    var service: ServiceID { get }
+
+    /// What is sent, encoded as ``placement`` says. An `Encodable` endpoint sends itself.
+    var parameters: Parameters { get }
+
+    /// Where parameters go. By default into the query for GET, HEAD, DELETE, OPTIONS and TRACE, into a JSON body for
+    /// the rest.
+    var placement: ParameterPlacement { get }
+
+    /// A body in place of one made from parameters, which then go to the query.
+    var body: HTTPBody? { get }
+
+    /// Headers that replace common ones of the same names.
+    var headers: HeaderEdits { get }
+
+    /// What this API wants different from its service; `nil` by default.
+    var options: CallOptions? { get }
+
+    /// Checked before anything else is done; also the documentation of the parameters.
+    static var parameterRules: ParameterRules<Self> { get }
+
+    /// Which envelope its responses have. By default the service's.
+    var envelope: EnvelopeChoice { get }
+
+    /// How the output is made from a response.
+    var decoding: ResponseDecoding<Output> { get }
+
+    /// Checked on the raw payload, before it is decoded.
+    var payloadValidator: Validator<Payload>? { get }
+
+    /// Checked on the decoded output.
+    var validator: Validator<Output>? { get }
+
+    /// Around this API's calls alone, inside the client's and the service's own.
+    var callInterceptors: [any Interceptor] { get }
+
+    /// Around this API's attempts alone, inside the client's and the service's own.
+    var attemptInterceptors: [any Interceptor] { get }
+}
+
+extension Endpoint {
+    public var service: ServiceID { .main }
+    public var placement: ParameterPlacement { .automatic }
+    public var body: HTTPBody? { nil }
+    public var headers: HeaderEdits { [:] }
+    public var options: CallOptions? { nil }
+    public static var parameterRules: ParameterRules<Self> { [] }
+    public var envelope: EnvelopeChoice { .ofService }
+    public var payloadValidator: Validator<Payload>? { nil }
+    public var validator: Validator<Output>? { nil }
+    public var callInterceptors: [any Interceptor] { [] }
+    public var attemptInterceptors: [any Interceptor] { [] }
+}
+
+extension Endpoint where Parameters == NoParameters {
+    public var parameters: NoParameters { NoParameters() }
+}
+
+extension Endpoint where Self: Encodable {
+    public var parameters: Self { self }
+}
+
+extension Endpoint where Output: Decodable {
+    public var decoding: ResponseDecoding<Output> { .json }
+}
+
+extension Endpoint where Output == Data {
+    public var decoding: ResponseDecoding<Data> { .data }
+}
+
+extension Endpoint where Output == Void {
+    public var decoding: ResponseDecoding<Void> { .nothing }
+}
+
+extension Endpoint where Output == Payload {
+    public var decoding: ResponseDecoding<Payload> { .payload }
+}
+
+/// The parameters of an API that takes none.
+public struct NoParameters: Encodable, Hashable, Sendable {
+    public init() {}
+}
+
+/// Where the parameters of a request go.
+@nonexhaustive
+public enum ParameterPlacement: Hashable, Sendable {
+    /// By verb: see ``Endpoint/placement``.
+    case automatic
+    case query
+    /// `application/x-www-form-urlencoded`.
+    case form
+    /// `application/json`.
+    case json
+}
+
+/// Which envelope is opened.
+@nonexhaustive
+public enum EnvelopeChoice: Hashable, Sendable {
+    case ofService
+    /// The response is the data.
+    case none
+    case custom(Envelope)
+}

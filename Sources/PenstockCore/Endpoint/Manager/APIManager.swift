@@ -1,0 +1,127 @@
+/// The long-lived object of one API, for teams who work with objects: it asks its parameter source, loads, keeps the
+/// raw payload for reformers, and tells its delegate.
+///
+/// ```swift
+/// final class ProductPage: APIManagerDelegate {
+///     private lazy var products = APIManager(client: client) { [unowned self] in ProductList(page: page) }
+///     func appear() { products.delegate = self; products.load() }
+///     func managerDidSucceed(_ manager: any AnyAPIManager) { … }
+/// }
+/// ```
+///
+/// Hooks run inner before outer: first this object's own open methods, then ``interceptor``. The calls end when the
+/// object goes, unless it was made to let them finish.
+@MainActor
+open class APIManager<API: Endpoint>: AnyAPIManager {
+    /// What happens to a call under way when its manager goes.
+    public enum Lifetime: Sendable {
+        /// It ends, and nothing is delivered.
+        case endsWithManager
+        /// It goes on to its end; nothing is delivered.
+        case finishes
+    }
+
+    /// Heard on the main actor; not kept alive.
+    public weak var delegate: (any APIManagerDelegate)?
+    /// The outer hooks; not kept alive.
+    public weak var interceptor: (any APIManagerInterceptor)?
+    /// The last response that came in full.
+    public private(set) var response: APIResponse<API.Output>?
+    public private(set) var error: APIError?
+
+    private let client: APIClient
+    private let source: @MainActor () throws -> API?
+    private let scope: CallScope?
+    private var loading: [CallID: Call<API.Output>] = [:]
+
+    /// - Parameter source: makes the endpoint from the parameters of the moment; `nil` when there is nothing to load.
+    public init(
+        client: APIClient, lifetime: Lifetime = .endsWithManager, source: @escaping @MainActor () throws -> API?
+    ) {
+        self.client = client
+        self.source = source
+        scope = lifetime == .endsWithManager ? CallScope() : nil
+    }
+
+    /// Asks an object for the endpoint; the object is not kept alive.
+    public convenience init<Source: APIParameterSource>(
+        client: APIClient, lifetime: Lifetime = .endsWithManager, source: Source
+    ) where Source.API == API {
+        self.init(client: client, lifetime: lifetime) { [weak source] in try source?.endpoint() }
+    }
+
+    public var isLoading: Bool { !loading.isEmpty }
+
+    /// The raw payload of the last response.
+    public var payload: Payload? { response?.payload }
+
+    /// Starts a call with the parameters of the moment.
+    ///
+    /// - Returns: its number, or `nil` when a hook vetoed or there was nothing to load.
+    @discardableResult
+    public func load() -> CallID? {
+        do {
+            guard let endpoint = try source() else { return nil }
+            return load(endpoint)
+        } catch {
+            end(nil, with: .failure(.wrapping(error)))
+            return nil
+        }
+    }
+
+    /// Ends this manager's calls and no others. The delegate hears of each.
+    public func cancel() {
+        for call in loading.values { call.cancel() }
+    }
+
+    // MARK: Inner hooks
+
+    /// Before a call starts; `false` vetoes it.
+    open func willLoad(_ endpoint: API) -> Bool { true }
+
+    /// After a call was started, or vetoed (then `nil`).
+    open func didLoad(_ endpoint: API, as id: CallID?) {}
+
+    /// Before a result goes to the delegate; `false` keeps it from there.
+    open func willDeliver(_ result: Result<APIResponse<API.Output>, APIError>) -> Bool { true }
+
+    /// After a result went to the delegate, or was kept from it.
+    open func didDeliver(_ result: Result<APIResponse<API.Output>, APIError>) {}
+
+    // MARK: One load
+
+    private func load(_ endpoint: API) -> CallID? {
+        let isAllowed = willLoad(endpoint) && interceptor?.manager(self, willLoad: endpoint) ?? true
+        let id = isAllowed ? start(endpoint) : nil
+        didLoad(endpoint, as: id)
+        interceptor?.manager(self, didLoad: endpoint, as: id)
+        return id
+    }
+
+    private func start(_ endpoint: API) -> CallID {
+        let call = client.startResponse(endpoint, in: scope) { [weak self] id, result in self?.end(id, with: result) }
+        loading[call.id] = call
+        return call.id
+    }
+
+    private func end(_ id: CallID?, with result: Result<APIResponse<API.Output>, APIError>) {
+        if let id { loading[id] = nil }
+        switch result {
+        case .success(let response): (self.response, error) = (response, nil)
+        case .failure(let error): self.error = error
+        }
+        let failure = error
+        let isAllowed = willDeliver(result) && interceptor?.manager(self, willDeliver: failure) ?? true
+        if isAllowed { tellDelegate(failure) }
+        didDeliver(result)
+        interceptor?.manager(self, didDeliver: failure)
+    }
+
+    private func tellDelegate(_ error: APIError?) {
+        if let error {
+            delegate?.managerDidFail(self, error)
+        } else {
+            delegate?.managerDidSucceed(self)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Verb and path of an API, declared once.
+///
+/// ```swift
+/// var route: Route { .get("/products/\(id)") }
+/// ```
+public struct Route: Hashable, Sendable {
+    public let method: HTTPMethod
+    public let path: Path
+
+    public init(_ method: HTTPMethod, _ path: Path) {
+        self.method = method
+        self.path = path
+    }
+
+    public static func get(_ path: Path) -> Route { Route(.get, path) }
+    public static func head(_ path: Path) -> Route { Route(.head, path) }
+    public static func post(_ path: Path) -> Route { Route(.post, path) }
+    public static func put(_ path: Path) -> Route { Route(.put, path) }
+    public static func patch(_ path: Path) -> Route { Route(.patch, path) }
+    public static func delete(_ path: Path) -> Route { Route(.delete, path) }
+    public static func options(_ path: Path) -> Route { Route(.options, path) }
+}
+
+extension Route {
+    /// Two APIs of one service that were given the same verb and path.
+    public struct Duplicate: Hashable, Sendable {
+        public let service: ServiceID
+        public let method: HTTPMethod
+        /// The path with `{}` for its arguments.
+        public let template: String
+        /// The type names, in the order they were listed.
+        public let endpoints: [String]
+    }
+
+    /// Finds verb and path declared more than once. Meant for a test of the app's own, with one sample of each API.
+    public static func duplicates(among samples: [any Endpoint]) -> [Duplicate] {
+        struct Key: Hashable {
+            let service: ServiceID
+            let method: HTTPMethod
+            let template: String
+        }
+        var names: [Key: [String]] = [:]
+        var order: [Key] = []
+        for sample in samples {
+            let route = sample.route
+            let key = Key(service: sample.service, method: route.method, template: route.path.template)
+            if names[key] == nil { order.append(key) }
+            names[key, default: []].append(String(describing: type(of: sample)))
+        }
+        return order.compactMap { key in
+            guard let endpoints = names[key], endpoints.count > 1 else { return nil }
+            return Duplicate(service: key.service, method: key.method, template: key.template, endpoints: endpoints)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/// The name of a service, by which endpoints ask for it.
+///
+/// ```swift
+/// extension ServiceID { static let shop: ServiceID = "shop" }
+/// ```
+public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public let name: String
+
+    public init(_ name: String) {
+        self.name = name
+    }
+
+    public init(stringLiteral value: String) {
+        name = value
+    }
+
+    /// The service of endpoints that name none: for apps that have only one.
+    public static let main: ServiceID = "main"
+
+    public var description: String { name }
+}
+
+/// Where an API lives in each environment, and what is common to its calls.
+///
+/// ```swift
+/// let shop = Service(
+///     .shop, [.development: "http://127.0.0.1:8080", .production: "https://shop.example.com/api"], version: "v2",
+///     envelope: .retcode)
+/// ```
+public struct Service: Sendable {
+    public let id: ServiceID
+    /// Base URLs as the app wrote them; ``baseURL(in:)`` parses.
+    public let baseURLs: [ServerEnvironment: String]
+    /// Appended to the base URL as a path segment; `nil` for none.
+    public var version: String?
+    /// Opened on every response before the data is decoded; `nil` when the data is all there is.
+    public var envelope: Envelope?
+    /// Read anew for every call.
+    public var headers: CommonHeaders
+    /// Read anew for every call.
+    public var parameters: CommonParameters
+    public var options: CallOptions
+    public var callInterceptors: [any Interceptor]
+    public var attemptInterceptors: [any Interceptor]
+    public var sealer: (any Sealer)?
+    public var signer: (any Signer)?
+    /// Asked before the client's.
+    public var errorMapper: ErrorMapper?
+
+    public init(
+        _ id: ServiceID = .main, _ baseURLs: [ServerEnvironment: String], version: String? = nil,
+        envelope: Envelope? = nil, headers: CommonHeaders = [:], parameters: CommonParameters = .none,
+        options: CallOptions = .init(), callInterceptors: [any Interceptor] = [],
+        attemptInterceptors: [any Interceptor] = [], sealer: (any Sealer)? = nil, signer: (any Signer)? = nil,
+        errorMapper: ErrorMapper? = nil
+    ) {
+        self.id = id
+        self.baseURLs = baseURLs
+        self.version = version
+        self.envelope = envelope
+        self.headers = headers
+        self.parameters = parameters
+        self.options = options
+        self.callInterceptors = callInterceptors
+        self.attemptInterceptors = attemptInterceptors
+        self.sealer = sealer
+        self.signer = signer
+        self.errorMapper = errorMapper
+    }
+
+    /// The base URL in an environment, with the version.
+    ///
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when the service has none there, or a text that is no
+    ///   `http` or `https` URL.
+    public func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
+        guard let text = baseURLs[environment] else {
+            throw misconfigured("has no base URL in the environment \(environment)")
+        }
+        return try parse(text, for: "the environment \(environment)")
+    }
+
+    /// Parses a base URL in place of the service's own, with the version.
+    func parse(_ text: String, for place: String) throws(APIError) -> HTTPURL {
+        do {
+            let base = try HTTPURL(text)
+            guard let version else { return base }
+            return try base.appending(Path("\(version)"))
+        } catch {
+            throw misconfigured("has an unusable base URL for \(place): \(error)")
+        }
+    }
+
+    private func misconfigured(_ what: String) -> APIError {
+        APIError(.invalidConfiguration(reason: "the service \(id) \(what)"), stage: .prepare)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// The services of an app, each made once, when it is first asked for.
+public final class ServiceRegistry: Sendable {
+    private let entries = Locked<[ServiceID: Entry]>([:])
+
+    public init(_ services: [Service] = []) {
+        for service in services { register(service.id) { service } }
+    }
+
+    /// Adds a service, or replaces the one of that name for the clients made afterwards. `make` is called once, at the
+    /// first look-up, however many callers ask at that moment.
+    public func register(_ id: ServiceID, _ make: @escaping @Sendable () -> Service) {
+        entries.withLock { $0[id] = Entry(make) }
+    }
+
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when no service has that name.
+    public func service(_ id: ServiceID) throws(APIError) -> Service {
+        guard let entry = entries.withLock({ $0[id] }) else {
+            throw APIError(
+                .invalidConfiguration(reason: "no service is named \(String(reflecting: id.name))"), stage: .prepare)
+        }
+        return entry.service()
+    }
+
+    /// Names of the services, sorted.
+    public var ids: [ServiceID] {
+        entries.withLock { $0.keys.sorted { $0.name < $1.name } }
+    }
+
+    /// `make` runs under a lock of its own, which may be entered again by a factory that asks for other services.
+    private final class Entry: @unchecked Sendable {
+        // Safe: `made` is touched only while `lock` is held.
+        private let lock = NSRecursiveLock()
+        private let make: @Sendable () -> Service
+        private var made: Service?
+
+        init(_ make: @escaping @Sendable () -> Service) {
+            self.make = make
+        }
+
+        func service() -> Service {
+            lock.withLock {
+                if let made { return made }
+                let new = make()
+                made = new
+                return new
+            }
+        }
+    }
+}

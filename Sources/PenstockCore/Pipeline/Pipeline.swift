@@ -1,0 +1,23 @@
+/// The order of the request path. Every line is one stage; a stage that has nothing to do is left out.
+struct Pipeline: Sendable {
+    let stages: [any Interceptor]
+
+    init(
+        call: [any Interceptor], attempt: [any Interceptor], cookies: (any CookieStore)?, sealer: (any Sealer)?,
+        signer: (any Signer)?, transport: any Transport
+    ) {
+        var stages: [any Interceptor] = []
+        stages += call.map(CallInterception.init)
+        stages.append(Redirect())
+        stages += attempt.map(AttemptInterception.init)
+        if let cookies { stages.append(Cookies(store: cookies)) }
+        if let sealer { stages.append(Seal(sealer: sealer)) }
+        if let signer { stages.append(Sign(signer: signer)) }
+        stages.append(Transmit(transport: transport))
+        self.stages = stages
+    }
+
+    func callAsFunction(_ request: HTTPRequest, _ call: CallContext) async throws -> Exchange {
+        try await Next(stages: stages, call: call)(request)
+    }
+}

@@ -1,0 +1,119 @@
+/// How far redirects are followed, and with what.
+public struct RedirectPolicy: Hashable, Sendable {
+    /// Whether any is followed; otherwise the 3xx response is the answer.
+    public var isFollowing: Bool
+    /// How many hops a call may take. 20 by default.
+    public var limit: Int
+    /// Whether a request body may go to another origin (307 and 308). Refused by default: a body often holds what
+    /// was meant for the first server alone.
+    public var sendsBodyAcrossOrigins: Bool
+    /// Fields that may go to another origin besides those that every redirect keeps.
+    public var crossOriginFields: Set<HTTPFieldName>
+
+    public init(
+        isFollowing: Bool = true, limit: Int = 20, sendsBodyAcrossOrigins: Bool = false,
+        crossOriginFields: Set<HTTPFieldName> = []
+    ) {
+        self.isFollowing = isFollowing
+        self.limit = limit
+        self.sendsBodyAcrossOrigins = sendsBodyAcrossOrigins
+        self.crossOriginFields = crossOriginFields
+    }
+
+    public static let follow = RedirectPolicy()
+    public static let never = RedirectPolicy(isFollowing: false)
+}
+
+/// What to do with a response that may be a redirect: pure, so that it is tested as a table.
+@nonexhaustive
+public enum RedirectDecision: Sendable {
+    /// The response is the answer.
+    case answer
+    case follow(HTTPRequest)
+    /// The redirect must not be followed; the reason is for people.
+    case refuse(reason: String)
+}
+
+extension RedirectPolicy {
+    /// Content fields that describe a body and go when it goes (RFC 9110 §15.4).
+    private static let bodyFields: Set<HTTPFieldName> = [
+        .contentType, .contentLength, .contentEncoding, .transferEncoding, "Content-Language", "Content-Location",
+        "Content-Range", "Content-Disposition", "Digest", "Content-Digest", "Repr-Digest", "Last-Modified",
+    ]
+
+    /// The only fields that go to another origin.
+    private static let harmlessFields: Set<HTTPFieldName> = [
+        .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .contentEncoding, "Content-Language",
+    ]
+
+    /// Decides on `response` to `request`.
+    ///
+    /// - Parameter visited: method and URL of every request of the call so far, `request` included.
+    public func decide(
+        on response: HTTPResponse, to request: HTTPRequest, visited: [RedirectHop]
+    ) -> RedirectDecision {
+        guard isFollowing, [301, 302, 303, 307, 308].contains(response.status),
+            let location = response.fields[.location]
+        else { return .answer }
+        guard response.fields.values(of: .location).count == 1 else {
+            return .refuse(reason: "the response holds several Location fields")
+        }
+        do throws(HTTPURL.ParseError) {
+            let url = try request.url.resolving(location)
+            return follow(url, status: response.status, from: request, visited: visited)
+        } catch {
+            return .refuse(reason: "its Location cannot be followed: \(error)")
+        }
+    }
+
+    private func follow(
+        _ url: HTTPURL, status: Int, from request: HTTPRequest, visited: [RedirectHop]
+    ) -> RedirectDecision {
+        guard !(request.url.scheme == .https && url.scheme == .http) else {
+            return .refuse(reason: "it leads from https to http")
+        }
+        guard visited.count <= limit else { return .refuse(reason: "the call took \(limit) redirects already") }
+        var next = request
+        next.url = url
+        Self.changeMethod(of: &next, status: status)
+        guard !visited.contains(RedirectHop(next)) else { return .refuse(reason: "it leads back to \(url)") }
+        if let reason = refusalToResend(next.body, crossing: url.origin != request.url.origin) {
+            return .refuse(reason: reason)
+        }
+        if url.origin != request.url.origin { keepHarmlessFields(of: &next) }
+        return .follow(next)
+    }
+
+    private func refusalToResend(_ body: HTTPBody, crossing: Bool) -> String? {
+        if body.isNone { return nil }
+        if !body.isReplayable { return "it needs the body again, which can be read only once" }
+        return crossing && !sendsBodyAcrossOrigins ? "it would send the body to another origin" : nil
+    }
+
+    /// 303 always, and 301 and 302 after a POST, become GET without a body; 307 and 308 keep both (RFC 9110 §15.4).
+    private static func changeMethod(of request: inout HTTPRequest, status: Int) {
+        let becomesGet = status == 303 && request.method != .head || status <= 302 && request.method == .post
+        guard becomesGet else { return }
+        request.method = .get
+        request.body = .none
+        for name in bodyFields { request.fields.remove(name) }
+    }
+
+    private func keepHarmlessFields(of request: inout HTTPRequest) {
+        let kept = request.fields.filter {
+            Self.harmlessFields.contains($0.name) || crossOriginFields.contains($0.name)
+        }
+        request.fields = HTTPFields(kept)
+    }
+}
+
+/// One request of a call, as loops are told by.
+public struct RedirectHop: Hashable, Sendable {
+    public let method: HTTPMethod
+    public let url: HTTPURL
+
+    public init(_ request: HTTPRequest) {
+        method = request.method
+        url = request.url
+    }
+}

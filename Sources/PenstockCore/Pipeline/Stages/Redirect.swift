@@ -1,0 +1,25 @@
+/// Follows redirects, so that every hop passes the stages below for its own origin (RFC 9110 §15.4).
+struct Redirect: Interceptor {
+    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+        let policy = call.settings.redirects
+        var exchange = try await next(request)
+        guard (300..<400).contains(exchange.response.status) else { return exchange }
+        var current = request
+        var visited = [RedirectHop(request)]
+        while true {
+            switch policy.decide(on: exchange.response, to: current, visited: visited) {
+            case .answer:
+                return exchange
+            case .refuse(let reason):
+                throw APIError(
+                    .blocked(reason: "the redirect is refused: \(reason)"), stage: .redirect, request: exchange.request,
+                    response: exchange.response)
+            case .follow(let hop):
+                call.redirected(status: exchange.response.status, from: current.url, to: hop.url)
+                visited.append(RedirectHop(hop))
+                current = hop
+                exchange = try await next(hop)
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// Encrypts the payload on its way out and opens the reply, so that everything above sees plain text.
+struct Seal: Interceptor {
+    let sealer: any Sealer
+
+    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+        try await call.stage(.seal) {
+            let sealed = try await call.appCode(sealer, stage: .seal) { try await sealer.seal(request, call: call) }
+            var exchange = try await next(sealed)
+            let response = exchange.response
+            exchange.response = try await call.appCode(sealer, stage: .seal) {
+                try await sealer.open(response, call: call)
+            }
+            return exchange
+        }
+    }
+}
