@@ -7,19 +7,45 @@ let package = Package(
     name: "Penstock",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
+        .library(name: "Penstock", targets: ["Penstock"]),
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
+        .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
     ],
     targets: [
+        // What an app imports: the core and the platform's transport.
+        .target(
+            name: "Penstock",
+            dependencies: [
+                "PenstockCore",
+                .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
         .target(name: "PenstockCore", swiftSettings: strict),
+
+        // Transports: each links something foreign.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(
+            name: "PenstockCurl",
+            dependencies: ["PenstockCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict),
+
+        // Not for apps to ship.
         .target(name: "PenstockTesting", dependencies: ["PenstockCore"], swiftSettings: strict),
+
         .target(name: "PenstockTestSupport", path: "Tests/Support", swiftSettings: strict),
+        .testTarget(
+            name: "PenstockCoreTests", dependencies: ["PenstockCore", "PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockCurlTests", dependencies: ["PenstockCurl", "PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockEndToEndTests", dependencies: ["Penstock", "PenstockTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
-        .testTarget(
-            name: "PenstockEndToEndTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
     ]
 )

@@ -58,7 +58,8 @@ extension APIClient {
             parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
             settings: call.context.settings)
         let url = try url(route.path, query: content.query, base: baseURL(call, runtime))
-        var fields = configuration.headers.read()
+        var fields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
+        fields.merge(configuration.headers.read())
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
         call.options.headers?.apply(to: &fields)

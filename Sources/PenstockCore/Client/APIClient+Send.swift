@@ -19,8 +19,8 @@ extension APIClient {
 
     /// The request path, from the business layer to the wire and back.
     func path<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
-        let request = try prepare(call)                     // validate → common parameters → encode → URL, headers, body
+        let request = try prepare(call)  // validate → common parameters → encode → URL, headers, body
         let exchange = try await exchange(request, for: call)  // the stages in Pipeline.swift, then the transport
-        return try deliver(exchange, for: call)             // status → envelope → validate → decode
+        return try deliver(exchange, for: call)  // status → envelope → validate → decode
     }
 }

@@ -16,16 +16,19 @@ public struct DecodingOptions: Sendable {
     public var keys: JSONDecoder.KeyDecodingStrategy
     public var nonConformingFloats: JSONDecoder.NonConformingFloatDecodingStrategy
     public var wrongTypes: WrongTypePolicy
-    /// How deep arrays and objects may nest; deeper JSON is refused. At most 512, the limit of Foundation's own reader.
+    /// How deep arrays and objects may nest; deeper JSON is refused.
+    ///
+    /// A model that contains itself recurses once for each level, on a stack that on Apple's background threads is only
+    /// 512 KiB; at 128 there is room for it.
     public var maximumDepth: Int
 
-    /// - Parameter maximumDepth: clamped to 1...512.
+    /// - Parameter maximumDepth: clamped to 1...512, the limit of Foundation's own reader.
     public init(
         dates: JSONDecoder.DateDecodingStrategy = .deferredToDate,
         data: JSONDecoder.DataDecodingStrategy = .base64,
         keys: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
         nonConformingFloats: JSONDecoder.NonConformingFloatDecodingStrategy = .throw,
-        wrongTypes: WrongTypePolicy = .throw, maximumDepth: Int = 512
+        wrongTypes: WrongTypePolicy = .throw, maximumDepth: Int = 128
     ) {
         self.dates = dates
         self.data = data

@@ -1,5 +1,7 @@
 extension JSONValue: Decodable {
     /// Keys stay as they are in the document, whatever key strategy the decoder has.
+    ///
+    /// A decoder must be asked for one type after the other: for a whole document, ``Payload/json()`` is much faster.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let scalar = try Self.scalar(in: container) {

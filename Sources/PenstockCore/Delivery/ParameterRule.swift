@@ -52,7 +52,9 @@ extension ParameterRule {
 
     /// The length in characters, when there is a text.
     public static func length(_ field: String, _ part: Part<String?>, _ bounds: ClosedRange<Int>) -> ParameterRule {
-        ParameterRule(field, "\(lengthText(bounds)), if given") { optional($0[keyPath: part]) { bounds.contains($0.count) } }
+        ParameterRule(field, "\(lengthText(bounds)), if given") {
+            optional($0[keyPath: part]) { bounds.contains($0.count) }
+        }
     }
 
     public static func range<Value: Comparable & Sendable>(
@@ -96,8 +98,10 @@ extension ParameterRule {
     }
 
     private static func lengthText(_ bounds: ClosedRange<Int>) -> String {
-        
-        let span = bounds.lowerBound == bounds.upperBound ? "\(bounds.lowerBound)" : "\(bounds.lowerBound) to \(bounds.upperBound)"
+
+        let span =
+            bounds.lowerBound == bounds.upperBound
+            ? "\(bounds.lowerBound)" : "\(bounds.lowerBound) to \(bounds.upperBound)"
         return "must be \(span) characters long"
     }
 }

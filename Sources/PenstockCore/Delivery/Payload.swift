@@ -43,14 +43,12 @@ public struct Payload: Sendable {
         Payload(data: data, path: path, options: options, document: document)
     }
 
-    /// The JSON at the root; `.null` when there is nothing. The bytes are parsed on first use and the result is kept.
+    /// The JSON at the root (UTF-8, RFC 8259 §8.1); `.null` when there is nothing. The bytes are parsed on first use and the result is kept.
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` when the bytes are not JSON.
     public func json() throws(APIError) -> JSONValue {
-        let whole = try document.value { () throws(APIError) in
-            try JSONReading.decode(
-                JSONValue.self, from: data, session: DecodingSession(options: .init(), path: JSONPath(""))
-            ).value
+        let whole = try document.value { () throws(JSONFault) in
+            try JSONParser.parse(data, maximumDepth: options.maximumDepth)
         }
         return whole[path] ?? .null
     }
@@ -69,9 +67,10 @@ extension Payload {
     private final class Document: Sendable {
         private let parsed = Locked<JSONValue?>(nil)
 
-        func value(_ parse: () throws(APIError) -> JSONValue) throws(APIError) -> JSONValue {
+        func value(_ parse: () throws(JSONFault) -> JSONValue) throws(APIError) -> JSONValue {
             if let known = parsed.withLock({ $0 }) { return known }
-            let value = try parse()
+            let value: JSONValue
+            do throws(JSONFault) { value = try parse() } catch { throw .decoding(error, at: JSONPath("")) }
             parsed.withLock { $0 = value }
             return value
         }

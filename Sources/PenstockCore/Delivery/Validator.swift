@@ -1,3 +1,9 @@
+/// A rule that could not be checked. Not nested in the generic type, where the optimiser fails on it.
+private struct RuleFailure: Error {
+    let rule: String
+    let cause: any Error
+}
+
 /// A named rule over a payload or a decoded value.
 ///
 /// ```swift
@@ -12,17 +18,11 @@ public struct Validator<Value>: Sendable {
     /// What holds for a valid value, in words.
     public let name: String
     /// The broken rule's name, `nil` when all hold.
-    private let broken: @Sendable (Value) throws(Failure) -> String?
+    private let broken: @Sendable (Value) throws(RuleFailure) -> String?
 
-    private init(_ name: String, broken: @escaping @Sendable (Value) throws(Failure) -> String?) {
+    private init(_ name: String, broken: @escaping @Sendable (Value) throws(RuleFailure) -> String?) {
         self.name = name
         self.broken = broken
-    }
-
-    /// A rule that could not be checked.
-    private struct Failure: Error {
-        let rule: String
-        let cause: any Error
     }
 
     /// - Throws: ``APIError/Kind/validation(rule:)`` with the name of the rule that the value breaks. When the rule itself
@@ -31,7 +31,7 @@ public struct Validator<Value>: Sendable {
         do {
             guard let rule = try broken(value) else { return }
             throw APIError(.validation(rule: rule), stage: .validation)
-        } catch let failure as Failure {
+        } catch let failure as RuleFailure {
             throw APIError(.validation(rule: failure.rule), stage: .validation, underlying: failure.cause)
         } catch {
             throw error as? APIError ?? APIError(.validation(rule: name), stage: .validation, underlying: error)
@@ -42,8 +42,8 @@ public struct Validator<Value>: Sendable {
 extension Validator {
     /// A rule of the app's own. One that throws counts as broken.
     public static func rule(_ name: String, _ holds: @escaping @Sendable (Value) throws -> Bool) -> Validator {
-        Validator(name) { (value) throws(Failure) in
-            do { return try holds(value) ? nil : name } catch { throw Failure(rule: name, cause: error) }
+        Validator(name) { (value) throws(RuleFailure) in
+            do { return try holds(value) ? nil : name } catch { throw RuleFailure(rule: name, cause: error) }
         }
     }
 
@@ -54,7 +54,7 @@ extension Validator {
 
     /// Every rule holds; with none, always.
     public static func all(_ rules: [Validator]) -> Validator {
-        Validator(rules.map(\.name).joined(separator: ", and ")) { (value) throws(Failure) in
+        Validator(rules.map(\.name).joined(separator: ", and ")) { (value) throws(RuleFailure) in
             for rule in rules {
                 if let name = try rule.broken(value) { return name }
             }
@@ -75,7 +75,7 @@ extension Validator {
     /// - Parameter name: the error's; "not: " and the rule's name when left out.
     public static func not(_ rule: Validator, name: String? = nil) -> Validator {
         let name = name ?? "not: \(rule.name)"
-        return Validator(name) { (value) throws(Failure) in try rule.broken(value) == nil ? name : nil }
+        return Validator(name) { (value) throws(RuleFailure) in try rule.broken(value) == nil ? name : nil }
     }
 
     /// Both hold; this one is checked first.
@@ -85,12 +85,8 @@ extension Validator {
 
     /// The same rule over the part of a larger value.
     public func on<Root>(_ part: any KeyPath<Root, Value> & Sendable) -> Validator<Root> {
-        Validator<Root>(name) { (root) throws(Validator<Root>.Failure) in
-            do throws(Failure) {
-                return try broken(root[keyPath: part])
-            } catch {
-                throw .init(rule: error.rule, cause: error.cause)
-            }
+        Validator<Root>(name) { (root) throws(RuleFailure) in
+            try broken(root[keyPath: part])
         }
     }
 

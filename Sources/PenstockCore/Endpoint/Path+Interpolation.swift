@@ -50,7 +50,7 @@ extension Path {
             if let reason = PathRules.flaw(inArgument: argument) { fail(part, reason) }
             argumentCount += 1
             encoded += PercentEncoding.escaped(argument)
-            template += "{\(PercentEncoding.escaped(name ?? ""))}"
+            template += name.map { "{" + PercentEncoding.escaped($0) + "}" } ?? "{}"
         }
 
         private mutating func fail(_ part: Invalid.Part, _ reason: Invalid.Reason) {
@@ -62,15 +62,17 @@ extension Path {
 /// What may not stand in a path, decided on bytes.
 enum PathRules {
     static func flaw(inTemplate text: String) -> Path.Invalid.Reason? {
-        let decoded = PercentEncoding.decoded(text)
+        if text.utf8.allSatisfy({ isHarmless($0) || $0 == UInt8(ascii: "/") }) { return nil }
         if text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) { return .queryOrFragment }
+        let decoded = PercentEncoding.decoded(text)
         if hasControl(decoded) { return .controlCharacter }
         return decoded.contains(UInt8(ascii: "\\")) ? .backslash : nil
     }
 
     static func flaw(inArgument text: String) -> Path.Invalid.Reason? {
         if text.isEmpty { return .empty }
-        if hasControl(Array(text.utf8)) || hasControl(PercentEncoding.decoded(text)) { return .controlCharacter }
+        if text.utf8.allSatisfy(isHarmless) { return nil }
+        if hasControl(PercentEncoding.decoded(text)) { return .controlCharacter }
         return hasDotSegment(text) ? .dotSegment : nil
     }
 
@@ -80,6 +82,11 @@ enum PathRules {
         return PercentEncoding.decoded(text)
             .split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
             .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
+    }
+
+    /// Unreserved, and no dot: nothing has to be looked at twice.
+    private static func isHarmless(_ byte: UInt8) -> Bool {
+        PercentEncoding.isUnreserved(byte) && byte != UInt8(ascii: ".")
     }
 
     /// C0, DEL, or C1, which UTF-8 writes as C2 80 to C2 9F.

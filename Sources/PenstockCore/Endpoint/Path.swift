@@ -44,7 +44,8 @@ extension Path: ExpressibleByStringInterpolation {
 
     /// Two slashes at the beginning of a request target would read as a host.
     private static func withOneLeadingSlash(_ text: String) -> String {
-        text.isEmpty ? "" : "/" + text.drop { $0 == "/" }
+        let slashes = text.utf8.prefix { $0 == UInt8(ascii: "/") }.count
+        return text.isEmpty || slashes == 1 ? text : "/" + String(Substring(text.utf8.dropFirst(slashes)))
     }
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 
 /// Turns text into an ``HTTPURL`` (RFC 3986 §3 and §5.2). Written by hand because Foundation's parser accepts what
-/// this one must refuse.
+/// this one must refuse. Works on bytes: as a `Character`, a slash followed by a combining mark is no slash.
 enum HTTPURLParser {
     static func parse(_ text: String) throws(HTTPURL.ParseError) -> HTTPURL {
         try refuseForbiddenBytes(text)
-        guard let (schemeText, rest) = splitScheme(text), rest.hasPrefix("//") else { throw .notAbsolute }
+        guard let (schemeText, rest) = splitScheme(text), rest.utf8.starts(with: "//".utf8) else { throw .notAbsolute }
         let scheme = try parseScheme(schemeText)
-        return try parseHierarchy(scheme: scheme, rest.dropFirst(2))
+        return try parseHierarchy(scheme: scheme, Substring(rest.utf8.dropFirst(2)))
     }
 
     static func resolve(_ reference: String, against base: HTTPURL) throws(HTTPURL.ParseError) -> HTTPURL {
@@ -16,7 +16,9 @@ enum HTTPURLParser {
             _ = try parseScheme(schemeText)
             return try parse(reference)
         }
-        if reference.hasPrefix("//") { return try parseHierarchy(scheme: base.scheme, reference.dropFirst(2)) }
+        if reference.utf8.starts(with: "//".utf8) {
+            return try parseHierarchy(scheme: base.scheme, Substring(reference.utf8.dropFirst(2)))
+        }
         let (path, query) = splitPathAndQuery(Substring(reference))
         if path.isEmpty {
             return HTTPURL(origin: base.origin, path: base.path, query: query ?? base.query)
@@ -28,7 +30,7 @@ enum HTTPURLParser {
     private static func parseHierarchy(
         scheme: HTTPURL.Scheme, _ text: Substring
     ) throws(HTTPURL.ParseError) -> HTTPURL {
-        let end = text.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
+        let end = text.utf8.firstIndex(where: isAuthorityEnd) ?? text.endIndex
         let origin = try parseAuthority(scheme: scheme, text[..<end])
         let (path, query) = splitPathAndQuery(text[end...])
         return HTTPURL(origin: origin, path: path.isEmpty ? "/" : removeDotSegments(path), query: query)
@@ -38,12 +40,12 @@ enum HTTPURLParser {
 
     /// `nil` when the text begins with no scheme; a colon after a slash belongs to a path.
     private static func splitScheme(_ text: String) -> (Substring, Substring)? {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text[..<colon]
         guard let first = scheme.utf8.first, isLetter(first),
             scheme.utf8.allSatisfy({ isLetter($0) || isDigit($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E })
         else { return nil }
-        return (scheme, text[text.index(after: colon)...])
+        return (scheme, text[text.utf8.index(after: colon)...])
     }
 
     private static func parseScheme(_ text: Substring) throws(HTTPURL.ParseError) -> HTTPURL.Scheme {
@@ -54,7 +56,7 @@ enum HTTPURLParser {
     private static func parseAuthority(
         scheme: HTTPURL.Scheme, _ text: Substring
     ) throws(HTTPURL.ParseError) -> HTTPURL.Origin {
-        guard !text.contains("@") else { throw .userInformation }
+        guard !text.utf8.contains(UInt8(ascii: "@")) else { throw .userInformation }
         let (hostText, portText) = try splitHostAndPort(text)
         guard !hostText.isEmpty else { throw .missingHost }
         let host = try HTTPHostParser.parse(hostText)
@@ -64,14 +66,14 @@ enum HTTPURLParser {
     private static func splitHostAndPort(
         _ text: Substring
     ) throws(HTTPURL.ParseError) -> (host: Substring, port: Substring?) {
-        if text.hasPrefix("[") {
-            guard let close = text.firstIndex(of: "]") else { throw .invalidHost }
-            let rest = text[text.index(after: close)...]
-            guard rest.isEmpty || rest.hasPrefix(":") else { throw .invalidHost }
-            return (text[...close], rest.isEmpty ? nil : rest.dropFirst())
+        if text.utf8.first == UInt8(ascii: "[") {
+            guard let close = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { throw .invalidHost }
+            let rest = text[text.utf8.index(after: close)...]
+            guard rest.isEmpty || rest.utf8.first == UInt8(ascii: ":") else { throw .invalidHost }
+            return (text[...close], rest.isEmpty ? nil : Substring(rest.utf8.dropFirst()))
         }
-        guard let colon = text.firstIndex(of: ":") else { return (text, nil) }
-        return (text[..<colon], text[text.index(after: colon)...])
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return (text, nil) }
+        return (text[..<colon], text[text.utf8.index(after: colon)...])
     }
 
     /// An empty port means the default one (RFC 3986 §3.2.3).
@@ -85,9 +87,11 @@ enum HTTPURLParser {
     // MARK: Path and query
 
     private static func splitPathAndQuery(_ text: Substring) -> (path: String, query: String?) {
-        let visible = text.prefix { $0 != "#" }
-        guard let mark = visible.firstIndex(of: "?") else { return (PercentEncoding.repaired(visible), nil) }
-        let query = visible[visible.index(after: mark)...]
+        let visible = Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") })
+        guard let mark = visible.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+            return (PercentEncoding.repaired(visible), nil)
+        }
+        let query = visible[visible.utf8.index(after: mark)...]
         return (PercentEncoding.repaired(visible[..<mark]), PercentEncoding.repaired(query))
     }
 
@@ -119,6 +123,10 @@ enum HTTPURLParser {
     private static func refuseForbiddenBytes(_ text: String) throws(HTTPURL.ParseError) {
         let isFine = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }
         guard isFine else { throw .forbiddenCharacter }
+    }
+
+    private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -41,9 +41,13 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     public static let suspension = TransportCapabilities(rawValue: 1 << 5)
     /// Separate connections for each ``ConnectionPartition``.
     public static let partitions = TransportCapabilities(rawValue: 1 << 6)
+    /// Header lines of one name stay apart, and lines in their order, in both directions. Without it they are joined
+    /// with commas, which makes several `Set-Cookie` lines hard to tell apart, and come in an order of no meaning.
+    public static let separateFieldLines = TransportCapabilities(rawValue: 1 << 7)
 
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
+        .separateFieldLines,
     ]
 }
 

@@ -11,7 +11,7 @@ final class LoopbackEngine: Sendable {
     private let listener: Locked<Listener?>
     private let ledger: LoopbackLedger
     private let configuration: LoopbackServer.Configuration
-    private let handler: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    let handler: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     private let state = Locked(State())
     private let threads = DispatchGroup()
 

@@ -56,6 +56,12 @@ public final class LoopbackServer: Sendable {
         engine.stop()
     }
 
+    /// Answers without a socket.
+    func answer(_ request: Request) -> Response {
+        ledger.record(request)
+        return engine.handler(request)
+    }
+
     // MARK: What it saw
 
     /// The requests that were read completely, in the order they came, up to ``Configuration/recordedRequests``.

@@ -19,6 +19,6 @@ struct HTTPBinServer: Sendable {
 
     private static let options = [
         "-m", "gunicorn", "--worker-class", "gthread", "--threads", "16", "--keep-alive", "60",
-        "--graceful-timeout", "1", "--log-level", "warning", "--no-control-socket",
+        "--graceful-timeout", "0", "--log-level", "warning", "--no-control-socket",
     ]
 }

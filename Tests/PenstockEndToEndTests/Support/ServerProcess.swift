@@ -49,13 +49,13 @@ struct ServerProcess {
         try process.run()
     }
 
-    /// The shell becomes the server; the watcher is its child.
+    /// The shell becomes the server; the watcher is its child. nginx and gunicorn both take INT for: stop at once.
     private static let watchedStart = """
         folder=$1; shift
         exec 3<&0
         {
             read -r _ <&3
-            kill -TERM $$
+            kill -INT $$
             for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
                 kill -0 $$ 2>/dev/null || break
                 sleep 0.1

@@ -1,7 +1,7 @@
 /// The characters that a form or a query may show without an escape.
 ///
 /// Whatever is asked for, characters that structure a form (`& = + # %`), and those that no URL may hold, stay escaped.
-/// Square brackets are not quite legal in a query, but some servers insist on them, so they can be allowed.
+/// Square brackets can be allowed in a form; in a query they are escaped again, as no URL holds them there.
 public struct FormCharacters: Hashable, Sendable, ExpressibleByStringLiteral {
     private var low: UInt64 = 0
     private var high: UInt64 = 0

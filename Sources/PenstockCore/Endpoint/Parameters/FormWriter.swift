@@ -76,6 +76,7 @@ struct FormWriter {
     }
 
     private mutating func write(_ text: String, keeping: (UInt8) -> Bool) {
+        if text.utf8.allSatisfy(keeping) { return output.append(contentsOf: text.utf8) }
         for byte in text.utf8 {
             if keeping(byte) {
                 output.append(byte)

@@ -41,7 +41,8 @@ extension ParameterStyle {
             for (index, letter) in letters.enumerated() {
                 if index > 0, letter.isUppercase {
                     let previous = letters[index - 1]
-                    let endsCapitals = previous.isUppercase && index + 1 < letters.count && letters[index + 1].isLowercase
+                    let endsCapitals =
+                        previous.isUppercase && index + 1 < letters.count && letters[index + 1].isLowercase
                     if previous.isLowercase || previous.isNumber || endsCapitals { output.append(separator) }
                 }
                 output += letter.lowercased()
@@ -72,7 +73,7 @@ extension ParameterObject {
         members.reserveCapacity(count)
         for (key, value) in self { members.append((style.text(key), value)) }
         if !style.isIdentity { try Self.refuseDuplicates(members) }
-        if order == .sorted { members.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+        if order == .sorted { members.sort { $0.key.precedesInUTF8($1.key) } }
         return members
     }
 

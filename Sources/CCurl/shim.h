@@ -1,0 +1,121 @@
+#ifndef PENSTOCK_CCURL_SHIM_H
+#define PENSTOCK_CCURL_SHIM_H
+
+#include <curl/curl.h>
+#include <sys/epoll.h>   /* not part of the Glibc module */
+#include <sys/eventfd.h> /* not part of the Glibc module */
+
+/* Swift cannot call variadic C functions. Each wrapper below fixes the one argument type its options take, so that a
+   value of another width cannot reach libcurl. */
+
+/* Options that take a number or a switch. */
+static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/* Options that take a length: `curl_off_t` is passed differently from `long` on some machines. */
+static inline CURLcode ccurl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/* Options that take text, which libcurl copies; NULL puts the default back. */
+static inline CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/* Options that take a pointer libcurl keeps: callback data, lists, the error buffer. */
+static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/* The header, body and read callbacks share one C type, so a mistake in order would compile with a plain pointer. */
+static inline CURLcode ccurl_set_data_callback(
+    CURL *easy, CURLoption option, size_t (*callback)(char *, size_t, size_t, void *)) {
+    return curl_easy_setopt(easy, option, callback);
+}
+
+/* Rewinds a request body. */
+static inline CURLcode ccurl_set_seek_callback(CURL *easy, curl_seek_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+}
+
+/* Asked before each attempt at sending the request. */
+static inline CURLcode ccurl_set_prereq_callback(CURL *easy, curl_prereq_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+/* Told when a name look-up starts. */
+static inline CURLcode ccurl_set_resolver_callback(CURL *easy, curl_resolver_start_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, callback);
+}
+
+/* Opens each socket. */
+static inline CURLcode ccurl_set_open_callback(CURL *easy, curl_opensocket_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+/* Closes each socket. */
+static inline CURLcode ccurl_set_close_callback(CURL *easy, curl_closesocket_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
+/* Numeric options of a multi handle. */
+static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+/* Callback data of a multi handle. */
+static inline CURLMcode ccurl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+/* Tells which sockets to watch. */
+static inline CURLMcode ccurl_multi_set_socket_callback(CURLM *multi, curl_socket_callback callback) {
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
+}
+
+/* Tells when to call again. */
+static inline CURLMcode ccurl_multi_set_timer_callback(CURLM *multi, curl_multi_timer_callback callback) {
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
+}
+
+/* The pointer a handle was given as CURLOPT_PRIVATE. */
+static inline void *ccurl_private(CURL *easy) {
+    char *value = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+    return value;
+}
+
+/* One number about a transfer. */
+static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+
+/* What a transfer leaves behind; times are microseconds from its start. */
+typedef struct {
+    curl_off_t name_lookup, connected, secured, request_start, response_start, total;
+    curl_off_t body_sent, body_received;
+    long connects, port;
+    const char *address;
+} ccurl_facts;
+
+/* One call into C in place of eleven. */
+static inline ccurl_facts ccurl_get_facts(CURL *easy) {
+    ccurl_facts facts = {0};
+    curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &facts.name_lookup);
+    curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &facts.connected);
+    curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &facts.secured);
+    curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &facts.request_start);
+    curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &facts.response_start);
+    curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &facts.total);
+    curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &facts.body_sent);
+    curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &facts.body_received);
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &facts.connects);
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts.port);
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts.address);
+    return facts;
+}
+
+#endif

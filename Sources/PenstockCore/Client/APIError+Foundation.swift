@@ -1,0 +1,82 @@
+import Foundation
+
+/// The bridge to `NSError`.
+///
+/// The domain is `Penstock.APIError`. The codes never change:
+///
+/// | code | kind               | code | kind              |
+/// |------|--------------------|------|-------------------|
+/// | 1001 | invalidParameter   | 2005 | limitExceeded     |
+/// | 1002 | invalidConfiguration | 3001 | httpStatus      |
+/// | 1003 | blocked            | 3002 | malformedEnvelope |
+/// | 1004 | unsupported        | 3003 | business          |
+/// | 2001 | unreachable        | 3004 | validation        |
+/// | 2002 | timeout            | 3005 | decoding          |
+/// | 2003 | tls                | 4001 | cancelled         |
+/// | 2004 | transport          |      |                   |
+extension APIError: CustomNSError {
+    public static var errorDomain: String { "Penstock.APIError" }
+
+    /// In `userInfo`: the kind's name.
+    public static let kindKey = "Penstock.Kind"
+    /// In `userInfo`: the stage's name.
+    public static let stageKey = "Penstock.Stage"
+    /// In `userInfo`: the HTTP status as an `Int`, when a response came.
+    public static let statusKey = "Penstock.HTTPStatus"
+    /// In `userInfo`: the envelope's code as an `Int`, when it is a number.
+    public static let businessCodeKey = "Penstock.BusinessCode"
+
+    /// The kind's number from the table.
+    public var errorCode: Int { kind.entry.code }
+
+    /// Nothing but numbers, names and the text for users; the request and the response stay in the error itself.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: userText, Self.kindKey: kind.entry.name, Self.stageKey: stage.rawValue,
+        ]
+        info[Self.statusKey] = status
+        info[Self.businessCodeKey] = businessNumber
+        return info
+    }
+
+    /// The HTTP status, when a response came.
+    public var status: Int? {
+        if case .httpStatus(let status) = kind { status } else { response?.status }
+    }
+
+    var businessNumber: Int? {
+        if case .business(.int(let number), _) = kind { number } else { nil }
+    }
+}
+
+extension APIError.Kind {
+    /// One row for each kind: its number, its name, and the English text for users.
+    struct Entry {
+        let code: Int
+        let name: String
+        let text: String
+    }
+
+    var entry: Entry {
+        switch self {
+        case .invalidParameter: Entry(code: 1001, name: "invalidParameter", text: "Please check what you entered.")
+        case .invalidConfiguration: Entry(code: 1002, name: "invalidConfiguration", text: Self.cannotDo)
+        case .blocked: Entry(code: 1003, name: "blocked", text: "This request is not allowed.")
+        case .unsupported: Entry(code: 1004, name: "unsupported", text: Self.cannotDo)
+        case .unreachable: Entry(code: 2001, name: "unreachable", text: "The server cannot be reached.")
+        case .timeout: Entry(code: 2002, name: "timeout", text: "The server took too long to answer.")
+        case .tls: Entry(code: 2003, name: "tls", text: "A secure connection could not be made.")
+        case .transport: Entry(code: 2004, name: "transport", text: "The connection was lost.")
+        case .limitExceeded: Entry(code: 2005, name: "limitExceeded", text: "The server's answer is too large.")
+        case .httpStatus: Entry(code: 3001, name: "httpStatus", text: "The server could not answer the request.")
+        case .malformedEnvelope: Entry(code: 3002, name: "malformedEnvelope", text: Self.notUnderstood)
+        case .business: Entry(code: 3003, name: "business", text: "The server refused the request.")
+        case .validation: Entry(code: 3004, name: "validation", text: Self.notUnderstood)
+        case .decoding: Entry(code: 3005, name: "decoding", text: Self.notUnderstood)
+        case .cancelled: Entry(code: 4001, name: "cancelled", text: "Cancelled.")
+        }
+    }
+
+    private static var cannotDo: String { "The app cannot make this request." }
+    private static var notUnderstood: String { "The server's answer could not be understood." }
+}

@@ -1,0 +1,38 @@
+/// What an app makes of errors, in one place: its own code, the text for users, the text for developers.
+///
+/// ```swift
+/// let mapper = ErrorMapper { error in
+///     if case .business(401, _) = error.kind { .init(code: 401, userText: "Please log in again.") } else { nil }
+/// }
+/// let forShop = shopMapper.or(mapper)      // the service's first; what it leaves alone goes to the client's
+/// ```
+public struct ErrorMapper: Sendable {
+    private let map: @Sendable (APIError) -> APIError.Presentation?
+
+    /// - Parameter map: `nil` for an error that it leaves alone.
+    public init(_ map: @escaping @Sendable (APIError) -> APIError.Presentation?) {
+        self.map = map
+    }
+
+    /// Leaves every error alone.
+    public static let none = ErrorMapper { _ in nil }
+
+    public func presentation(of error: APIError) -> APIError.Presentation? {
+        map(error)
+    }
+
+    /// This mapper, and `fallback` for the errors that it leaves alone.
+    public func or(_ fallback: ErrorMapper) -> ErrorMapper {
+        ErrorMapper { map($0) ?? fallback.map($0) }
+    }
+}
+
+extension APIError {
+    /// The error with what `mapper` makes of it; unchanged when the mapper leaves it alone.
+    public func presented(by mapper: ErrorMapper) -> APIError {
+        guard let presentation = mapper.presentation(of: self) else { return self }
+        var error = self
+        error.presentation = presentation
+        return error
+    }
+}

@@ -1,1 +1,0 @@
-public struct ErrorMapper: Sendable { func presentation(of: APIError) -> APIError.Presentation? { nil } }

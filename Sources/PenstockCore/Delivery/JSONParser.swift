@@ -1,0 +1,145 @@
+import Foundation
+
+/// Reads UTF-8 JSON (RFC 8259) into a ``JSONValue`` in one linear pass.
+///
+/// Foundation's decoder must guess the kind of each value and pays for each wrong guess with an error that holds the whole
+/// coding path, so that a small body, deeply nested, would keep it busy for seconds.
+struct JSONParser {
+    private let bytes: UnsafeRawBufferPointer
+    private let maximumDepth: Int
+    private var position = 0
+    private var depth = 0
+
+    static func parse(_ data: Data, maximumDepth: Int) throws(JSONFault) -> JSONValue {
+        guard !data.isEmpty else { throw .empty }
+        let result = data.withUnsafeBytes { bytes in
+            Result { () throws(JSONFault) in
+                var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
+                return try parser.document()
+            }
+        }
+        return try result.get()
+    }
+
+    private init(bytes: UnsafeRawBufferPointer, maximumDepth: Int) {
+        self.bytes = bytes
+        self.maximumDepth = maximumDepth
+    }
+
+    private mutating func document() throws(JSONFault) -> JSONValue {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        let value = try value()
+        guard peek() == nil else { throw .invalid }
+        return value
+    }
+
+    private mutating func value() throws(JSONFault) -> JSONValue {
+        switch peek() {
+        case UInt8(ascii: "{"): return try nested { (parser) throws(JSONFault) in try parser.object() }
+        case UInt8(ascii: "["): return try nested { (parser) throws(JSONFault) in try parser.array() }
+        case UInt8(ascii: "\""): return try .string(JSONStringParser.parse(bytes, at: &position))
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        default: return try number()
+        }
+    }
+
+    private mutating func nested(
+        _ read: (inout JSONParser) throws(JSONFault) -> JSONValue
+    ) throws(JSONFault) -> JSONValue {
+        depth += 1
+        guard depth <= maximumDepth else { throw .tooDeep(limit: maximumDepth) }
+        position += 1
+        let value = try read(&self)
+        depth -= 1
+        return value
+    }
+
+    private mutating func array() throws(JSONFault) -> JSONValue {
+        var elements: [JSONValue] = []
+        guard !skip(UInt8(ascii: "]")) else { return .array(elements) }
+        repeat { try elements.append(value()) } while skip(UInt8(ascii: ","))
+        guard skip(UInt8(ascii: "]")) else { throw .invalid }
+        return .array(elements)
+    }
+
+    private mutating func object() throws(JSONFault) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        guard !skip(UInt8(ascii: "}")) else { return .object(members) }
+        repeat {
+            guard peek() == UInt8(ascii: "\"") else { throw .invalid }
+            let key = try JSONStringParser.parse(bytes, at: &position)
+            guard skip(UInt8(ascii: ":")) else { throw .invalid }
+            let value = try value()
+            if members[key] == nil { members[key] = value }
+        } while skip(UInt8(ascii: ","))
+        guard skip(UInt8(ascii: "}")) else { throw .invalid }
+        return .object(members)
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONFault) -> JSONValue {
+        let end = position + word.utf8CodeUnitCount
+        let expected = UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+        guard end <= bytes.count, bytes[position..<end].elementsEqual(expected) else { throw .invalid }
+        position = end
+        return value
+    }
+
+    /// The next byte that is no white space; it is not consumed.
+    private mutating func peek() -> UInt8? {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+            position += 1
+        }
+        return nil
+    }
+
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        position += 1
+        return true
+    }
+}
+
+extension JSONParser {
+    /// RFC 8259 §6. A number too large for any type is invalid.
+    private mutating func number() throws(JSONFault) -> JSONValue {
+        let start = position
+        if current == UInt8(ascii: "-") { position += 1 }
+        let isZeroLed = current == UInt8(ascii: "0")
+        let digits = skipDigits()
+        guard digits > 0, !isZeroLed || digits == 1 else { throw .invalid }
+        let isWhole = try !skipFractionAndExponent()
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isWhole, let number = Int(text) { return .int(number) }
+        if isWhole, let number = UInt(text) { return .uint(number) }
+        guard let number = Double(text), number.isFinite else { throw .invalid }
+        return Int(exactly: number).map(JSONValue.int) ?? .double(number)
+    }
+
+    private var current: UInt8? {
+        position < bytes.count ? bytes[position] : nil
+    }
+
+    private mutating func skipDigits() -> Int {
+        let start = position
+        while let byte = current, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        return position - start
+    }
+
+    private mutating func skipFractionAndExponent() throws(JSONFault) -> Bool {
+        let start = position
+        if current == UInt8(ascii: ".") {
+            position += 1
+            guard skipDigits() > 0 else { throw .invalid }
+        }
+        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+            position += 1
+            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+            guard skipDigits() > 0 else { throw .invalid }
+        }
+        return position > start
+    }
+}

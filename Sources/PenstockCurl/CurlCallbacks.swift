@@ -1,0 +1,83 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// The C functions libcurl calls. Each finds the object its pointer stands for and does nothing else.
+    ///
+    /// The pointers are unretained: the loop keeps each handle until libcurl has let go of it, and itself longer still.
+    enum CurlCallbacks {
+        static let header: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
+            line, size, count, context in
+            guard let handle = handle(context), let exchange = handle.exchange else { return 0 }
+            return exchange.receiveHeader(UnsafeRawBufferPointer(start: line, count: size * count), handle.loop.now)
+        }
+
+        static let body: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
+            bytes, size, count, context in
+            guard let handle = handle(context), let exchange = handle.exchange else { return 0 }
+            return exchange.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count), handle.loop.now)
+        }
+
+        static let read: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
+            buffer, size, count, context in
+            guard let handle = handle(context), let exchange = handle.exchange else { return Int(CURL_READFUNC_ABORT) }
+            let memory = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
+            return exchange.readBody(into: memory, handle.loop.now)
+        }
+
+        static let seek: curl_seek_callback = { context, offset, origin in
+            guard let exchange = handle(context)?.exchange, offset == 0, origin == SEEK_SET, exchange.rewindBody() else {
+                return CURL_SEEKFUNC_FAIL
+            }
+            return CURL_SEEKFUNC_OK
+        }
+
+        static let prereq: curl_prereq_callback = { context, _, _, _, _ in
+            guard let handle = handle(context), let exchange = handle.exchange,
+                exchange.attempt(handle.easy, handle.loop.now)
+            else { return CURL_PREREQFUNC_ABORT }
+            if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
+            return CURL_PREREQFUNC_OK
+        }
+
+        static let resolver: curl_resolver_start_callback = { _, _, context in
+            guard let handle = handle(context) else { return 0 }
+            handle.exchange?.connectionStarts(handle.loop.now)
+            return 0
+        }
+
+        static let open: curl_opensocket_callback = { context, _, address in
+            guard let handle = handle(context), let address = address?.pointee else { return CURL_SOCKET_BAD }
+            handle.exchange?.connectionStarts(handle.loop.now)
+            let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = Glibc.socket(address.family, type, address.protocol)
+            if descriptor >= 0 { handle.loop.poller.opened(descriptor) }
+            return descriptor
+        }
+
+        static let close: curl_closesocket_callback = { context, descriptor in
+            if let context { Unmanaged<CurlPoller>.fromOpaque(context).takeUnretainedValue().closed(descriptor) }
+            return Glibc.close(descriptor)
+        }
+
+        static let socket: curl_socket_callback = { _, descriptor, what, context, _ in
+            guard let pool = pool(context) else { return 0 }
+            pool.loop.poller.want(descriptor, what, for: pool)
+            return 0
+        }
+
+        static let timer: curl_multi_timer_callback = { _, milliseconds, context in
+            pool(context)?.setTimer(milliseconds)
+            return 0
+        }
+
+        static func handle(_ context: UnsafeMutableRawPointer?) -> CurlHandle? {
+            context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        private static func pool(_ context: UnsafeMutableRawPointer?) -> CurlPool? {
+            context.map { Unmanaged<CurlPool>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+#endif

@@ -1,0 +1,117 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+
+    /// The time-outs of one exchange, in nanoseconds of the monotonic clock.
+    ///
+    /// They are kept here and not in libcurl because libcurl's connect time-out runs on while an exchange waits for a
+    /// free connection, and because it knows no first-byte time-out.
+    struct CurlClock {
+        private let connect: UInt64
+        private let firstByte: UInt64
+        private let idle: UInt64
+        private let total: UInt64
+        /// A phase that has not begun cannot end sooner than this after now.
+        private let shortest: UInt64
+
+        private var began: UInt64 = 0
+        private var connecting: UInt64?
+        private var awaitingAnswer: UInt64?
+        private var lastByte: UInt64?
+        private var isSuspended = false
+
+        init(_ timeouts: Timeouts) {
+            connect = Self.nanoseconds(timeouts.connect)
+            firstByte = Self.nanoseconds(timeouts.firstByte)
+            idle = Self.nanoseconds(timeouts.idle)
+            total = Self.nanoseconds(timeouts.total)
+            shortest = max(min(connect, firstByte, idle), 1_000_000)
+        }
+
+        // MARK: What happened
+
+        mutating func begin(_ now: UInt64) {
+            began = now
+        }
+
+        /// A name look-up or a connection started; more than one may, for the same connection.
+        mutating func connectionStarted(_ now: UInt64) {
+            connecting = connecting ?? now
+        }
+
+        /// The request is about to be sent.
+        mutating func sending(_ now: UInt64) {
+            connecting = nil
+            awaitingAnswer = nil
+            lastByte = now
+        }
+
+        /// The last byte of the request was handed over.
+        mutating func sent(_ now: UInt64) {
+            awaitingAnswer = now
+            lastByte = now
+        }
+
+        mutating func moved(_ now: UInt64) {
+            lastByte = now
+        }
+
+        mutating func answered(_ now: UInt64) {
+            awaitingAnswer = nil
+            lastByte = now
+        }
+
+        mutating func suspend() {
+            isSuspended = true
+        }
+
+        /// The phases that stood still begin anew.
+        mutating func resume(_ now: UInt64) {
+            isSuspended = false
+            if awaitingAnswer != nil { awaitingAnswer = now }
+            if lastByte != nil { lastByte = now }
+        }
+
+        // MARK: What follows
+
+        /// The phase that took too long. Where the answer is late and the wire is idle for the same reason, the phase
+        /// with the shorter time-out is named, and the first byte when they are equal.
+        func expired(_ now: UInt64) -> TimeoutPhase? {
+            if Self.end(began, total) <= now { return .total }
+            if let connecting, Self.end(connecting, connect) <= now { return .connect }
+            guard !isSuspended else { return nil }
+            if let awaitingAnswer, Self.end(awaitingAnswer, firstByte) <= now { return .firstByte }
+            if let lastByte, Self.end(lastByte, idle) <= now { return .idle }
+            return nil
+        }
+
+        /// When to look again, given that nothing has expired.
+        func nextLook(_ now: UInt64) -> UInt64 {
+            var moment = min(Self.end(began, total), Self.end(now, shortest))
+            if let connecting { moment = min(moment, Self.end(connecting, connect)) }
+            guard !isSuspended else { return moment }
+            if let awaitingAnswer { moment = min(moment, Self.end(awaitingAnswer, firstByte)) }
+            if let lastByte { moment = min(moment, Self.end(lastByte, idle)) }
+            return moment
+        }
+
+        private static func end(_ start: UInt64, _ length: UInt64) -> UInt64 {
+            let (sum, overflow) = start.addingReportingOverflow(length)
+            return overflow ? .max : sum
+        }
+
+        private static func nanoseconds(_ duration: Duration?) -> UInt64 {
+            guard let duration else { return .max }
+            let (seconds, attoseconds) = duration.components
+            guard seconds >= 0, attoseconds >= 0 else { return 0 }
+            let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+            return overflow ? .max : end(whole, UInt64(attoseconds) / 1_000_000_000)
+        }
+
+        static func now() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+    }
+#endif

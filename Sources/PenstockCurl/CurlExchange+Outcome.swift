@@ -1,0 +1,75 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// What becomes of an exchange, told while its handle still knows.
+    extension CurlExchange {
+        func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
+            if code == CURLE_OK, head.isComplete, failure == nil { return .success(response()) }
+            return .failure(error(code))
+        }
+
+        private func response() -> TransportResponse {
+            let response = HTTPResponse(
+                status: head.status, fields: head.fields, body: body, version: head.version)
+            guard let handle else { return TransportResponse(response) }
+            let facts = ccurl_get_facts(handle.easy)
+            return TransportResponse(response, timings: Timings(facts), connection: ConnectionInfo(facts))
+        }
+
+        private func error(_ code: CURLcode) -> TransportError {
+            guard let handle else { return TransportError(.other, sendState: .unsent) }
+            if let failure { return error(failure.kind, failure.message) }
+            let kind = CurlErrors.kind(code, handle.easy, isReadingHead: isReadingHead)
+            let message = handle.message
+            return error(kind, message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
+        }
+
+        /// A failure that comes from here and not from libcurl.
+        func error(_ kind: TransportError.Kind, _ message: String = "") -> TransportError {
+            guard let handle else { return TransportError(kind, sendState: .unsent, message: message) }
+            return TransportError(
+                kind, sendState: sendState(handle), message: message,
+                timings: Timings(ccurl_get_facts(handle.easy)), partialResponse: partialResponse)
+        }
+
+        /// libcurl counts the bytes it gave to the socket. Where an HTTP/2 server refused the stream after libcurl's
+        /// own attempts, it does not tell, so that counts as maybe processed.
+        private func sendState(_ handle: CurlHandle) -> SendState {
+            if head.hasBegun { return .answered }
+            return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .unsent
+        }
+
+        private var partialResponse: HTTPResponse? {
+            guard head.isComplete else { return nil }
+            return HTTPResponse(status: head.status, fields: head.fields, version: head.version)
+        }
+
+        private var isReadingHead: Bool { attempts > 0 && !head.isComplete }
+    }
+
+    extension Timings {
+        init(_ facts: ccurl_facts) {
+            self.init(
+                nameLookup: facts.connects > 0 ? Self.phase(facts.name_lookup) : nil,
+                connected: Self.phase(facts.connected),
+                secured: Self.phase(facts.secured), requestStart: Self.phase(facts.request_start),
+                responseStart: Self.phase(facts.response_start), total: Self.phase(facts.total))
+        }
+
+        private static func phase(_ microseconds: curl_off_t) -> Duration? {
+            microseconds > 0 ? .microseconds(microseconds) : nil
+        }
+    }
+
+    extension ConnectionInfo {
+        init(_ facts: ccurl_facts) {
+            let address = facts.address.map { String(cString: $0) } ?? ""
+            self.init(
+                isReused: facts.connects == 0, remoteAddress: address.isEmpty ? nil : address,
+                remotePort: facts.port > 0 ? facts.port : nil, bytesSent: Int(facts.body_sent),
+                bytesReceived: Int(facts.body_received))
+        }
+    }
+#endif

@@ -1,0 +1,135 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// What libcurl calls while an exchange is under way, on the loop's thread.
+    extension CurlExchange {
+        /// Memory reserved on the word of a server that has sent nothing yet.
+        private static let maxReserve = 1 << 20
+
+        func connectionStarts(_ now: UInt64) {
+            clock.connectionStarted(now)
+        }
+
+        /// - Returns: whether the request may be sent now.
+        func attempt(_ easy: UnsafeMutableRawPointer, _ now: UInt64) -> Bool {
+            attempts += 1
+            if attempts == 1 {
+                beganOnNewConnection = ccurl_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
+            } else if !mayResend(easy) {
+                fail(.connectionLost, "the connection was lost before an answer came")
+                return false
+            }
+            clock.sending(now)
+            if source == nil || source?.length == 0 { clock.sent(now) }
+            return true
+        }
+
+        /// libcurl comes back here when it sends a request again by itself: after a reused connection died without one
+        /// byte of an answer, where the server may have acted on the request all the same; and after an HTTP/2 server
+        /// refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which of the two it was,
+        /// but the first cannot happen on a connection that was new.
+        private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
+            order.request.method.isIdempotent || beganOnNewConnection
+                || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) == 0
+        }
+
+        // MARK: The response
+
+        /// - Returns: the number of bytes taken; any other than those given ends the transfer.
+        func receiveHeader(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
+            clock.answered(now)
+            let wasComplete = head.isComplete
+            if let kind = head.take(line, order.limits) { return refuse(kind, "the response head is not acceptable") }
+            if head.isComplete, !wasComplete, !prepareForBody() { return 0 }
+            return line.count
+        }
+
+        func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
+            guard !isSuspended else { return Int(CURL_WRITEFUNC_PAUSE) }
+            clock.moved(now)
+            guard bytes.count <= order.limits.bodyBytes - body.count else {
+                return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
+            }
+            append(bytes)
+            if let report = order.control.onProgress {
+                progress.received = body.count
+                report(progress)
+            }
+            return bytes.count
+        }
+
+        /// - Returns: `false` when the body that is announced will not be taken.
+        private func prepareForBody() -> Bool {
+            guard order.request.method != .head, let length = head.contentLength, !head.isEncoded else { return true }
+            progress.expectedToReceive = length
+            guard length <= order.limits.bodyBytes else {
+                _ = refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
+                return false
+            }
+            return true
+        }
+
+        /// A body that comes in one piece is copied once, into memory of its own size.
+        private func append(_ bytes: UnsafeRawBufferPointer) {
+            if body.isEmpty {
+                guard let base = bytes.baseAddress else { return }
+                let expected = head.isEncoded ? nil : head.contentLength
+                if (expected ?? 0) <= bytes.count {
+                    body = Data(bytes: base, count: bytes.count)
+                    return
+                }
+                body.reserveCapacity(min(expected ?? 0, Self.maxReserve))
+            }
+            bytes.withMemoryRebound(to: UInt8.self) { body.append($0) }
+        }
+
+        private func refuse(_ kind: TransportError.Kind, _ message: String) -> Int {
+            fail(kind, message)
+            return 0
+        }
+
+        // MARK: The request's body
+
+        func readBody(into buffer: UnsafeMutableRawBufferPointer, _ now: UInt64) -> Int {
+            guard let source else { return 0 }
+            guard !isSuspended else { return pauseReading() }
+            switch source.read(into: buffer) {
+            case .later:
+                return pauseReading()
+            case .failed(let reason):
+                fail(.requestBody, reason)
+                return Int(CURL_READFUNC_ABORT)
+            case .end:
+                clock.sent(now)
+                return 0
+            case .bytes(let count):
+                clock.moved(now)
+                if source.isFinished, source.length != nil { clock.sent(now) }
+                reportSent(count)
+                return count
+            }
+        }
+
+        func rewindBody() -> Bool {
+            progress.sent = 0
+            return source?.rewind() ?? true
+        }
+
+        private func pauseReading() -> Int {
+            awaitsChunk = true
+            return Int(CURL_READFUNC_PAUSE)
+        }
+
+        private func reportSent(_ count: Int) {
+            guard let report = order.control.onProgress else { return }
+            progress.sent += count
+            report(progress)
+        }
+
+        private func fail(_ kind: TransportError.Kind, _ message: String) {
+            if failure == nil { failure = (kind, message) }
+        }
+    }
+#endif

@@ -1,0 +1,164 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// An easy handle, used for one exchange after the other within its pool.
+    final class CurlHandle {
+        let easy: UnsafeMutableRawPointer
+        /// The loop outlives its handles.
+        unowned let loop: CurlLoop
+        var exchange: CurlExchange?
+        var headers = CurlHeaderList()
+        /// Whether the options of the last exchange are such that the next must begin from nothing.
+        private var needsReset = false
+        private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        private let authorities: String?
+
+        init?(loop: CurlLoop, authorities: String?) {
+            guard let easy = curl_easy_init() else { return nil }
+            self.easy = easy
+            self.loop = loop
+            self.authorities = authorities
+            errorText.pointee = 0
+            setConstants()
+        }
+
+        deinit {
+            curl_easy_cleanup(easy)
+            headers.free()
+            errorText.deallocate()
+        }
+
+        var message: String { String(cString: errorText) }
+
+        /// Makes it ready for another exchange. The connections, names and sessions it has used are the pool's and stay.
+        func clear() {
+            exchange = nil
+            errorText.pointee = 0
+            guard needsReset else { return }
+            curl_easy_reset(easy)
+            setConstants()
+            needsReset = false
+        }
+
+        // MARK: What every exchange has in common
+
+        private func setConstants() {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            ccurl_set_pointer(easy, CURLOPT_PRIVATE, context)
+            ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+            set(CURLOPT_NOSIGNAL, 1)
+            setSafety()
+            setCallbacks(context)
+            set(CURLOPT_TCP_NODELAY, 1)
+            set(CURLOPT_TCP_KEEPALIVE, 1)
+            // libcurl ends connecting after five minutes unless told; the exchange has its own clock.
+            set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+            set(CURLOPT_MAXAGE_CONN, loop.idleSeconds)
+            set(CURLOPT_HTTPGET, 1)
+            // All codings this libcurl can remove.
+            ccurl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
+        }
+
+        /// Nothing that the environment, a file or a server could turn against the request.
+        private func setSafety() {
+            ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+            ccurl_set_text(easy, CURLOPT_PROXY, "")
+            set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+            set(CURLOPT_FOLLOWLOCATION, 0)
+            set(CURLOPT_HTTP09_ALLOWED, 0)
+            set(CURLOPT_PATH_AS_IS, 1)
+            set(CURLOPT_SSL_VERIFYPEER, 1)
+            set(CURLOPT_SSL_VERIFYHOST, 2)
+            guard let authorities else { return }
+            ccurl_set_text(easy, CURLOPT_CAINFO, authorities)
+            ccurl_set_text(easy, CURLOPT_CAPATH, nil)
+        }
+
+        private func setCallbacks(_ context: UnsafeMutableRawPointer) {
+            ccurl_set_data_callback(easy, CURLOPT_HEADERFUNCTION, CurlCallbacks.header)
+            ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context)
+            ccurl_set_data_callback(easy, CURLOPT_WRITEFUNCTION, CurlCallbacks.body)
+            ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context)
+            ccurl_set_prereq_callback(easy, CurlCallbacks.prereq)
+            ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context)
+            ccurl_set_resolver_callback(easy, CurlCallbacks.resolver)
+            ccurl_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
+            ccurl_set_open_callback(easy, CurlCallbacks.open)
+            ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
+            // A connection keeps this pointer beyond the handle that made it.
+            ccurl_set_close_callback(easy, CurlCallbacks.close)
+            ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.poller).toOpaque())
+        }
+
+        // MARK: What differs
+
+        func prepare(for exchange: CurlExchange) {
+            self.exchange = exchange
+            let request = exchange.order.request
+            ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString)
+            setVersion(request.url.scheme)
+            setMethodAndBody(request, exchange.source)
+            headers.build(request.fields, hasBody: needsReset)
+            ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head)
+            if request.fields.contains(.acceptEncoding) {
+                needsReset = true
+                ccurl_set_text(easy, CURLOPT_ACCEPT_ENCODING, nil)
+            }
+        }
+
+        /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
+        /// is nothing to wait for: only the first response would tell.
+        private func setVersion(_ scheme: HTTPURL.Scheme) {
+            let isSecure = scheme == .https
+            set(CURLOPT_HTTP_VERSION, isSecure ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, isSecure ? 1 : 0)
+        }
+
+        private func setMethodAndBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {
+            guard request.method != .get || !request.body.isNone else { return }
+            needsReset = true
+            if request.method == .head {
+                set(CURLOPT_NOBODY, 1)
+                return
+            }
+            setBody(request, source)
+            ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        }
+
+        private func setBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {
+            if let source { return setUpload(source) }
+            switch request.body.source {
+            case .bytes(let data): setInline(data)
+            default: if [.post, .put, .patch].contains(request.method) { setInline(Data()) }
+            }
+        }
+
+        private func setUpload(_ source: any CurlBodySource) {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            set(CURLOPT_UPLOAD, 1)
+            ccurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length ?? -1))
+            ccurl_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.read)
+            ccurl_set_pointer(easy, CURLOPT_READDATA, context)
+            ccurl_set_seek_callback(easy, CurlCallbacks.seek)
+            ccurl_set_pointer(easy, CURLOPT_SEEKDATA, context)
+        }
+
+        /// A small body leaves together with the head, in one packet, from libcurl's own copy.
+        private func setInline(_ data: Data) {
+            ccurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count))
+            guard !data.isEmpty else {
+                ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
+                return
+            }
+            data.withUnsafeBytes { bytes in
+                _ = ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, bytes.bindMemory(to: CChar.self).baseAddress)
+            }
+        }
+
+        private func set(_ option: CURLoption, _ value: Int) {
+            ccurl_set_long(easy, option, value)
+        }
+    }
+#endif

@@ -1,0 +1,179 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+
+    /// The head of the response as its lines come in: only the last block counts, interim (1xx) ones are dropped
+    /// (RFC 9110 §15.2).
+    struct CurlHead {
+        enum Phase {
+            case statusLine
+            case fields
+            /// What still comes are trailers.
+            case body
+        }
+
+        /// Interim responses that are put up with.
+        static let maxInterim = 32
+
+        private(set) var phase = Phase.statusLine
+        private(set) var status = 0
+        private(set) var version = HTTPVersion.unknown
+        private(set) var fields = HTTPFields()
+        /// Of the content on the wire.
+        private(set) var contentLength: Int?
+        private(set) var isEncoded = false
+        private var isChunked = false
+        private var interim = 0
+        private var bytes = 0
+        private var lines = 0
+
+        /// Whether any response began.
+        var hasBegun: Bool { phase != .statusLine || interim > 0 }
+        /// Whether the final response's head is complete.
+        var isComplete: Bool { phase == .body }
+
+        /// Takes one line with its line end.
+        ///
+        /// - Returns: what is wrong with it.
+        mutating func take(_ line: UnsafeRawBufferPointer, _ limits: ResponseLimits) -> TransportError.Kind? {
+            bytes += line.count
+            guard bytes <= limits.headerBytes else { return .limitExceeded(.headerBytes) }
+            let text = Self.withoutLineEnd(line)
+            switch phase {
+            case .statusLine: return takeStatusLine(text)
+            case .fields where text.isEmpty: return endOfBlock()
+            case .fields: return takeField(text, limits)
+            case .body: return countTrailer(limits)
+            }
+        }
+
+        // MARK: Status line
+
+        private mutating func takeStatusLine(_ line: UnsafeRawBufferPointer) -> TransportError.Kind? {
+            guard let space = line.firstIndex(of: 0x20), line.count >= space + 4,
+                let code = Self.number(UnsafeRawBufferPointer(rebasing: line[(space + 1)..<(space + 4)])),
+                line.count == space + 4 || line[space + 4] == 0x20, (100...599).contains(code)
+            else { return .protocolViolation }
+            status = code
+            version = Self.version(UnsafeRawBufferPointer(rebasing: line[..<space]))
+            phase = .fields
+            return nil
+        }
+
+        private static func version(_ text: UnsafeRawBufferPointer) -> HTTPVersion {
+            switch (text.count, text.last) {
+            case (8, UInt8(ascii: "1")): .http11
+            case (8, UInt8(ascii: "0")): text[5] == UInt8(ascii: "1") ? .http10 : .http2
+            case (6, UInt8(ascii: "2")): .http2
+            case (6, UInt8(ascii: "3")): .http3
+            default: .unknown
+            }
+        }
+
+        // MARK: Fields
+
+        private mutating func takeField(_ line: UnsafeRawBufferPointer, _ limits: ResponseLimits) -> TransportError.Kind? {
+            lines += 1
+            guard lines <= limits.headerCount else { return .limitExceeded(.headerCount) }
+            guard line[0] != 0x20, line[0] != 0x09 else { return unfold(line) }
+            guard let colon = line.firstIndex(of: 0x3A), colon > 0 else { return .protocolViolation }
+            let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
+            let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+            guard name.allSatisfy(HTTPSyntax.isTokenByte) else { return .protocolViolation }
+            if fields.isEmpty { fields.reserveCapacity(12) }
+            fields.appendParsed(name: String(decoding: name, as: UTF8.self), value: Self.text(value))
+            return takeFraming(name, value)
+        }
+
+        /// The length must be one plain number, or the next response on the connection begins where an attacker wants
+        /// it to (RFC 9112 §6.3).
+        private mutating func takeFraming(
+            _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+        ) -> TransportError.Kind? {
+            switch name.count {
+            case 14 where Self.matches(name, "content-length"):
+                guard let number = Self.number(value), contentLength ?? number == number else {
+                    return .protocolViolation
+                }
+                contentLength = number
+            case 16 where Self.matches(name, "content-encoding"):
+                isEncoded = !Self.matches(value, "identity")
+            case 17 where Self.matches(name, "transfer-encoding"):
+                isChunked = true
+            default: break
+            }
+            return nil
+        }
+
+        /// A line that continues the one before joins it with one space (RFC 9112 §5.2).
+        private mutating func unfold(_ line: UnsafeRawBufferPointer) -> TransportError.Kind? {
+            guard let last = fields.last else { return .protocolViolation }
+            let known = [HTTPFieldName.contentLength, .transferEncoding]
+            guard !known.contains(last.name) else { return .protocolViolation }
+            var rebuilt = HTTPFields()
+            for field in fields.dropLast() { rebuilt.appendParsed(name: field.name.text, value: field.value) }
+            let value = "\(last.value) \(Self.text(Self.trimmed(line)))"
+            rebuilt.appendParsed(name: last.name.text, value: value)
+            fields = rebuilt
+            return nil
+        }
+
+        private mutating func endOfBlock() -> TransportError.Kind? {
+            if isChunked, contentLength != nil { return .protocolViolation }
+            guard status < 200 else {
+                phase = .body
+                return nil
+            }
+            interim += 1
+            let seen = (interim, bytes, lines)
+            self = CurlHead()
+            (interim, bytes, lines) = seen
+            return interim > Self.maxInterim ? .protocolViolation : nil
+        }
+
+        private mutating func countTrailer(_ limits: ResponseLimits) -> TransportError.Kind? {
+            lines += 1
+            return lines <= limits.headerCount + 1 ? nil : .limitExceeded(.headerCount)
+        }
+    }
+
+    // MARK: - Bytes
+
+    extension CurlHead {
+        private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            var end = line.count
+            if end > 0, line[end - 1] == 0x0A { end -= 1 }
+            if end > 0, line[end - 1] == 0x0D { end -= 1 }
+            return UnsafeRawBufferPointer(rebasing: line[..<end])
+        }
+
+        private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            var (start, end) = (0, text.count)
+            while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
+            while end > start, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
+            return UnsafeRawBufferPointer(rebasing: text[start..<end])
+        }
+
+        /// Digits only: no sign, no white space, nothing that overflows.
+        private static func number(_ text: UnsafeRawBufferPointer) -> Int? {
+            guard !text.isEmpty, text.count <= 18 else { return nil }
+            var result = 0
+            for byte in text {
+                guard byte &- 0x30 < 10 else { return nil }
+                result = result * 10 + Int(byte &- 0x30)
+            }
+            return result
+        }
+
+        private static func matches(_ text: UnsafeRawBufferPointer, _ lowercased: StaticString) -> Bool {
+            guard text.count == lowercased.utf8CodeUnitCount else { return false }
+            return text.indices.allSatisfy { HTTPSyntax.lowercased(text[$0]) == lowercased.utf8Start[$0] }
+        }
+
+        /// UTF-8 where it is that, else one character for each byte, so that nothing is lost.
+        private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+            String(validating: bytes, as: UTF8.self)
+                ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        }
+    }
+#endif

@@ -1,0 +1,90 @@
+#if os(Linux)
+    import CCurl
+    import PenstockCore
+
+    /// Request fields as the linked list libcurl reads, laid out in one block of memory that is used again for the next
+    /// request of the same handle.
+    struct CurlHeaderList {
+        private var text = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 512)
+        private var nodes = UnsafeMutableBufferPointer<curl_slist>.allocate(capacity: 16)
+        private var textCount = 0
+        private var nodeCount = 0
+
+        /// Framing is the transport's own; a copy of it in the fields could contradict the body.
+        private static let omitted: [HTTPFieldName] = [.contentLength, .transferEncoding]
+
+        /// Valid until the next ``build(_:hasBody:)``; `nil` for an empty list.
+        var head: UnsafeMutablePointer<curl_slist>? { nodeCount == 0 ? nil : nodes.baseAddress }
+
+        mutating func build(_ fields: HTTPFields, hasBody: Bool) {
+            (textCount, nodeCount) = (0, 0)
+            var (needed, count) = (128, 6)
+            for field in fields {
+                needed += field.name.text.utf8.count + field.value.utf8.count + 3
+                count += 1
+            }
+            reserve(text: needed, nodes: count)
+            for field in fields where !Self.omitted.contains(field.name) { append(field) }
+            suppressDefaults(fields, hasBody: hasBody)
+        }
+
+        func free() {
+            text.deallocate()
+            nodes.deallocate()
+        }
+
+        /// A name without a value keeps libcurl from adding its own.
+        private mutating func suppressDefaults(_ fields: HTTPFields, hasBody: Bool) {
+            if !fields.contains(.accept) { append("Accept:") }
+            guard hasBody else { return }
+            if !fields.contains(.contentType) { append("Content-Type:") }
+            if !fields.contains("Expect") { append("Expect:") }
+        }
+
+        private mutating func append(_ field: HTTPField) {
+            let start = textCount
+            write(field.name.text)
+            // An empty value is written with a semicolon: with a colon libcurl would leave the field out.
+            if field.value.isEmpty {
+                write(";")
+            } else {
+                write(": ")
+                write(field.value)
+            }
+            link(start)
+        }
+
+        private mutating func append(_ line: String) {
+            let start = textCount
+            write(line)
+            link(start)
+        }
+
+        private mutating func write(_ part: String) {
+            for byte in part.utf8 {
+                text[textCount] = CChar(bitPattern: byte)
+                textCount += 1
+            }
+        }
+
+        private mutating func link(_ start: Int) {
+            guard let base = text.baseAddress, let first = nodes.baseAddress else { return }
+            text[textCount] = 0
+            textCount += 1
+            nodes[nodeCount] = curl_slist(data: base + start, next: nil)
+            if nodeCount > 0 { nodes[nodeCount - 1].next = first + nodeCount }
+            nodeCount += 1
+        }
+
+        private mutating func reserve(text neededText: Int, nodes neededNodes: Int) {
+            if neededText > text.count {
+                text.deallocate()
+                text = .allocate(capacity: neededText)
+            }
+            if neededNodes > nodes.count {
+                nodes.deallocate()
+                nodes = .allocate(capacity: neededNodes)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,50 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// What concerns libcurl as a whole.
+    enum CurlLibrary {
+        private static let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+
+        /// Sets libcurl up once for the process.
+        static func prepare() {
+            _ = code
+        }
+
+        /// libcurl would notice only when the first TLS connection is made, and not at all for a request in the clear.
+        static func checkAuthorities(of trust: TrustPolicy) throws(TransportError) {
+            guard case .file(let url) = trust.anchors else { return }
+            let marker = Data("-----BEGIN CERTIFICATE-----".utf8)
+            guard let text = try? Data(contentsOf: url), text.range(of: marker) != nil else {
+                throw TransportError(
+                    .tls(.trustMaterial), sendState: .unsent, message: "the file of authorities cannot be read")
+            }
+        }
+    }
+
+    /// Chooses how a request body is read.
+    enum CurlSources {
+        /// Larger bodies are read from the app's own memory as they are sent.
+        private static let maxInline = 32 << 10
+
+        /// - Returns: `nil` where there is no body, or one that is small enough to be given to libcurl.
+        static func source(for exchange: CurlExchange) throws(TransportError) -> (any CurlBodySource)? {
+            let body = exchange.order.request.body
+            exchange.progress.expectedToSend = body.length
+            switch body.source {
+            case .none: return nil
+            case .bytes(let data): return data.count > maxInline ? CurlBytesSource(data) : nil
+            case .file(let url):
+                guard let source = CurlFileSource(url, length: body.length ?? 0) else {
+                    throw TransportError(.requestBody, sendState: .unsent, message: "the file cannot be opened")
+                }
+                return source
+            case .stream(let open):
+                return CurlStreamSource(length: body.length, open: open) { [weak exchange] in exchange?.stream($0) }
+            @unknown default:
+                throw TransportError(.unsupported("this kind of body"), sendState: .unsent)
+            }
+        }
+    }
+#endif

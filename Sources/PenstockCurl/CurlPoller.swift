@@ -1,0 +1,136 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+
+    /// The epoll set, kept lazily: libcurl lets go of a socket after each response and takes it back for the next
+    /// request, and only what differs when the loop is about to sleep costs a call to the kernel.
+    ///
+    /// A socket that libcurl let go of stays registered until an event comes for it or it is closed. That is safe only
+    /// for sockets whose closing is seen here (``opened(_:)`` and ``closed(_:)``), because the kernel may give their
+    /// number to another socket; all others are removed at once.
+    final class CurlPoller {
+        private struct Entry {
+            var pool: CurlPool?
+            var wanted: UInt32 = 0
+            var registered: UInt32 = 0
+            var isOurs = false
+            var isChanged = false
+        }
+
+        private let epoll: Int32
+        private let wakeup: Int32
+        private var entries: [Entry] = []
+        private var changed: [Int32] = []
+        private var events = [epoll_event](repeating: epoll_event(), count: 512)
+
+        init(wakeup: Int32) {
+            self.wakeup = wakeup
+            epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+            var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
+            epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event)
+        }
+
+        deinit {
+            if epoll >= 0 { close(epoll) }
+        }
+
+        /// Whether the kernel gave what was asked for.
+        var isUsable: Bool { epoll >= 0 && wakeup >= 0 }
+
+        // MARK: What libcurl says
+
+        func want(_ descriptor: Int32, _ what: Int32, for pool: CurlPool) {
+            guard let index = index(of: descriptor) else { return }
+            entries[index].pool = what == CURL_POLL_REMOVE ? nil : pool
+            entries[index].wanted = Self.mask(what)
+            if what == CURL_POLL_REMOVE {
+                if !entries[index].isOurs { forget(descriptor) }
+            } else if entries[index].wanted != entries[index].registered, !entries[index].isChanged {
+                entries[index].isChanged = true
+                changed.append(descriptor)
+            }
+        }
+
+        func opened(_ descriptor: Int32) {
+            guard let index = index(of: descriptor) else { return }
+            entries[index].registered = 0
+            entries[index].isOurs = true
+        }
+
+        /// Closing takes a socket out of the epoll set by itself.
+        func closed(_ descriptor: Int32) {
+            guard let index = index(of: descriptor) else { return }
+            let wasChanged = entries[index].isChanged
+            entries[index] = Entry()
+            entries[index].isChanged = wasChanged
+        }
+
+        // MARK: Waiting
+
+        /// Brings the kernel up to date, waits, and calls `body` for each socket with something to do.
+        ///
+        /// - Parameter timeout: milliseconds, -1 for ever.
+        func wait(_ timeout: Int32, wakeup onWakeup: () -> Void, _ body: (CurlPool, Int32, Int32) -> Void) {
+            let count = Int(epoll_wait(epoll, &events, Int32(events.count), timeout))
+            guard count > 0 else { return }
+            for index in 0..<count {
+                let event = events[index]
+                let descriptor = event.data.fd
+                if descriptor == wakeup {
+                    onWakeup()
+                } else if let pool = entries[Int(descriptor)].pool {
+                    body(pool, descriptor, Self.selection(event.events))
+                } else {
+                    forget(descriptor)
+                }
+            }
+        }
+
+        func applyChanges() {
+            for descriptor in changed {
+                let index = Int(descriptor)
+                entries[index].isChanged = false
+                guard entries[index].pool != nil, entries[index].wanted != entries[index].registered else { continue }
+                let operation = entries[index].registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+                var event = epoll_event(events: entries[index].wanted, data: epoll_data_t(fd: descriptor))
+                if epoll_ctl(epoll, operation, descriptor, &event) != 0 {
+                    epoll_ctl(epoll, operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event)
+                }
+                entries[index].registered = entries[index].wanted
+            }
+            changed.removeAll(keepingCapacity: true)
+        }
+
+        private func forget(_ descriptor: Int32) {
+            guard entries[Int(descriptor)].registered != 0 else { return }
+            epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)
+            entries[Int(descriptor)].registered = 0
+        }
+
+        private func index(of descriptor: Int32) -> Int? {
+            guard descriptor >= 0 else { return nil }
+            let index = Int(descriptor)
+            if index >= entries.count {
+                entries.append(contentsOf: repeatElement(Entry(), count: max(64, index + 1 - entries.count)))
+            }
+            return index
+        }
+
+        private static func mask(_ what: Int32) -> UInt32 {
+            switch what {
+            case CURL_POLL_IN: EPOLLIN.rawValue
+            case CURL_POLL_OUT: EPOLLOUT.rawValue
+            case CURL_POLL_INOUT: EPOLLIN.rawValue | EPOLLOUT.rawValue
+            default: 0
+            }
+        }
+
+        private static func selection(_ events: UInt32) -> Int32 {
+            var bits: Int32 = 0
+            if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { bits |= CURL_CSELECT_IN }
+            if events & EPOLLOUT.rawValue != 0 { bits |= CURL_CSELECT_OUT }
+            if events & EPOLLERR.rawValue != 0 { bits |= CURL_CSELECT_ERR }
+            return bits
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+import Foundation
+import PenstockCore
+
+extension TransportConformance {
+    /// What was expected did not happen.
+    struct Unmet: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The transport under test and the server it talks to.
+    struct Probe: Sendable {
+        let transport: any Transport
+        let server: LoopbackServer
+
+        /// Generous, so that only what a rule asks for ends an exchange; finite, so that a broken transport cannot hang.
+        static let patience = Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: .seconds(20))
+
+        func exchange(
+            _ method: HTTPMethod = .get, _ target: String = "/", fields: HTTPFields = [:], body: HTTPBody = .none,
+            timeouts: Timeouts = patience, control: ExchangeControl = .init()
+        ) throws -> TransportRequest {
+            let url = try server.url.resolving(target)
+            let request = HTTPRequest(method: method, url: url, fields: fields, body: body)
+            return TransportRequest(request, timeouts: timeouts, control: control)
+        }
+
+        @discardableResult
+        func send(
+            _ method: HTTPMethod = .get, _ target: String = "/", fields: HTTPFields = [:], body: HTTPBody = .none,
+            timeouts: Timeouts = patience, control: ExchangeControl = .init()
+        ) async throws -> HTTPResponse {
+            let exchange = try exchange(
+                method, target, fields: fields, body: body, timeouts: timeouts, control: control)
+            return try await transport.perform(exchange).response
+        }
+
+        /// The error of an exchange that must fail.
+        func failure(of exchange: TransportRequest) async throws -> TransportError {
+            let response: TransportResponse
+            do throws(TransportError) { response = try await transport.perform(exchange) } catch { return error }
+            throw Unmet(description: "expected a failure, got \(response.response.status)")
+        }
+
+        func failure(
+            _ method: HTTPMethod = .get, _ target: String = "/", fields: HTTPFields = [:], body: HTTPBody = .none,
+            timeouts: Timeouts = patience, control: ExchangeControl = .init()
+        ) async throws -> TransportError {
+            try await failure(
+                of: exchange(method, target, fields: fields, body: body, timeouts: timeouts, control: control))
+        }
+
+        func lastRequest() throws -> LoopbackServer.Request {
+            guard let request = server.requests.last else { throw Unmet(description: "no request reached the server") }
+            return request
+        }
+    }
+
+    static func expect(_ condition: Bool, _ explanation: @autoclosure () -> String) throws {
+        if !condition { throw Unmet(description: explanation()) }
+    }
+
+    static func expect<Value: Equatable>(_ seen: Value, is expected: Value, _ what: String) throws {
+        try expect(seen == expected, "\(what): expected \(expected), saw \(seen)")
+    }
+
+    static func expect(_ error: TransportError, _ kinds: TransportError.Kind..., sendState: SendState? = nil) throws {
+        try expect(kinds.contains(error.kind), "expected \(kinds), failed with \(error.kind): \(error.message)")
+        if let sendState { try expect(error.sendState, is: sendState, "send state") }
+    }
+
+    /// Every byte value, and more of them than fit one packet.
+    static let allBytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+}

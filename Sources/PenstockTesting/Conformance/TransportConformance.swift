@@ -1,0 +1,89 @@
+import PenstockCore
+
+/// The rules that every transport keeps, each with its own server on real sockets. They need no test library:
+///
+/// ```swift
+/// for rule in TransportConformance.rules where rule.applies(to: MyTransport().capabilities) {
+///     try await rule.run { _ in MyTransport() }
+/// }
+/// ```
+public enum TransportConformance {
+    /// All rules.
+    public static let rules = requests + responses + connections + failures + timeouts + control
+
+    /// One rule.
+    public struct Rule: Sendable, CustomStringConvertible {
+        /// What must hold.
+        public let name: String
+        /// The rule is for transports that can do all of this …
+        public let requires: TransportCapabilities
+        /// … and none of that.
+        public let excludes: TransportCapabilities
+        /// Whether it is about bytes on a wire, and means nothing to a transport that has none.
+        public let needsWire: Bool
+        private let respond: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+        private let check: @Sendable (Probe) async throws -> Void
+
+        init(
+            _ name: String, requires: TransportCapabilities = [], excludes: TransportCapabilities = [],
+            needsWire: Bool = false,
+            server respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in .text("ok")
+            },
+            check: @escaping @Sendable (Probe) async throws -> Void
+        ) {
+            self.name = name
+            self.requires = requires
+            self.excludes = excludes
+            self.needsWire = needsWire
+            self.respond = respond
+            self.check = check
+        }
+
+        public var description: String { name }
+
+        /// Whether a transport of these capabilities must keep the rule.
+        ///
+        /// - Parameter hasWire: `false` for a double that only imitates a server.
+        public func applies(to capabilities: TransportCapabilities, hasWire: Bool = true) -> Bool {
+            capabilities.isSuperset(of: requires) && capabilities.isDisjoint(with: excludes) && (hasWire || !needsWire)
+        }
+
+        /// Starts a server, runs the rule against it, shuts the transport down and sees that it left no connection open.
+        ///
+        /// - Parameter makeTransport: makes a new transport; the server is for doubles that need no socket to reach it.
+        /// - Throws: ``Violation``, which says what was expected and what was seen; or the system's error when there is
+        ///   no socket for the server.
+        public func run(_ makeTransport: @Sendable (LoopbackServer) -> any Transport) async throws {
+            let server = try LoopbackServer(handler: respond)
+            defer { server.stop() }
+            let transport = makeTransport(server)
+            do {
+                try await check(Probe(transport: transport, server: server))
+            } catch {
+                await transport.shutdown()
+                throw Violation(rule: name, explanation: explain(error))
+            }
+            await transport.shutdown()
+            try await expectNothingOpen(server)
+        }
+
+        private func expectNothingOpen(_ server: LoopbackServer) async throws {
+            do { try await server.waitForOpenConnections(atMost: 0) } catch {
+                throw Violation(rule: name, explanation: "after shutdown(): \(error)")
+            }
+        }
+
+        private func explain(_ error: any Error) -> String {
+            guard let error = error as? TransportError else { return "\(error)" }
+            return "unexpected failure \(error.kind), \(error.sendState): \(error.message)"
+        }
+    }
+
+    /// A rule that does not hold.
+    public struct Violation: Error, CustomStringConvertible {
+        public let rule: String
+        public let explanation: String
+
+        public var description: String { "\(rule): \(explanation)" }
+    }
+}

@@ -1,0 +1,164 @@
+import PenstockCore
+
+/// A transport that plays a list of outcomes, one for each exchange in the order they begin, each held until it is
+/// released where the test says so.
+///
+/// ```swift
+/// let script = ScriptedTransport([.respond(.init(status: 503)), .held(.respond(.init(status: 200)))])
+/// …
+/// await script.waitForExchanges(count: 2)
+/// script.release()
+/// ```
+///
+/// An exchange past the end of the list fails as ``StubTransport``'s unscripted ones do.
+public final class ScriptedTransport: Transport {
+    /// What one exchange comes to.
+    public indirect enum Step: Sendable {
+        case respond(HTTPResponse)
+        case fail(TransportError)
+        /// Only once ``ScriptedTransport/release()`` was called for it.
+        case held(Step)
+    }
+
+    private struct State {
+        var steps: ArraySlice<Step>
+        var held: [ScriptedExchange] = []
+        var requests: [TransportRequest] = []
+        var unscripted: [String] = []
+        var open = 0
+        var isShutDown = false
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Locked<State>
+    public let capabilities: TransportCapabilities
+
+    public init(_ steps: [Step], capabilities: TransportCapabilities = .all) {
+        state = Locked(State(steps: steps[...]))
+        self.capabilities = capabilities
+    }
+
+    /// Lets the exchange go on that has been held the longest.
+    public func release() {
+        let exchange = state.withLock { state in state.held.isEmpty ? nil : state.held.removeFirst() }
+        exchange?.release()
+    }
+
+    // MARK: What it saw
+
+    /// The exchanges that began, in order.
+    public var requests: [TransportRequest] { state.withLock(\.requests) }
+    /// How many exchanges are attached to their control now.
+    public var openExchangeCount: Int { state.withLock(\.open) }
+    /// How many outcomes were not played.
+    public var remainingSteps: Int { state.withLock(\.steps.count) }
+    /// Method and URL of each exchange that came after the end of the list.
+    public var unscripted: [String] { state.withLock(\.unscripted) }
+
+    /// Returns when at least `count` exchanges have begun. It waits for ever if they never do: give the test a time limit.
+    public func waitForExchanges(count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                guard state.requests.count < count else { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    // MARK: Transport
+
+    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let running = ScriptedExchange()
+        guard exchange.control.attach(running), !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
+        state.withLock { $0.open += 1 }
+        defer {
+            exchange.control.detach()
+            state.withLock { $0.open -= 1 }
+        }
+        let step = try begin(exchange, running)
+        guard await running.untilReleased(isSuspended: exchange.control.isSuspended) else {
+            throw TransportError(.cancelled, sendState: .maybeProcessed, message: "cancelled")
+        }
+        return try play(step)
+    }
+
+    public func shutdown() async {
+        let held = state.withLock { state in
+            state.isShutDown = true
+            defer { state.held = [] }
+            return state.held
+        }
+        for exchange in held { exchange.cancel() }
+    }
+
+    private func begin(
+        _ exchange: TransportRequest, _ running: ScriptedExchange
+    ) throws(TransportError) -> Step {
+        let name = "\(exchange.request.method) \(exchange.request.url.absoluteString)"
+        let (step, ready) = state.withLock { state in
+            let step = state.steps.popFirst()
+            if step == nil { state.unscripted.append(name) }
+            if case .held = step { state.held.append(running) } else { running.release() }
+            state.requests.append(exchange)
+            let ready = state.watchers.filter { $0.count <= state.requests.count }.map(\.continuation)
+            state.watchers.removeAll { $0.count <= state.requests.count }
+            return (step, ready)
+        }
+        for continuation in ready { continuation.resume() }
+        guard let step else {
+            throw TransportError(.unsupported(name), sendState: .unsent, message: "the script has no step for \(name)")
+        }
+        return step
+    }
+
+    private func play(_ step: Step) throws(TransportError) -> TransportResponse {
+        switch step {
+        case .respond(let response): return TransportResponse(response)
+        case .fail(let error): throw error
+        case .held(let inner): return try play(inner)
+        }
+    }
+}
+
+/// One exchange of a script: goes on once it is released and not suspended, ends at once when it is cancelled.
+final class ScriptedExchange: ControlledExchange {
+    private struct State {
+        var isReleased = false
+        var isSuspended = false
+        var isCancelled = false
+        var continuation: CheckedContinuation<Bool, Never>?
+
+        /// `nil` while it must wait.
+        var outcome: Bool? {
+            if isCancelled { return false }
+            return isReleased && !isSuspended ? true : nil
+        }
+    }
+
+    private let state = Locked(State())
+
+    func release() { change { $0.isReleased = true } }
+    func cancel() { change { $0.isCancelled = true } }
+    func suspend() { change { $0.isSuspended = true } }
+    func resume() { change { $0.isSuspended = false } }
+
+    /// - Returns: `false` when it was cancelled.
+    func untilReleased(isSuspended: Bool) async -> Bool {
+        if isSuspended { suspend() }
+        return await withCheckedContinuation { continuation in
+            change { $0.continuation = continuation }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let ready = state.withLock { state -> (CheckedContinuation<Bool, Never>, Bool)? in
+            body(&state)
+            guard let outcome = state.outcome, let continuation = state.continuation else { return nil }
+            state.continuation = nil
+            return (continuation, outcome)
+        }
+        ready?.0.resume(returning: ready?.1 ?? false)
+    }
+}

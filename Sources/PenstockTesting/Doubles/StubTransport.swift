@@ -1,0 +1,95 @@
+import Foundation
+import PenstockCore
+
+/// A transport without a network, which answers at once what a test has scripted, any number of times.
+///
+/// ```swift
+/// let stub = StubTransport()
+/// stub.on(.get, "/products", HTTPResponse(status: 200, body: Data(#"{"retcode":0}"#.utf8)))
+/// ```
+///
+/// A request that nothing is scripted for fails loudly: the exchange throws ``TransportError/Kind/unsupported(_:)`` with
+/// the method and the URL, and ``unscripted`` keeps them for a test to check at its end.
+public final class StubTransport: Transport {
+    /// What answers a request; `nil` for one that is not scripted.
+    public typealias Responder = @Sendable (HTTPRequest) throws(TransportError) -> HTTPResponse?
+
+    private struct Key: Hashable {
+        let method: HTTPMethod
+        let path: String
+    }
+
+    private struct State {
+        var script: [Key: Responder] = [:]
+        var requests: [HTTPRequest] = []
+        var unscripted: [String] = []
+        var isShutDown = false
+    }
+
+    private let state = Locked(State())
+    private let fallback: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse?
+
+    /// - Parameter respond: asked where ``on(_:_:_:)`` has scripted nothing. Nothing by default.
+    public init(_ respond: @escaping Responder = { _ in nil }) {
+        fallback = respond
+    }
+
+    /// Answers what the server's handler would, without a socket, and counts the request as the server's.
+    ///
+    /// Only well-formed answers can be given: one that breaks the wire fails as unsupported.
+    public init(answeredBy server: LoopbackServer) {
+        fallback = { request throws(TransportError) in try await StubAnswer.answer(request, by: server) }
+    }
+
+    // MARK: The script
+
+    /// Scripts the answer to one method and path, whatever the query. A later script replaces an earlier one.
+    ///
+    /// - Parameter path: with its percent-escapes, as ``HTTPURL/path`` has it.
+    public func on(_ method: HTTPMethod, _ path: String, respond: @escaping Responder) {
+        state.withLock { $0.script[Key(method: method, path: path)] = respond }
+    }
+
+    /// Scripts one response.
+    public func on(_ method: HTTPMethod, _ path: String, _ response: HTTPResponse) {
+        on(method, path) { _ in response }
+    }
+
+    // MARK: What it saw
+
+    /// The requests that were performed, in order, scripted or not.
+    public var requests: [HTTPRequest] { state.withLock(\.requests) }
+    /// Method and URL of each request that nothing was scripted for.
+    public var unscripted: [String] { state.withLock(\.unscripted) }
+
+    // MARK: Transport
+
+    public var capabilities: TransportCapabilities { .all }
+
+    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        guard exchange.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
+        defer { exchange.control.detach() }
+        await exchange.control.untilResumed()
+        guard !exchange.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
+        try StubAnswer.refuseRejectedFields(exchange.request)
+        let response = try await answer(exchange.request)
+        try StubAnswer.keep(exchange.limits, response)
+        return StubAnswer.deliver(response, of: exchange)
+    }
+
+    public func shutdown() async {
+        state.withLock { $0.isShutDown = true }
+    }
+
+    private func answer(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let scripted = state.withLock { state in
+            state.requests.append(request)
+            return state.script[Key(method: request.method, path: request.url.path)]
+        }
+        if let response = try scripted?(request) { return response }
+        if let response = try await fallback(request) { return response }
+        let name = "\(request.method) \(request.url.absoluteString)"
+        state.withLock { $0.unscripted.append(name) }
+        throw TransportError(.unsupported(name), sendState: .unsent, message: "nothing is scripted for \(name)")
+    }
+}

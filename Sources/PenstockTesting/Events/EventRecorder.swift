@@ -1,0 +1,99 @@
+import PenstockCore
+
+/// Keeps the events of calls, for tests to look at.
+///
+/// ```swift
+/// let recorder = EventRecorder()
+/// configuration.events = recorder
+/// …
+/// #expect(recorder.grammarViolations.isEmpty)
+/// ```
+public final class EventRecorder: EventSink {
+    public struct Record: Sendable {
+        public let event: Event
+        public let context: EventContext
+    }
+
+    private let state = Locked<[Record]>([])
+
+    public init() {}
+
+    public func receive(_ event: Event, _ context: EventContext) {
+        state.withLock { $0.append(Record(event: event, context: context)) }
+    }
+
+    /// Everything so far, in the order it came.
+    public var records: [Record] { state.withLock { $0 } }
+
+    /// The calls that were heard of, in the order they began.
+    public var calls: [CallID] {
+        var seen: Set<CallID> = []
+        return records.map(\.context.call).filter { seen.insert($0).inserted }
+    }
+
+    /// The events of one call.
+    public func events(of call: CallID) -> [Event] {
+        records.filter { $0.context.call == call }.map(\.event)
+    }
+
+    /// The stages that started and ended, in order, as `name` and `/name`.
+    public func trace(of call: CallID) -> [String] {
+        events(of: call).compactMap { event in
+            switch event {
+            case .stageStarted(let stage): stage.rawValue
+            case .stageEnded(let stage, _): "/" + stage.rawValue
+            default: nil
+            }
+        }
+    }
+
+    /// What is wrong with the events of all calls that began, by the grammar of ``Event``; empty when nothing is.
+    public var grammarViolations: [String] {
+        calls.flatMap { call in EventGrammar.violations(in: events(of: call)).map { "\(call): \($0)" } }
+    }
+}
+
+/// The grammar of one call's events: one start first, one end last, stages nested.
+public enum EventGrammar {
+    /// - Returns: each rule that `events`, those of one call that is over, break; in words.
+    public static func violations(in events: [Event]) -> [String] {
+        var checker = Checker()
+        for event in events { checker.take(event) }
+        checker.finish()
+        return checker.violations
+    }
+
+    private struct Checker {
+        var violations: [String] = []
+        private var hasStarted = false
+        private var hasEnded = false
+        private var open: [APIError.Stage] = []
+
+        mutating func take(_ event: Event) {
+            if hasEnded { violations.append("an event follows the end") }
+            switch event {
+            case .callStarted:
+                if hasStarted { violations.append("the call starts twice") }
+                hasStarted = true
+            case .callEnded: hasEnded = true
+            case .stageStarted(let stage): open.append(stage)
+            case .stageEnded(let stage, _): close(stage)
+            default: break
+            }
+            if !hasStarted { violations.append("the first event is not the start") }
+        }
+
+        mutating func finish() {
+            if !hasEnded { violations.append("the call has no end") }
+            for stage in open { violations.append("the stage \(stage) has no end") }
+        }
+
+        private mutating func close(_ stage: APIError.Stage) {
+            guard open.last == stage else {
+                violations.append("the stage \(stage) ends where \(open.last?.rawValue ?? "none") is open")
+                return
+            }
+            open.removeLast()
+        }
+    }
+}

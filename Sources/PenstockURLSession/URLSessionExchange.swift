@@ -1,0 +1,215 @@
+import Foundation
+import PenstockCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One exchange under way: collects what the session reports until there is an outcome, which it hands over once.
+final class URLSessionExchange: ControlledExchange {
+    typealias Outcome = Result<TransportResponse, TransportError>
+
+    private struct State {
+        var continuation: CheckedContinuation<Outcome, Never>?
+        var task: URLSessionTask?
+        var isSuspended = false
+        var hasBegun = false
+        var isFinished = false
+        /// Foundation kept the content to itself.
+        var isContentLost = false
+        var head: HTTPResponse?
+        var body = Data()
+        var sent = 0
+        var timings = Timings()
+        var connection = ConnectionInfo()
+        var timers: URLSessionTimers
+        var watchdog: Task<Void, Never>?
+    }
+
+    private let exchange: TransportRequest
+    private let state: Locked<State>
+
+    init(_ exchange: TransportRequest) {
+        self.exchange = exchange
+        state = Locked(State(timers: .init(exchange.timeouts)))
+    }
+
+    func start(_ task: URLSessionTask, continuation: CheckedContinuation<Outcome, Never>) {
+        let (isFinished, mayBegin) = state.withLock { state in
+            if !state.isFinished { state.continuation = continuation }
+            state.task = task
+            state.hasBegun = !state.isFinished && !state.isSuspended
+            return (state.isFinished, state.hasBegun)
+        }
+        guard !isFinished else {
+            continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
+            return task.cancel()
+        }
+        watch()
+        if mayBegin { task.resume() }
+    }
+
+    // MARK: ControlledExchange
+
+    func cancel() {
+        fail(.cancelled, "cancelled")
+    }
+
+    /// Holds back an exchange that has not begun; one under way where the platform can.
+    func suspend() {
+        let task = state.withLock { state -> URLSessionTask? in
+            let canSuspend = !state.hasBegun || URLSessionPlatform.capabilities.contains(.suspension)
+            guard canSuspend, !state.isSuspended, !state.isFinished else { return nil }
+            state.isSuspended = true
+            state.timers.pause()
+            return state.hasBegun ? state.task : nil
+        }
+        task?.suspend()
+        watch()
+    }
+
+    func resume() {
+        let task = state.withLock { state -> URLSessionTask? in
+            guard state.isSuspended, !state.isFinished else { return nil }
+            state.isSuspended = false
+            state.timers.resume()
+            state.hasBegun = state.task != nil
+            return state.task
+        }
+        task?.resume()
+        watch()
+    }
+
+    // MARK: What the session reports
+
+    func didSend(_ total: Int) {
+        let progress = state.withLock { state in
+            state.sent = total
+            state.timers.touch()
+            return measured(state)
+        }
+        exchange.control.onProgress?(progress)
+    }
+
+    func didReceive(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return fail(.protocolViolation, "no HTTP response") }
+        let head = URLSessionResponse.head(of: response)
+        state.withLock { state in
+            state.head = head
+            state.timings.responseStart = state.timers.elapsed
+            state.timers.answered()
+        }
+        if let limit = URLSessionResponse.exceededLimit(head.fields, exchange.limits) {
+            fail(.limitExceeded(limit), "the response's header is larger than allowed")
+        }
+    }
+
+    func didReceive(_ data: Data) {
+        let (progress, isTooLarge) = state.withLock { state in
+            let isTooLarge = data.count > exchange.limits.bodyBytes - state.body.count
+            if !isTooLarge, !state.isFinished { state.body.append(data) }
+            state.timers.touch()
+            return (measured(state), isTooLarge)
+        }
+        exchange.control.onProgress?(progress)
+        if isTooLarge { fail(.limitExceeded(.bodyBytes), "the response is larger than allowed") }
+    }
+
+    /// Facts that only some platforms tell; before ``didComplete(_:error:)``.
+    func didMeasure(_ measure: (inout Timings, inout ConnectionInfo, inout HTTPResponse?) -> Void) {
+        state.withLock { measure(&$0.timings, &$0.connection, &$0.head) }
+    }
+
+    func didComplete(_ task: URLSessionTask, error: (any Error)?) {
+        if let error { return didFail(error) }
+        recoverHead(of: task)
+        guard let response = state.withLock({ completeResponse(&$0, task) }) else {
+            return fail(.protocolViolation, "the exchange ended without a response")
+        }
+        guard !URLSessionResponse.isMisframed(response.response) else {
+            return fail(.protocolViolation, "the response contradicts itself about its length")
+        }
+        let isTruncated = URLSessionResponse.isTruncated(response.response, to: exchange.request.method)
+        guard !isTruncated || state.withLock(\.isContentLost) else {
+            return fail(.connectionLost, "the response is shorter than its length")
+        }
+        finish(.success(response))
+    }
+
+    // MARK: The outcome
+
+    private func completeResponse(_ state: inout State, _ task: URLSessionTask) -> TransportResponse? {
+        guard var response = state.head else { return nil }
+        response.body = state.body
+        state.timings.total = state.timers.elapsed
+        state.connection.bytesSent = max(state.sent, Int(task.countOfBytesSent))
+        state.connection.bytesReceived = max(state.connection.bytesReceived, Int(task.countOfBytesReceived))
+        if !response.fields.contains(.contentEncoding) { state.connection.bytesReceived = response.body.count }
+        return TransportResponse(response, timings: state.timings, connection: state.connection)
+    }
+
+    /// A redirect status without a place to go is not reported on Linux, and its content is lost.
+    private func recoverHead(of task: URLSessionTask) {
+        guard state.withLock({ $0.head == nil }), let response = task.response else { return }
+        state.withLock { $0.isContentLost = true }
+        didReceive(response)
+    }
+
+    private func didFail(_ error: any Error) {
+        let isAnswered = state.withLock { $0.head != nil }
+        fail(URLSessionErrors.kind(of: error, isAnswered: isAnswered), error.localizedDescription)
+    }
+
+    private func fail(_ kind: TransportError.Kind, _ message: String) {
+        let error = state.withLock { state in
+            var error = TransportError(kind, sendState: sendState(state, kind), message: message)
+            error.timings = state.timings
+            error.timings.total = state.timers.elapsed
+            error.partialResponse = state.head
+            return error
+        }
+        finish(.failure(error))
+    }
+
+    private func sendState(_ state: State, _ kind: TransportError.Kind) -> SendState {
+        if state.head != nil { return .answered }
+        return state.hasBegun && !URLSessionErrors.isBeforeSending(kind) ? .maybeProcessed : .unsent
+    }
+
+    private func finish(_ outcome: Outcome) {
+        let (continuation, task, watchdog) = state.withLock { state in
+            state.isFinished = true
+            defer { (state.continuation, state.watchdog, state.body) = (nil, nil, Data()) }
+            return (state.continuation, state.task, state.watchdog)
+        }
+        watchdog?.cancel()
+        if case .failure = outcome { task?.cancel() }
+        continuation?.resume(returning: outcome)
+    }
+
+    private func measured(_ state: State) -> TransferProgress {
+        TransferProgress(
+            sent: state.sent, expectedToSend: exchange.request.body.length, received: state.body.count,
+            expectedToReceive: state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
+        )
+    }
+
+    // MARK: Time-outs
+
+    /// Watches the times anew, as they have changed otherwise than by passing.
+    private func watch() {
+        let previous = state.withLock { state -> Task<Void, Never>? in
+            guard !state.isFinished else { return state.watchdog }
+            defer { state.watchdog = Task { await self.watchTimes() } }
+            return state.watchdog
+        }
+        previous?.cancel()
+    }
+
+    private func watchTimes() async {
+        while !Task.isCancelled, let next = state.withLock({ $0.timers.next }) {
+            if next.deadline <= .now { return fail(.timeout(next.phase), "\(next.phase.rawValue) time-out") }
+            try? await Task.sleep(until: next.deadline, clock: .continuous)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    import FoundationNetworking
+    import PenstockCore
+
+    /// What Foundation's session can do on Linux.
+    enum URLSessionPlatform {
+        static let capabilities: TransportCapabilities = [.partitions]
+
+        static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {
+            switch body.source {
+            case .bytes(let data): session.uploadTask(with: request, from: data)
+            case .file(let file): session.uploadTask(with: request, fromFile: file)
+            default: session.dataTask(with: request)
+            }
+        }
+
+        /// Called when a 401 is complete: it is handed up as it is, since none of the dispositions does that.
+        static func answer(
+            _ challenge: URLAuthenticationChallenge, for task: URLSessionTask, of exchange: URLSessionExchange?,
+            trust: TrustPolicy
+        ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+            exchange?.didComplete(task, error: nil)
+            return (.cancelAuthenticationChallenge, nil)
+        }
+    }
+#endif

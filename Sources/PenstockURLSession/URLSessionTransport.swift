@@ -1,0 +1,60 @@
+import Foundation
+import PenstockCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Carries requests by Foundation's `URLSession`, with all that the session would decide by itself switched off:
+/// redirects, cookies, cache and stored credentials.
+///
+/// What Foundation does not tell or cannot do is left out of ``capabilities``, and differs by platform:
+///
+/// - Header fields of one name arrive as one line, and the order of lines is lost, everywhere.
+/// - A request cannot have content with `GET` or `HEAD`, nor a `Host` or framing field of its own.
+/// - There is no time-out for connecting alone: its time is added to that of the first byte.
+/// - On Linux: no trust policy but the system's, no streamed request bodies, no timings of the phases, no suspension
+///   of an exchange that has begun; a redirect status without `Location` loses its content.
+///
+/// The send state of a failure is `unsent` where no connection was made, `answered` once a response began, and
+/// `maybeProcessed` otherwise.
+public final class URLSessionTransport: Transport {
+    private let sessions: URLSessionPool
+
+    /// - Parameter connectionsPerHost: how many connections may be open to one host within one partition.
+    public init(connectionsPerHost: Int = 64) {
+        sessions = URLSessionPool(connectionsPerHost: connectionsPerHost)
+    }
+
+    deinit {
+        sessions.close()
+    }
+
+    public var capabilities: TransportCapabilities { URLSessionPlatform.capabilities }
+
+    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let request = try URLSessionRequest.make(exchange)
+        let running = URLSessionExchange(exchange)
+        guard exchange.control.attach(running) else { throw URLSessionErrors.cancelledBeforeStart }
+        defer { exchange.control.detach() }
+        holdBack(running, as: exchange.control)
+        let (session, bridge) = try sessions.session(for: exchange)
+        let outcome = await withCheckedContinuation { continuation in
+            let task = URLSessionPlatform.task(for: request, body: exchange.request.body, in: session)
+            bridge.register(running, for: task)
+            running.start(task, continuation: continuation)
+        }
+        return try outcome.get()
+    }
+
+    /// A suspension from before the exchange was attached holds for it too; it may end at any time.
+    private func holdBack(_ running: URLSessionExchange, as control: ExchangeControl) {
+        guard control.isSuspended else { return }
+        running.suspend()
+        if !control.isSuspended { running.resume() }
+    }
+
+    public func shutdown() async {
+        await sessions.shutdown()
+    }
+}

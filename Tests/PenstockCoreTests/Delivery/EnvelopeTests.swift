@@ -1,0 +1,122 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct EnvelopeTests {
+    typealias Products = ResponseDecoding<[Product]>
+
+    static let list = #"{"retcode":0,"retdesc":"fine","data":[{"id":1,"name":"tap"}]}"#
+
+    @Test func `the data of a successful envelope becomes a typed value with its name filled`() throws {
+        let decoded = try decode(Self.list, as: Products.json)
+        #expect(decoded.value == [Product(id: 1, name: "tap")])
+        #expect(decoded.code == 0)
+        #expect(decoded.message == "fine")
+    }
+
+    @Test func `keys, success codes and code type belong to the service`() throws {
+        let envelope = Envelope(
+            code: "status.code", message: "status.text", data: "result.list", success: ["OK", "PART"], codeType: .string
+        )
+        let body = #"{"status":{"code":"PART","text":"some"},"result":{"list":[{"id":2,"name":"hose"}]}}"#
+        let decoded = try decode(body, as: Products.json, envelope: envelope)
+        #expect(decoded.value.first?.name == "hose")
+        #expect(decoded.code == "PART")
+        #expect(decoded.message == "some")
+    }
+
+    @Test func `an empty data path puts the fields beside the code`() throws {
+        let envelope = Envelope(data: "")
+        let body = #"{"code":0,"id":3,"name":"valve"}"#
+        let decoded = try decode(body, as: ResponseDecoding<Product>.json, envelope: envelope)
+        #expect(decoded.value == Product(id: 3, name: "valve"))
+    }
+
+    @Test(arguments: [
+        #"{"retdesc":"ok","data":[]}"#, #"{"retcode":null,"data":[]}"#, #"{"retcode":"0","data":[]}"#,
+        #"{"retcode":"zero","data":[]}"#, #"{"retcode":true,"data":[]}"#, #"{"retcode":0.5,"data":[]}"#,
+        #"{"retcode":[],"data":[]}"#, #"{"retcode":{},"data":[]}"#, #"{"retcode":99999999999999999999,"data":[]}"#,
+        #"{}"#,
+    ])
+    func `a code that is absent or no integer is malformed, never success`(body: String) throws {
+        let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
+        guard case .malformedEnvelope(let reason) = failure.kind else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(reason.hasPrefix("retcode is "))
+        #expect(failure.stage == .envelope)
+    }
+
+    @Test(arguments: ["", " ", "null", "[]", "1", "\"x\"", "true", "<html>nope</html>", "{", #"{"retcode":0"#, "\u{0}"])
+    func `a reply that is no object is malformed`(body: String) throws {
+        let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
+        guard case .malformedEnvelope = failure.kind else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(failure.debugMessage.contains("<html>") == body.contains("<html>"))
+    }
+
+    @Test func `the raw bytes in the error are cut off and safe to print`() throws {
+        let body = "<\u{1b}[31m\n\\" + String(repeating: "ü", count: 4000)
+        let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
+        #expect(
+            failure.debugMessage.hasPrefix(#"<\u001B[31m\u000A\\"#)
+                || failure.debugMessage.hasPrefix(#"<\u{1B}[31m\n\\"#))
+        #expect(failure.debugMessage.utf8.count < 400)
+        #expect(failure.debugMessage.hasSuffix("bytes)"))
+        #expect(!failure.debugMessage.unicodeScalars.contains { $0.properties.generalCategory == .control })
+    }
+
+    @Test func `a code that is not success is a business error with the server's words`() {
+        let body = #"{"retcode":1001,"retdesc":"wrong password","data":null}"#
+        #expect(
+            kind { () throws(APIError) in try decode(body, as: Products.json) }
+                == .business(code: 1001, message: "wrong password"))
+    }
+
+    @Test func `a business error comes before anything that is wrong with the data`() {
+        let body = #"{"retcode":7,"data":"not a list"}"#
+        #expect(kind { () throws(APIError) in try decode(body, as: Products.json) } == .business(code: 7, message: ""))
+    }
+
+    @Test(arguments: [
+        (Envelope.CodeType.integer, "0", true), (.integer, "\"0\"", false), (.string, "\"0\"", true),
+        (.string, "0", false), (.either, "0", true), (.either, "\"0\"", true), (.either, "false", false),
+        (.lenientInteger, "0", true), (.lenientInteger, "\"0\"", true), (.lenientInteger, "\"OK\"", false),
+        (.lenientInteger, "\"\"", false),
+    ])
+    func `the code type says what is a code`(type: Envelope.CodeType, code: String, isCode: Bool) {
+        let envelope = Envelope(success: [0, "0"], codeType: type)
+        let failed = kind { () throws(APIError) in
+            try decode(#"{"code":\#(code)}"#, as: ResponseDecoding<Void>.nothing, envelope: envelope)
+        }
+        #expect((failed == nil) == isCode)
+    }
+
+    @Test func `a number is not the text of that number unless the service is lenient`() {
+        let envelope = Envelope(success: [0], codeType: .either)
+        let body = #"{"code":"0"}"#
+        #expect(
+            kind { () throws(APIError) in try decode(body, as: ResponseDecoding<Void>.nothing, envelope: envelope) }
+                == .business(code: "0", message: ""))
+    }
+
+    @Test func `of two equal keys the first counts, for the code as for the data`() throws {
+        let body = #"{"retcode":1,"retcode":0,"data":1,"data":2}"#
+        #expect(
+            kind { () throws(APIError) in try decode(body, as: ResponseDecoding<Int>.json) }
+                == .business(code: 1, message: ""))
+    }
+
+    @Test func `envelope keys are the server's, whatever strategy the models use`() throws {
+        struct Model: Decodable, Sendable { let unitPrice: Int }
+        let envelope = Envelope(code: "ret_code", message: "ret_desc", data: "the_data.first_item")
+        let body = #"{"ret_code":0,"ret_desc":"yes","the_data":{"first_item":{"unit_price":9}}}"#
+        let options = DecodingOptions(keys: .convertFromSnakeCase)
+        let decoded = try decode(body, as: ResponseDecoding<Model>.json, envelope: envelope, options: options)
+        #expect(decoded.value.unitPrice == 9)
+        #expect(decoded.message == "yes")
+    }
+}

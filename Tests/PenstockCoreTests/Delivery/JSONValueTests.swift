@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import PenstockCore
+
+@Suite struct JSONValueTests {
+    static let sample: JSONValue = [
+        "data": ["items": [["name": "tap", "price": 1.5], nil], "ok": true, "big": .uint(.max), "a.b": -1]
+    ]
+
+    @Test func `a value comes back from its JSON`() throws {
+        let data = try JSONEncoder().encode(Self.sample)
+        #expect(try Payload(data).json() == Self.sample)
+    }
+
+    @Test func `keys, indices and dotted paths reach into it, and out of it is nil`() {
+        let value = Self.sample
+        #expect(value[path: "data.items[0].name"]?.string == "tap")
+        #expect(value["data"]?["items"]?[0]?["price"]?.double == 1.5)
+        #expect(value["data"]?["a.b"]?.int == -1)
+        #expect(value[path: "data.items[1]"]?.isNull == true)
+        #expect(value[path: ""] == value)
+        for path in ["data.items[2]", "data.items[-1]", "data.ok.x", "nope", "[0]", "data.items[99999999999999999999]"]
+        {
+            #expect(value[path: path] == nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("a.b", "a.b"), ("a[0][1].b", "a[0][1].b"), ("[3]", "[3]"), ("a..b", "a.b"), ("a[", "a["), ("a[x]", "a[x]"),
+        ("", ""),
+    ])
+    func `every text is a path`(text: String, expected: String) {
+        #expect(JSONPath(text).text == expected)
+    }
+
+    @Test func `accessors give nil for another kind`() {
+        #expect(JSONValue.string("1").int == nil)
+        #expect(JSONValue.bool(true).int == nil)
+        #expect(JSONValue.double(2).int == 2)
+        #expect(JSONValue.double(.infinity).int == nil)
+        #expect(JSONValue.int(1).bool == nil)
+        #expect(JSONValue.null.array == nil)
+    }
+
+    @Test func `its description is bounded`() {
+        #expect(JSONValue.object(["b": [1, nil], "a": "x\n"]).description == #"{"a": "x\n", "b": [1, null]}"#)
+        #expect(JSONValue.array(Array(repeating: "xxxxxxxx", count: 100_000)).description.count < 300)
+        #expect(JSONValue.string(String(repeating: "x", count: 1_000_000)).description.count < 300)
+    }
+
+    @Test func `keys stay as they are inside a model that converts its own`() throws {
+        struct Model: Decodable { let rawPart: JSONValue }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let model = try decoder.decode(Model.self, from: Data(#"{"raw_part":{"one_two":[{"a_b":1}]}}"#.utf8))
+        #expect(model.rawPart == ["one_two": [["a_b": 1]]])
+    }
+}
+
+@Suite struct PayloadTests {
+    @Test func `the raw bytes stay reachable beside the typed value`() throws {
+        let whole = payload(#"{"total":1,"items":[{"id":1,"name":"tap"}]}"#)
+        #expect(try whole.value([Product].self, at: "items").count == 1)
+        #expect(try whole.json()["total"]?.int == 1)
+        #expect(whole.data.count == 43)
+    }
+
+    @Test func `a payload that begins deeper reads below its root and names the whole path in errors`() throws {
+        let deeper = payload(#"{"data":{"items":[{"id":1,"name":2}]}}"#).at("data").at("items[0]")
+        #expect(deeper.root == "data.items[0]")
+        #expect(try deeper.value(Int.self, at: "id") == 1)
+        #expect(try deeper.json()["name"]?.int == 2)
+        #expect(
+            kind { () throws(APIError) in try deeper.value(String.self, at: "name") }
+                == .decoding(path: "data.items[0].name", reason: "not String"))
+        #expect(try deeper.at("nothing").json() == .null)
+    }
+
+    @Test func `a path through something that is no object is an error`() {
+        guard
+            case .decoding(path: "a.b", _)? = kind(of: { () throws(APIError) in
+                try payload(#"{"a":"text"}"#).value(Int.self, at: "a.b")
+            })
+        else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test func `bytes that are no JSON throw each time they are asked for`() {
+        let broken = payload("<html>")
+        for _ in 0..<2 { #expect(throws: APIError.self) { try broken.json() } }
+    }
+}

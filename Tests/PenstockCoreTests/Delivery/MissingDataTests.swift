@@ -1,0 +1,53 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct MissingDataTests {
+    struct AllDefaults: Codable, Hashable, Sendable {
+        @Default<Empty> var tags: [String]
+        var note: String?
+    }
+
+    static let empties = [#"{"retcode":0}"#, #"{"retcode":0,"data":null}"#, #"{"retcode":0,"data":{}}"#]
+
+    @Test(arguments: empties)
+    func `nothing, optionals and all-default types accept data that is absent, null or empty`(body: String) throws {
+        try decode(body, as: ResponseDecoding<Void>.nothing).value
+        #expect(try decode(body, as: ResponseDecoding<Product?>.json).value == nil)
+        #expect(try decode(body, as: ResponseDecoding<AllDefaults>.json).value == AllDefaults(tags: [], note: nil))
+    }
+
+    @Test(arguments: [#"{"retcode":0}"#, #"{"retcode":0,"data":null}"#])
+    func `for any other type missing data is a decoding error at the data key`(body: String) {
+        #expect(
+            kind { () throws(APIError) in try decode(body, as: ResponseDecoding<Product>.json) }
+                == .decoding(path: "data", reason: "nothing where Product is required"))
+        #expect(
+            kind { () throws(APIError) in try decode(body, as: ResponseDecoding<[Product]>.json) }
+                == .decoding(path: "data", reason: "nothing where Array<Product> is required"))
+    }
+
+    @Test func `an empty object in place of a required value names the field that is absent`() {
+        #expect(
+            kind { () throws(APIError) in try decode(Self.empties[2], as: ResponseDecoding<Product>.json) }
+                == .decoding(path: "data.id", reason: "a required field is absent"))
+    }
+
+    @Test func `optional data that is there but broken is an error, not nil`() {
+        let body = #"{"retcode":0,"data":{"id":"x","name":"tap"}}"#
+        #expect(
+            kind { () throws(APIError) in try decode(body, as: ResponseDecoding<Product?>.json) }
+                == .decoding(path: "data.id", reason: "not Int"))
+    }
+
+    @Test func `an empty body is nil for an optional, an error for a value, and no envelope`() throws {
+        #expect(try decode("", as: ResponseDecoding<Product?>.json, envelope: nil).value == nil)
+        #expect(
+            kind { () throws(APIError) in try decode("", as: ResponseDecoding<AllDefaults>.json, envelope: nil) }
+                == .decoding(path: "", reason: "the body is empty"))
+        try decode("", as: ResponseDecoding<Void>.nothing, envelope: nil).value
+        #expect(
+            kind { () throws(APIError) in try decode("", as: ResponseDecoding<Void>.nothing) }
+                == .malformedEnvelope(reason: "the body is empty"))
+    }
+}

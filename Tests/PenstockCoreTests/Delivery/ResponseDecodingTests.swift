@@ -1,0 +1,185 @@
+import Foundation
+import Testing
+
+@testable import PenstockCore
+
+@Suite struct ResponseDecodingTests {
+    @Test(arguments: [("true", JSONValue.bool(true)), ("\"x\"", "x"), ("1", 1), ("null", nil), ("-0.5", -0.5)])
+    func `fragments decode`(body: String, value: JSONValue) throws {
+        #expect(try decode(body, as: ResponseDecoding<JSONValue>.json, envelope: nil).value == value)
+        let enveloped = #"{"retcode":0,"data":\#(body)}"#
+        #expect(try decode(enveloped, as: ResponseDecoding<JSONValue>.json).value == value)
+    }
+
+    @Test func `a fragment becomes the type it is asked for`() throws {
+        #expect(try decode("true", as: ResponseDecoding<Bool>.json, envelope: nil).value)
+        #expect(try decode("\"x\"", as: ResponseDecoding<String>.json, envelope: nil).value == "x")
+        #expect(try decode("1", as: ResponseDecoding<Int>.json, envelope: nil).value == 1)
+    }
+
+    @Test func `a path below the data key is followed through keys and indices`() throws {
+        let body = #"{"retcode":0,"data":{"pages":[{"items":[]},{"items":[{"id":5,"name":"weir"}]}]}}"#
+        let decoded = try decode(body, as: ResponseDecoding<[Product]>.json(at: "pages[1].items"))
+        #expect(decoded.value == [Product(id: 5, name: "weir")])
+    }
+
+    @Test func `a decoding error carries the whole path and no value`() throws {
+        struct Item: Decodable, Sendable { let price: Int }
+        struct Page: Decodable, Sendable { let items: [Item] }
+        let body = #"{"retcode":0,"data":{"items":[{"price":1},{"price":"hunter2"}]}}"#
+        let failure = try #require(
+            error { () throws(APIError) in try decode(body, as: ResponseDecoding<Page>.json) })
+        #expect(failure.kind == .decoding(path: "data.items[1].price", reason: "not Int"))
+        #expect(failure.stage == .decoding)
+        #expect(!failure.description.contains("hunter2"))
+    }
+
+    @Test(arguments: [
+        (#"{"a":"purple"}"#, "data.a", "no valid value"), (#"[1]"#, "data", "not Dictionary<String, Any>"),
+        (#"7"#, "data", "not Dictionary<String, Any>"), (#"{"a":null}"#, "data.a", "nothing where String is required"),
+    ])
+    func `each way of being wrong has its place and reason`(data: String, path: String, reason: String) throws {
+        enum Colour: String, Decodable { case red }
+        struct Model: Decodable, Sendable { let a: Colour }
+        let failed = kind { () throws(APIError) in
+            try decode(#"{"retcode":0,"data":\#(data)}"#, as: ResponseDecoding<Model>.json)
+        }
+        guard case .decoding(path, let found)? = failed else {
+            Issue.record("\(String(describing: failed))")
+            return
+        }
+        #expect(found == reason || found.hasPrefix("not Dictionary") || found.hasPrefix("nothing where"))
+    }
+
+    @Test func `without an envelope, a body that is no JSON is a decoding error at the root`() {
+        for body in ["<html>", "[1] x", "{", "\u{feff}"] {
+            #expect(
+                kind { () throws(APIError) in try decode(body, as: ResponseDecoding<[Int]>.json, envelope: nil) }
+                    == .decoding(path: "", reason: "the body is not valid JSON"))
+        }
+    }
+
+    @Test func `a byte order mark before the JSON is skipped`() throws {
+        let body = Data([0xEF, 0xBB, 0xBF]) + Data(#"{"retcode":0,"data":1}"#.utf8)
+        #expect(try ResponseDecoding<Int>.json.open(Payload(body), envelope: .retcode).decoded().value == 1)
+    }
+
+    @Test func `nesting beyond the limit is refused before a decoder recurses`() throws {
+        let deep = String(repeating: "[", count: 100_000)
+        for body in [deep, deep + String(repeating: "]", count: 100_000), #"{"retcode":0,"data":"# + deep] {
+            #expect(
+                kind { () throws(APIError) in try decode(body, as: ResponseDecoding<JSONValue>.json, envelope: nil) }
+                    == .decoding(path: "", reason: "arrays and objects nest deeper than 128 levels"))
+        }
+        let shallow = DecodingOptions(maximumDepth: 2)
+        let json = ResponseDecoding<JSONValue>.json
+        #expect(try decode("[[\"[[[\\\"[[[\"]]", as: json, envelope: nil, options: shallow).value == [["[[[\"[[["]])
+        #expect(
+            kind { () throws(APIError) in try decode("[[[]]]", as: json, envelope: nil, options: shallow) } != nil)
+    }
+
+    @Test func `the deepest JSON that is accepted decodes on a stack of 512 KiB`() async throws {
+        let body = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)
+        let fits = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let model = try? decode(body, as: ResponseDecoding<JSONValue>.json, envelope: nil).value
+                let value = try? payload(body).json()
+                continuation.resume(returning: model == value && value?[0]?[0] != nil)
+            }
+            thread.stackSize = 512 << 10
+            thread.start()
+        }
+        #expect(fits)
+    }
+
+    @Test(arguments: ["1e400", "-1e999999999", "99999999999999999999999999"])
+    func `a number that does not fit is a decoding error`(number: String) throws {
+        guard
+            case .decoding(path: "data", _)? = kind(of: { () throws(APIError) in
+                try decode(#"{"retcode":0,"data":\#(number)}"#, as: ResponseDecoding<Int>.json)
+            })
+        else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test func `a string that is no UTF-8 is an error`() throws {
+        let bytes = Data([0x5B, 0x22, 0xFF, 0xFE, 0x22, 0x5D])
+        #expect(throws: APIError.self) {
+            try ResponseDecoding<[String]>.json.open(Payload(bytes), envelope: nil).decoded()
+        }
+        #expect(throws: APIError.self) { try ResponseDecoding.text.open(Payload(bytes), envelope: nil).decoded() }
+    }
+
+    @Test func `raw bytes and text are given as they came, envelope or not`() throws {
+        let body = #"{"retcode":5}"#
+        #expect(try decode(body, as: ResponseDecoding<Data>.data).value == Data(body.utf8))
+        #expect(try decode(body, as: ResponseDecoding<String>.text).value == body)
+    }
+
+    @Test func `a payload needs a successful envelope, begins at its data, and keeps every byte`() throws {
+        let body = #"{"retcode":0,"data":{"n":[1,2]}}"#
+        let value = try decode(body, as: ResponseDecoding<Payload>.payload).value
+        #expect(value.data == Data(body.utf8))
+        #expect(try value.value([Int].self, at: "n") == [1, 2])
+        #expect(throws: APIError.self) {
+            try decode(#"{"retcode":9,"data":{}}"#, as: ResponseDecoding<Payload>.payload)
+        }
+    }
+
+    @Test func `custom code runs after the envelope and its errors are wrapped`() throws {
+        struct Odd: Error {}
+        let sum = ResponseDecoding<Int>.custom { try $0.value([Int].self).reduce(0, +) }
+        #expect(try decode(#"{"retcode":0,"data":[1,2]}"#, as: sum).value == 3)
+        #expect(
+            kind { () throws(APIError) in try decode(#"{"retcode":0,"data":"x"}"#, as: sum) }
+                == .decoding(path: "data", reason: "not Array<Any>"))
+        let failure = error { () throws(APIError) in
+            try decode(#"{"retcode":0}"#, as: ResponseDecoding<Int>.custom { _ in throw Odd() })
+        }
+        #expect(failure?.underlying is Odd)
+        #expect(failure?.stage == .decoding)
+    }
+
+    @Test func `the envelope is judged before the data is decoded, so that validators can come between`() throws {
+        let opened = try ResponseDecoding<Product>.json.open(
+            payload(#"{"retcode":0,"data":{"id":"x"}}"#), envelope: .retcode)
+        #expect(try opened.payload.json()["id"] == "x")
+        #expect(throws: APIError.self) { try opened.decoded() }
+    }
+
+    @Test func `options of the endpoint replace those of the service`() throws {
+        struct Model: Decodable, Sendable { let at: Date }
+        let body = #"{"at":1000}"#
+        let own = ResponseDecoding<Model>.json(options: DecodingOptions(dates: .millisecondsSince1970))
+        #expect(try decode(body, as: own, envelope: nil).value.at == Date(timeIntervalSince1970: 1))
+        let common = DecodingOptions(dates: .secondsSince1970)
+        let plain = try decode(body, as: ResponseDecoding<Model>.json, envelope: nil, options: common)
+        #expect(plain.value.at == Date(timeIntervalSince1970: 1000))
+    }
+
+    @Test(arguments: ["a", "a_b", "_a_b", "a_b_", "__one_TWO__three_", "_", "__", "", "aB_c", "x_1_y"])
+    func `names convert as the decoder converts them`(name: String) throws {
+        let options = DecodingOptions(keys: .convertFromSnakeCase)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        struct Names: Decodable, Sendable {
+            struct Key: CodingKey {
+                let stringValue: String
+                var intValue: Int? { nil }
+                init(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { nil }
+            }
+            let names: [String]
+            init(from decoder: any Decoder) throws {
+                names = try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue)
+            }
+        }
+        let body = #"{"\#(name)":1}"#
+        let expected = try decoder.decode(Names.self, from: Data(body.utf8)).names
+        #expect(expected == [DecodingOptions.camelCase(name)])
+        guard !name.isEmpty else { return }
+        #expect(try decode(body, as: ResponseDecoding<Int>.json(at: name), envelope: nil, options: options).value == 1)
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite("HTTPBody: length and replay are known before it is sent")
+struct HTTPBodyTests {
+    @Test("No body has length 0, and empty bytes are still a body")
+    func none() {
+        #expect(HTTPBody.none.isNone)
+        #expect(HTTPBody.none.length == 0)
+        #expect(HTTPBody.none.isReplayable)
+        let empty = HTTPBody.bytes(Data())
+        #expect(!empty.isNone)
+        #expect(empty.length == 0)
+    }
+
+    @Test("Bytes know their length, also as a slice")
+    func bytes() {
+        let slice = Data([1, 2, 3, 4])[1...2]
+        #expect(HTTPBody.bytes(slice).length == 2)
+        #expect(HTTPBody.bytes(slice).isReplayable)
+    }
+
+    @Test("A regular file knows its length; a folder or a missing file is refused")
+    func file() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("body")
+        try Data(count: 12345).write(to: file)
+        let body = try HTTPBody.file(file)
+        #expect(body.length == 12345)
+        #expect(body.isReplayable)
+        #expect(throws: CocoaError.self) { try HTTPBody.file(folder) }
+        #expect(throws: (any Error).self) { try HTTPBody.file(folder.appendingPathComponent("missing")) }
+    }
+
+    @Test("A stream is replayable when it can be opened again, and only then")
+    func streams() throws {
+        let opened = Counter()
+        let again = HTTPBody.stream(length: 3) {
+            opened.add()
+            return HTTPBody.Chunks { $0.finish() }
+        }
+        #expect(again.isReplayable)
+        #expect(again.length == 3)
+        guard case .stream(let open) = again.source else { throw CocoaError(.featureUnsupported) }
+        _ = try open()
+        _ = try open()
+        #expect(opened.count == 2)
+        let once = HTTPBody.onceOnly(HTTPBody.Chunks { $0.finish() })
+        #expect(!once.isReplayable)
+        #expect(once.length == nil)
+        #expect(!once.isNone)
+    }
+}
+
+private final class Counter: Sendable {
+    private let value = Locked(0)
+    var count: Int { value.withLock { $0 } }
+    func add() { value.withLock { $0 += 1 } }
+}

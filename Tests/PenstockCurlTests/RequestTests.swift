@@ -1,0 +1,176 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+    import Testing
+
+    @testable import PenstockCurl
+
+    @Suite struct RequestTests {
+        @Test(arguments: ["GET", "DELETE", "OPTIONS", "TRACE", "PURGE", "head"])
+        func aMethodWithoutABodySendsNoFraming(_ name: String) async throws {
+            let method = try #require(HTTPMethod(rawValue: name))
+            try await withServer(.answering(okay)) { transport, server in
+                let answer = try await transport.perform(TransportRequest(HTTPRequest(method: method, url: server.url("/a?b=c"))))
+                #expect(answer.response.body == Data("ok".utf8))
+                #expect(
+                    server.requests.map(\.head) == [
+                        "\(name) /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+                            + "Accept-Encoding: deflate, gzip, br, zstd\r\n\r\n"
+                    ])
+            }
+        }
+
+        @Test(arguments: [HTTPMethod.post, .put, .patch])
+        func aMethodThatExpectsABodySaysThatThereIsNone(_ method: HTTPMethod) async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                _ = try await transport.perform(TransportRequest(HTTPRequest(method: method, url: server.url())))
+                let request = try #require(server.requests.first)
+                #expect(request.head.hasPrefix("\(method) / HTTP/1.1\r\n"))
+                #expect(request.head.contains("Content-Length: 0\r\n"))
+                #expect(!request.head.contains("Content-Type"))
+            }
+        }
+
+        @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "PURGE"], [5, 100_000])
+        func anyMethodCarriesABody(_ name: String, _ size: Int) async throws {
+            let method = try #require(HTTPMethod(rawValue: name))
+            let body = String(repeating: "x", count: size)
+            try await withServer(.answering(okay)) { transport, server in
+                let request = HTTPRequest(
+                    method: method, url: try server.url(), fields: ["Content-Type": "text/plain"],
+                    body: .bytes(Data(body.utf8)))
+                _ = try await transport.perform(TransportRequest(request))
+                let sent = try #require(server.requests.first)
+                #expect(sent.head.hasPrefix("\(name) / HTTP/1.1\r\n"))
+                #expect(sent.head.contains("\r\nContent-Length: \(size)\r\n"))
+                #expect(sent.head.contains("\r\nContent-Type: text/plain\r\n"))
+                #expect(!sent.head.contains("Expect"))
+                #expect(sent.body == body)
+            }
+        }
+
+        @Test func headWaitsForNoBody() async throws {
+            try await withServer(.answering("HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n")) { transport, server in
+                for _ in 0..<2 {
+                    let answer = try await transport.perform(
+                        TransportRequest(HTTPRequest(method: .head, url: server.url())))
+                    #expect(answer.response.fields[.contentLength] == "99999")
+                    #expect(answer.response.body.isEmpty)
+                }
+                #expect(server.connections == 1)
+            }
+        }
+
+        @Test func fieldsStandAsTheyWereGiven() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                var fields: HTTPFields = ["X-Empty": "", "x-Case": "a b", "Accept": "a/b", "User-Agent": "Test/1"]
+                fields.append("1", for: "X-Twice")
+                fields.append("2", for: "X-Twice")
+                _ = try await transport.perform(
+                    TransportRequest(HTTPRequest(method: .get, url: server.url(), fields: fields)))
+                let head = try #require(server.requests.first?.head)
+                for line in ["X-Empty:", "x-Case: a b", "Accept: a/b", "User-Agent: Test/1", "X-Twice: 1\r\nX-Twice: 2"] {
+                    #expect(head.contains("\r\n\(line)\r\n"))
+                }
+            }
+        }
+
+        @Test func theFramingOfTheFieldsIsNotSent() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let fields: HTTPFields = ["Content-Length": "1", "Transfer-Encoding": "chunked"]
+                _ = try await transport.perform(
+                    TransportRequest(
+                        HTTPRequest(method: .post, url: server.url(), fields: fields, body: .bytes(Data("abc".utf8)))))
+                let request = try #require(server.requests.first)
+                #expect(request.head.contains("Content-Length: 3\r\n"))
+                #expect(!request.head.contains("Transfer-Encoding"))
+                #expect(request.body == "abc")
+            }
+        }
+
+        @Test func aRejectedFieldIsRefusedUnsent() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let request = HTTPRequest(method: .get, url: try server.url(), fields: ["X-A": "1\r\nX-B: 2"])
+                let error = try await failure(transport, TransportRequest(request))
+                #expect(error.sendState == .unsent)
+                #expect(error.message.contains("X-A"))
+                #expect(server.connections == 0)
+            }
+        }
+
+        @Test func aFileIsStreamed() async throws {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            let text = String(repeating: "0123456789", count: 30_000)
+            try Data(text.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            try await withServer(.answering(okay)) { transport, server in
+                let request = HTTPRequest(method: .put, url: try server.url(), body: try .file(file))
+                let answer = try await transport.perform(TransportRequest(request))
+                #expect(server.requests.first?.body == text)
+                #expect(answer.connection.bytesSent == text.utf8.count)
+            }
+        }
+
+        @Test func aFileThatBecameShorterFails() async throws {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try Data(count: 100_000).write(to: file)
+            let body = try HTTPBody.file(file)
+            try Data(count: 10).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            try await withServer(.answering(okay)) { transport, server in
+                let request = HTTPRequest(method: .put, url: try server.url(), body: body)
+                let error = try await failure(transport, TransportRequest(request))
+                #expect(error.kind == .requestBody)
+                #expect(error.sendState == .maybeProcessed)
+            }
+        }
+
+        @Test(arguments: [nil, 12])
+        func aStreamIsSentAsItYields(_ length: Int?) async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let body = HTTPBody.stream(length: length) {
+                    HTTPBody.Chunks { continuation in
+                        for text in ["abcd", "", "efgh", "ijkl"] { continuation.yield(Data(text.utf8)) }
+                        continuation.finish()
+                    }
+                }
+                let request = HTTPRequest(method: .post, url: try server.url(), body: body)
+                _ = try await transport.perform(TransportRequest(request))
+                let sent = try #require(server.requests.first)
+                if length == nil {
+                    #expect(sent.head.contains("Transfer-Encoding: chunked\r\n"))
+                    #expect(sent.body == "4\r\nabcd\r\n4\r\nefgh\r\n4\r\nijkl\r\n0\r\n\r\n")
+                } else {
+                    #expect(sent.head.contains("Content-Length: 12\r\n"))
+                    #expect(sent.body == "abcdefghijkl")
+                }
+            }
+        }
+
+        @Test(arguments: [3, 5])
+        func aStreamThatLiesAboutItsLengthIsNeverComplete(_ length: Int) async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let body = HTTPBody.stream(length: length) {
+                    HTTPBody.Chunks { continuation in
+                        for text in ["abc", "d"] { continuation.yield(Data(text.utf8)) }
+                        continuation.finish()
+                    }
+                }
+                let request = HTTPRequest(method: .post, url: try server.url(), body: body)
+                let error = try await failure(transport, TransportRequest(request))
+                #expect(error.kind == .requestBody)
+                #expect(server.requests.isEmpty)
+            }
+        }
+
+        @Test func aStreamThatFailsEndsTheExchange() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let body = HTTPBody.stream { HTTPBody.Chunks { $0.finish(throwing: CancellationError()) } }
+                let request = HTTPRequest(method: .post, url: try server.url(), body: body)
+                let error = try await failure(transport, TransportRequest(request))
+                #expect(error.kind == .requestBody)
+                #expect(server.requests.isEmpty)
+            }
+        }
+    }
+#endif

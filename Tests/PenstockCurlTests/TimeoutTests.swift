@@ -1,0 +1,119 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+    import Testing
+
+    @testable import PenstockCurl
+
+    @Suite struct TimeoutTests {
+        private static let soon = Duration.milliseconds(60)
+
+        /// Fails with the phase, and the server sees the connection closed.
+        private func expectTimeout(
+            _ phase: TimeoutPhase, _ timeouts: Timeouts, scheme: String = "http", sendState: SendState,
+            _ script: @escaping @Sendable (WireConnection) -> Void
+        ) async throws {
+            let closed = Gate()
+            let server = try WireServer { connection, _ in
+                script(connection)
+                connection.untilClosed()
+                closed.open()
+            }
+            try await withServer(server) { transport, server in
+                let url = try HTTPURL("\(scheme)://127.0.0.1:\(server.port)/")
+                let error = try await failure(
+                    transport, TransportRequest(HTTPRequest(method: .get, url: url), timeouts: timeouts))
+                #expect(error.kind == .timeout(phase))
+                #expect(error.sendState == sendState)
+                await closed.opened()
+            }
+        }
+
+        @Test func aHandshakeThatNeverEndsIsTheConnectPhase() async throws {
+            let timeouts = Timeouts(connect: Self.soon, firstByte: nil, idle: nil, total: .seconds(20))
+            try await expectTimeout(.connect, timeouts, scheme: "https", sendState: .unsent) { _ in }
+        }
+
+        @Test func anAnswerThatNeverBeginsIsTheFirstBytePhase() async throws {
+            let timeouts = Timeouts(connect: .seconds(20), firstByte: Self.soon, idle: Self.soon, total: .seconds(20))
+            try await expectTimeout(.firstByte, timeouts, sendState: .maybeProcessed) { connection in
+                _ = connection.readRequest()
+            }
+        }
+
+        @Test(arguments: ["HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"])
+        func anAnswerThatStopsIsTheIdlePhase(_ beginning: String) async throws {
+            let timeouts = Timeouts(
+                connect: .seconds(20), firstByte: .seconds(20), idle: Self.soon, total: .seconds(20))
+            try await expectTimeout(.idle, timeouts, sendState: .answered) { connection in
+                _ = connection.readRequest()
+                connection.send(beginning)
+            }
+        }
+
+        @Test func anAnswerThatTricklesIsTheTotalPhase() async throws {
+            let timeouts = Timeouts(connect: nil, firstByte: nil, idle: .seconds(20), total: .milliseconds(150))
+            try await expectTimeout(.total, timeouts, sendState: .answered) { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\n\r\nabc")
+            }
+        }
+
+        @Test func noTimeAtAllIsUnsent() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let order = TransportRequest(
+                    HTTPRequest(method: .get, url: try server.url()), timeouts: .total(.zero))
+                let error = try await failure(transport, order)
+                #expect(error.kind == .timeout(.total))
+            }
+        }
+
+        @Test func aStreamThatYieldsNothingIsIdle() async throws {
+            try await withServer(.answering(okay)) { transport, server in
+                let (chunks, continuation) = HTTPBody.Chunks.makeStream()
+                let request = HTTPRequest(method: .post, url: try server.url(), body: .onceOnly(chunks))
+                let timeouts = Timeouts(idle: Self.soon)
+                let error = try await failure(transport, TransportRequest(request, timeouts: timeouts))
+                #expect(error.kind == .timeout(.idle))
+                continuation.finish()
+            }
+        }
+    }
+
+    @Suite struct ClockTests {
+        private let second: UInt64 = 1_000_000_000
+
+        @Test func itLooksNoLaterThanAnyPhaseCouldEnd() {
+            var clock = CurlClock(Timeouts(connect: .seconds(10), firstByte: .seconds(3), idle: .seconds(5)))
+            clock.begin(0)
+            #expect(clock.nextLook(0) == 3 * second)
+            clock.connectionStarted(second)
+            clock.sending(2 * second)
+            clock.sent(2 * second)
+            #expect(clock.expired(3 * second) == nil)
+            #expect(clock.nextLook(3 * second) == 5 * second)
+            #expect(clock.expired(5 * second) == .firstByte)
+        }
+
+        @Test func phasesStandStillWhileSuspended() {
+            var clock = CurlClock(Timeouts(firstByte: .seconds(3), idle: .seconds(3), total: .seconds(100)))
+            clock.begin(0)
+            clock.sending(0)
+            clock.sent(0)
+            clock.suspend()
+            #expect(clock.expired(50 * second) == nil)
+            clock.resume(50 * second)
+            #expect(clock.expired(52 * second) == nil)
+            #expect(clock.expired(53 * second) == .firstByte)
+            #expect(clock.expired(100 * second) == .total)
+        }
+
+        @Test func withoutTimeoutsNothingIsDue() {
+            var clock = CurlClock(Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil))
+            clock.begin(5)
+            clock.connectionStarted(5)
+            #expect(clock.nextLook(6) == .max)
+            #expect(clock.expired(.max - 1) == nil)
+        }
+    }
+#endif

@@ -1,0 +1,43 @@
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Every rule on every transport that it applies to.
+@Suite(.timeLimit(.minutes(1)), .covers("S1.1"))
+struct ConformanceTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let rule: TransportConformance.Rule
+        let transport: TransportUnderTest
+
+        var testDescription: String { "\(transport): \(rule)" }
+
+        static func all(_ rules: [TransportConformance.Rule]) -> [Case] {
+            TransportUnderTest.all.flatMap { transport in
+                rules.filter { $0.applies(to: transport.capabilities, hasWire: transport.hasWire) }
+                    .map { Case(rule: $0, transport: transport) }
+            }
+        }
+
+        func run() async throws {
+            try await rule.run(transport.make)
+        }
+    }
+
+    @Test(arguments: Case.all(TransportConformance.requests))
+    func `A request arrives as it was asked for`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.responses))
+    func `A response is handed up as it came`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("S1.10"), arguments: Case.all(TransportConformance.connections))
+    func `Connections are used again, and kept apart`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.failures))
+    func `A broken exchange fails with its kind`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("S0.11"), arguments: Case.all(TransportConformance.timeouts))
+    func `A time-out ends its own exchange`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.control))
+    func `A call controls its exchange`(example: Case) async throws { try await example.run() }
+}

@@ -1,0 +1,30 @@
+import PenstockCore
+import PenstockTesting
+import PenstockURLSession
+
+/// A transport that the suites run against.
+struct TransportUnderTest: Sendable, CustomStringConvertible {
+    let name: String
+    let capabilities: TransportCapabilities
+    /// `false` for a double that only imitates a server.
+    let hasWire: Bool
+    let make: @Sendable (LoopbackServer) -> any Transport
+
+    init(_ name: String, hasWire: Bool = true, make: @escaping @Sendable (LoopbackServer?) -> any Transport) {
+        self.name = name
+        self.hasWire = hasWire
+        self.make = make
+        capabilities = make(nil).capabilities
+    }
+
+    var description: String { name }
+
+    static let all = [
+        TransportUnderTest("URLSession") { _ in URLSessionTransport() },
+        TransportUnderTest("stub", hasWire: false) { server in
+            server.map(StubTransport.init(answeredBy:)) ?? StubTransport()
+        },
+    ]
+
+    static let withWire = all.filter(\.hasWire)
+}
