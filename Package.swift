@@ -10,7 +10,9 @@ let package = Package(
         .library(name: "Penstock", targets: ["Penstock"]),
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
         .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
+        .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
+        .executable(name: "penstockctl", targets: ["penstockctl"]),
     ],
     targets: [
         // What an app imports: the core and the platform's transport.
@@ -29,6 +31,16 @@ let package = Package(
             name: "PenstockCurl",
             dependencies: ["PenstockCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
             swiftSettings: strict),
+        .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
+
+        // A program.
+        .executableTarget(
+            name: "penstockctl",
+            dependencies: [
+                "Penstock", "PenstockURLSession",
+                .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
 
         // Not for apps to ship.
         .target(name: "PenstockTesting", dependencies: ["PenstockCore"], swiftSettings: strict),
@@ -46,6 +58,9 @@ let package = Package(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "penstockctlTests", dependencies: ["penstockctl", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
     ]
 )
