@@ -21,6 +21,9 @@ let package = Package(
             dependencies: [
                 "PenstockCore",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
+                .target(
+                    name: "PenstockURLSession",
+                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
             ],
             swiftSettings: strict),
         .target(name: "PenstockCore", swiftSettings: strict),
@@ -58,6 +61,12 @@ let package = Package(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockTransportTests",
+            dependencies: [
+                "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "penstockctlTests", dependencies: ["penstockctl", "PenstockTesting", "PenstockTestSupport"],

@@ -26,6 +26,7 @@
         var failure: (kind: TransportError.Kind, message: String)?
         var progress = TransferProgress()
 
+        private var isSettled = false
         var isCancelled = false
         var isSuspended = false
         /// Whether libcurl has been told to read no body until the stream yields more.
@@ -56,13 +57,18 @@
 
         // MARK: The loop's side
 
-        /// Hands the result over; only the first one counts.
-        func complete(_ result: Result<TransportResponse, TransportError>) {
-            guard let continuation else { return }
-            self.continuation = nil
+        /// Decides the result, which is handed over with ``deliver()``; only the first one counts.
+        func settle(_ result: Result<TransportResponse, TransportError>) {
+            guard !isSettled else { return }
+            isSettled = true
             source?.close()
             source = nil
             self.result = result
+        }
+
+        func deliver() {
+            guard let continuation else { return }
+            self.continuation = nil
             continuation.resume()
         }
 

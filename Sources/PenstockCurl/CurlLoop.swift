@@ -19,6 +19,8 @@
         private var lastPool: CurlPool?
         private var deadlines = CurlDeadlines()
         private var toPause: [CurlExchange] = []
+        private var settled: [CurlExchange] = []
+        private static let batch = 64
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
         private var nextSweep: UInt64 = 0
@@ -55,12 +57,13 @@
         }
 
         private func finishThread() {
-            for case .start(let exchange) in inbox.close() { exchange.complete(.failure(.stopped)) }
+            for case .start(let exchange) in inbox.close() { exchange.deliver() }
             end.reach()
         }
 
         private func closeDown() {
             while let exchange = deadlines.first { finish(exchange, .failure(exchange.error(.cancelled))) }
+            deliver()
             for pool in pools.values { pool.close() }
             pools = [:]
             lastPool = nil
@@ -89,7 +92,7 @@
         }
 
         private func begin(_ exchange: CurlExchange) {
-            guard !exchange.isCancelled else { return exchange.complete(.failure(.stopped)) }
+            guard !exchange.isCancelled else { return finish(exchange, .failure(.stopped)) }
             exchange.isSuspended = exchange.order.control.isSuspended
             exchange.clock.begin(now)
             deadlines.insert(exchange, at: exchange.clock.nextLook(now))
@@ -165,6 +168,7 @@
                 toPause.removeAll()
                 expire()
             } while pools.values.contains { $0.timerMoment.map { $0 <= now } ?? false }
+            deliver()
             sweep()
         }
 
@@ -187,7 +191,17 @@
             deadlines.remove(exchange)
             if let handle = exchange.handle { exchange.pool?.remove(handle) }
             (exchange.handle, exchange.pool) = (nil, nil)
-            exchange.complete(result)
+            exchange.settle(result)
+            settled.append(exchange)
+            if settled.count >= Self.batch { deliver() }
+        }
+
+        /// Tasks are resumed many at a time: each alone would wake a thread of the pool, which costs more than the
+        /// rest of a small exchange.
+        private func deliver() {
+            guard !settled.isEmpty else { return }
+            for exchange in settled { exchange.deliver() }
+            settled.removeAll(keepingCapacity: true)
         }
 
         private func sleep() {

@@ -29,6 +29,8 @@ final class URLSessionExchange: ControlledExchange {
     private let exchange: TransportRequest
     private let state: Locked<State>
 
+    var body: HTTPBody { exchange.request.body }
+
     init(_ exchange: TransportRequest) {
         self.exchange = exchange
         state = Locked(State(timers: .init(exchange.timeouts)))
@@ -43,7 +45,7 @@ final class URLSessionExchange: ControlledExchange {
         }
         guard !isFinished else {
             continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
-            return task.cancel()
+            return URLSessionPlatform.cancel(task)
         }
         watch()
         if mayBegin { task.resume() }
@@ -102,6 +104,8 @@ final class URLSessionExchange: ControlledExchange {
         if let limit = URLSessionResponse.exceededLimit(head.fields, exchange.limits) {
             fail(.limitExceeded(limit), "the response's header is larger than allowed")
         }
+        let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
+        if let length, length > exchange.limits.bodyBytes { didExceedBodyLimit() }
     }
 
     func didReceive(_ data: Data) {
@@ -112,7 +116,11 @@ final class URLSessionExchange: ControlledExchange {
             return (measured(state), isTooLarge)
         }
         exchange.control.onProgress?(progress)
-        if isTooLarge { fail(.limitExceeded(.bodyBytes), "the response is larger than allowed") }
+        if isTooLarge { didExceedBodyLimit() }
+    }
+
+    private func didExceedBodyLimit() {
+        fail(.limitExceeded(.bodyBytes), "the response is larger than allowed")
     }
 
     /// Facts that only some platforms tell; before ``didComplete(_:error:)``.
@@ -160,7 +168,7 @@ final class URLSessionExchange: ControlledExchange {
         fail(URLSessionErrors.kind(of: error, isAnswered: isAnswered), error.localizedDescription)
     }
 
-    private func fail(_ kind: TransportError.Kind, _ message: String) {
+    func fail(_ kind: TransportError.Kind, _ message: String) {
         let error = state.withLock { state in
             var error = TransportError(kind, sendState: sendState(state, kind), message: message)
             error.timings = state.timings
@@ -183,13 +191,13 @@ final class URLSessionExchange: ControlledExchange {
             return (state.continuation, state.task, state.watchdog)
         }
         watchdog?.cancel()
-        if case .failure = outcome { task?.cancel() }
+        if case .failure = outcome, let task { URLSessionPlatform.cancel(task) }
         continuation?.resume(returning: outcome)
     }
 
     private func measured(_ state: State) -> TransferProgress {
         TransferProgress(
-            sent: state.sent, expectedToSend: exchange.request.body.length, received: state.body.count,
+            sent: state.sent, expectedToSend: body.length, received: state.body.count,
             expectedToReceive: state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
         )
     }

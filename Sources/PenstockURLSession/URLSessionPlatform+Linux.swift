@@ -15,6 +15,14 @@
             }
         }
 
+        /// Foundation waits here for a queue that a flood of bytes keeps busy, and neither a call's thread nor the
+        /// delegate's may wait with it.
+        static func cancel(_ task: URLSessionTask) {
+            cancellations.async { task.cancel() }
+        }
+
+        private static let cancellations = DispatchQueue(label: "penstock.urlsession.cancellations")
+
         /// Called when a 401 is complete: it is handed up as it is, since none of the dispositions does that.
         static func answer(
             _ challenge: URLAuthenticationChallenge, for task: URLSessionTask, of exchange: URLSessionExchange?,

@@ -14,7 +14,8 @@ import PenstockCore
 /// - A request cannot have content with `GET` or `HEAD`, nor a `Host` or framing field of its own.
 /// - There is no time-out for connecting alone: its time is added to that of the first byte.
 /// - On Linux: no trust policy but the system's, no streamed request bodies, no timings of the phases, no suspension
-///   of an exchange that has begun; a redirect status without `Location` loses its content.
+///   of an exchange that has begun; a redirect status without `Location` loses its content; the
+///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.
 ///
 /// The send state of a failure is `unsent` where no connection was made, `answered` once a response began, and
 /// `maybeProcessed` otherwise.
@@ -30,8 +31,12 @@ public final class URLSessionTransport: Transport {
         sessions.close()
     }
 
+    /// Differ by platform, as told above.
     public var capabilities: TransportCapabilities { URLSessionPlatform.capabilities }
 
+    /// Performs one exchange.
+    ///
+    /// - Throws: what the protocol says; `unsupported` before anything is sent for what Foundation cannot do as asked.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         let request = try URLSessionRequest.make(exchange)
         let running = URLSessionExchange(exchange)
@@ -54,6 +59,7 @@ public final class URLSessionTransport: Transport {
         if !control.isSuspended { running.resume() }
     }
 
+    /// Cancels every exchange and returns once each session has let go of its connections.
     public func shutdown() async {
         await sessions.shutdown()
     }

@@ -1,4 +1,5 @@
 import PenstockCore
+import PenstockCurl
 import PenstockTesting
 import PenstockURLSession
 
@@ -20,6 +21,7 @@ struct TransportUnderTest: Sendable, CustomStringConvertible {
     var description: String { name }
 
     static let all = [
+        TransportUnderTest("libcurl") { _ in CurlTransport() },
         TransportUnderTest("URLSession") { _ in URLSessionTransport() },
         TransportUnderTest("stub", hasWire: false) { server in
             server.map(StubTransport.init(answeredBy:)) ?? StubTransport()

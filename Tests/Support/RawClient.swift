@@ -32,11 +32,13 @@ public final class RawClient {
         close()
     }
 
+    /// More than once does nothing more.
     public func close() {
         if isOpen { Foundation.close(descriptor) }
         isOpen = false
     }
 
+    /// Writes the text as UTF-8.
     public func send(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(descriptor, bytes, bytes.count)
@@ -54,6 +56,7 @@ public final class RawClient {
         }
     }
 
+    /// Everything until the server closes.
     public func readToEnd() -> String {
         while fill() {}
         defer { buffer = [] }

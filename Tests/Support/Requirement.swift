@@ -11,6 +11,7 @@ public struct Requirement: TestTrait, SuiteTrait {
     /// A suite's claim holds for each of its tests.
     public var isRecursive: Bool { true }
 
+    /// Names the rows beside a failure.
     public var comments: [Comment] { [Comment(rawValue: "covers \(ids.joined(separator: ", "))")] }
 }
 

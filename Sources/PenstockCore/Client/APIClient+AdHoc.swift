@@ -5,7 +5,7 @@ extension APIClient {
     /// let user: User = try await client.send(path: "/user/login", method: .post, parameters: ["account": "alice"])
     /// ```
     public func send<Output: Decodable & Sendable>(
-        path: Path, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
+        path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
         placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
         as type: Output.Type = Output.self, options: CallOptions? = nil, in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
@@ -17,7 +17,7 @@ extension APIClient {
 
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by GET.
     public func get<Output: Decodable & Sendable>(
-        _ path: Path, parameters: ParameterObject? = nil, service: ServiceID = .main,
+        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
         as type: Output.Type = Output.self, options: CallOptions? = nil
     ) async throws(APIError) -> Output {
         try await send(
@@ -26,7 +26,7 @@ extension APIClient {
 
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by POST.
     public func post<Output: Decodable & Sendable>(
-        _ path: Path, parameters: ParameterObject? = nil, service: ServiceID = .main,
+        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
         as type: Output.Type = Output.self, options: CallOptions? = nil
     ) async throws(APIError) -> Output {
         try await send(

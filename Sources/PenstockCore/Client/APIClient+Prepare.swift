@@ -15,7 +15,7 @@ extension APIClient {
 
     private func validate<E: Endpoint>(_ endpoint: E) throws(APIError) {
         try E.parameterRules.check(endpoint)
-        do throws(Path.Invalid) {
+        do throws(RoutePath.Invalid) {
             try endpoint.route.path.validated()
         } catch {
             throw APIError(error)
@@ -71,8 +71,8 @@ extension APIClient {
         return try runtime.service.parse(text, for: "this call")
     }
 
-    private func url(_ path: Path, query: String?, base: HTTPURL) throws(APIError) -> HTTPURL {
-        do throws(Path.Invalid) {
+    private func url(_ path: RoutePath, query: String?, base: HTTPURL) throws(APIError) -> HTTPURL {
+        do throws(RoutePath.Invalid) {
             return try base.appending(path, query: query)
         } catch {
             throw APIError(error)
@@ -130,7 +130,7 @@ extension APIError {
         self.init(.invalidParameter(field: field, reason: "\(error.reason)"), stage: stage, underlying: error)
     }
 
-    fileprivate init(_ error: Path.Invalid) {
+    fileprivate init(_ error: RoutePath.Invalid) {
         self.init(.invalidParameter(field: "path", reason: "\(error)"), stage: .prepare, underlying: error)
     }
 }

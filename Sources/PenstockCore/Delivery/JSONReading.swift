@@ -97,8 +97,9 @@ enum AbsentData {
 
     static func value<Output: Decodable>(_ type: Output.Type, session: DecodingSession) throws -> Output {
         if let none = none(type) { return none }
-        let inner = DecodingSession(options: session.options, path: JSONPath(""))
-        guard let value = try? session.options.decoder(for: inner).decode(type, from: Data("{}".utf8)) else {
+        let empty = Data("{}".utf8)
+        let inner = DecodingSession(empty, options: session.options, path: JSONPath(""))
+        guard let value = try? session.options.decoder(for: inner).decode(type, from: empty) else {
             throw DecodingError.valueNotFound(type, .init(codingPath: [], debugDescription: ""))
         }
         session.note(.absent, at: session.path)

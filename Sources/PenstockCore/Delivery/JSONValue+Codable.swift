@@ -1,8 +1,12 @@
 extension JSONValue: Decodable {
     /// Keys stay as they are in the document, whatever key strategy the decoder has.
     ///
-    /// A decoder must be asked for one type after the other: for a whole document, ``Payload/json()`` is much faster.
+    /// Decoders other than Penstock's must be asked for one type after the other, which is slow for large or deep values.
     public init(from decoder: any Decoder) throws {
+        if let value = try decoder.session?.freeForm(at: decoder.codingPath) {
+            self = value
+            return
+        }
         let container = try decoder.singleValueContainer()
         if let scalar = try Self.scalar(in: container) {
             self = scalar

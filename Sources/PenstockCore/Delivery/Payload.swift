@@ -57,7 +57,7 @@ public struct Payload: Sendable {
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` with the full path of what could not be read.
     public func value<Value: Decodable>(_ type: Value.Type, at path: String = "") throws(APIError) -> Value {
-        let session = DecodingSession(options: options, path: self.path.appending(JSONPath(path)))
+        let session = DecodingSession(data, options: options, path: self.path.appending(JSONPath(path)))
         return try JSONReading.decode(type, from: data, session: session).value
     }
 }

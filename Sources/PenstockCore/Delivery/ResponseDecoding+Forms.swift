@@ -16,7 +16,7 @@ extension ResponseDecoding where Output: Decodable {
         ResponseDecoding { (payload, envelope, common) throws(APIError) in
             let options = options ?? common
             let place = JSONPath(envelope?.data ?? "").appending(JSONPath(path))
-            let session = DecodingSession(options: options, envelope: envelope, path: place)
+            let session = DecodingSession(payload.data, options: options, envelope: envelope, path: place)
             guard envelope != nil else {
                 return Opened(nil, payload: payload.decoding(with: options)) { () throws(APIError) in
                     try JSONReading.decode(Output.self, from: payload.data, session: session)
@@ -78,7 +78,7 @@ extension ResponseDecoding {
     private static func afterEnvelope(_ make: @escaping @Sendable (Payload) throws -> Output) -> ResponseDecoding {
         ResponseDecoding { (payload, envelope, options) throws(APIError) in
             let content = payload.content(under: envelope, options)
-            let session = DecodingSession(options: options, envelope: envelope, path: JSONPath(""))
+            let session = DecodingSession(payload.data, options: options, envelope: envelope, path: JSONPath(""))
             let head = envelope == nil ? nil : try payload.opened(Ignored.self, session: session).head
             return Opened(head, payload: content) { () throws(APIError) in
                 do {

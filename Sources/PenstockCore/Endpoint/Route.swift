@@ -5,20 +5,20 @@
 /// ```
 public struct Route: Hashable, Sendable {
     public let method: HTTPMethod
-    public let path: Path
+    public let path: RoutePath
 
-    public init(_ method: HTTPMethod, _ path: Path) {
+    public init(_ method: HTTPMethod, _ path: RoutePath) {
         self.method = method
         self.path = path
     }
 
-    public static func get(_ path: Path) -> Route { Route(.get, path) }
-    public static func head(_ path: Path) -> Route { Route(.head, path) }
-    public static func post(_ path: Path) -> Route { Route(.post, path) }
-    public static func put(_ path: Path) -> Route { Route(.put, path) }
-    public static func patch(_ path: Path) -> Route { Route(.patch, path) }
-    public static func delete(_ path: Path) -> Route { Route(.delete, path) }
-    public static func options(_ path: Path) -> Route { Route(.options, path) }
+    public static func get(_ path: RoutePath) -> Route { Route(.get, path) }
+    public static func head(_ path: RoutePath) -> Route { Route(.head, path) }
+    public static func post(_ path: RoutePath) -> Route { Route(.post, path) }
+    public static func put(_ path: RoutePath) -> Route { Route(.put, path) }
+    public static func patch(_ path: RoutePath) -> Route { Route(.patch, path) }
+    public static func delete(_ path: RoutePath) -> Route { Route(.delete, path) }
+    public static func options(_ path: RoutePath) -> Route { Route(.options, path) }
 }
 
 extension Route {

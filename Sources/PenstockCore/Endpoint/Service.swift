@@ -84,7 +84,7 @@ public struct Service: Sendable {
         do {
             let base = try HTTPURL(text)
             guard let version else { return base }
-            return try base.appending(Path("\(version)"))
+            return try base.appending(RoutePath("\(version)"))
         } catch {
             throw misconfigured("has an unusable base URL for \(place): \(error)")
         }

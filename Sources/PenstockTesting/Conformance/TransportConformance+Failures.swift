@@ -79,7 +79,7 @@ extension TransportConformance {
             "Endless content is cut off at the limit", needsWire: true,
             server: { _ in
                 var response = LoopbackServer.Response()
-                response.body = .produced(pause: .zero) { _ in Data(repeating: 0, count: 16 << 10) }
+                response.body = .produced(pause: .milliseconds(1)) { _ in Data(repeating: 0, count: 64 << 10) }
                 return response
             }
         ) { probe in

@@ -41,10 +41,10 @@ extension TransportConformance {
         },
         Rule(
             "A slow but steady reply is not idle", needsWire: true,
-            server: { _ in .chunks(Array(repeating: Data("x".utf8), count: 12), pause: .milliseconds(50)) }
+            server: { _ in .chunks(Array(repeating: Data("x".utf8), count: 24), pause: .milliseconds(50)) }
         ) { probe in
             let limits = Timeouts(connect: nil, firstByte: nil, idle: .milliseconds(500), total: .seconds(20))
-            try expect(await probe.send(timeouts: limits).body.count, is: 12, "bytes")
+            try expect(await probe.send(timeouts: limits).body.count, is: 24, "bytes")
         },
     ]
 }

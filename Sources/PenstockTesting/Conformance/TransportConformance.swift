@@ -81,7 +81,9 @@ public enum TransportConformance {
 
     /// A rule that does not hold.
     public struct Violation: Error, CustomStringConvertible {
+        /// The rule's name.
         public let rule: String
+        /// What was expected, and what was seen.
         public let explanation: String
 
         public var description: String { "\(rule): \(explanation)" }

@@ -14,7 +14,9 @@ import PenstockCore
 public final class ScriptedTransport: Transport {
     /// What one exchange comes to.
     public indirect enum Step: Sendable {
+        /// A response, whatever its status.
         case respond(HTTPResponse)
+        /// A failed exchange.
         case fail(TransportError)
         /// Only once ``ScriptedTransport/release()`` was called for it.
         case held(Step)
@@ -31,8 +33,12 @@ public final class ScriptedTransport: Transport {
     }
 
     private let state: Locked<State>
+    /// As given to the initialiser.
     public let capabilities: TransportCapabilities
 
+    /// - Parameters:
+    ///   - steps: one for each exchange, in the order they begin.
+    ///   - capabilities: what the transport claims to be able to do; everything by default. It refuses nothing.
     public init(_ steps: [Step], capabilities: TransportCapabilities = .all) {
         state = Locked(State(steps: steps[...]))
         self.capabilities = capabilities
@@ -69,9 +75,10 @@ public final class ScriptedTransport: Transport {
 
     // MARK: Transport
 
+    /// Plays the next step.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         let running = ScriptedExchange()
-        guard exchange.control.attach(running), !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
+        guard !state.withLock(\.isShutDown), exchange.control.attach(running) else { throw StubAnswer.cancelled }
         state.withLock { $0.open += 1 }
         defer {
             exchange.control.detach()
@@ -84,6 +91,7 @@ public final class ScriptedTransport: Transport {
         return try play(step)
     }
 
+    /// Ends what is held, and refuses what comes after.
     public func shutdown() async {
         let held = state.withLock { state in
             state.isShutDown = true

@@ -66,6 +66,7 @@ public final class StubTransport: Transport {
 
     public var capabilities: TransportCapabilities { .all }
 
+    /// Answers from the script; held back only by the control's suspension.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard exchange.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
         defer { exchange.control.detach() }
@@ -77,6 +78,7 @@ public final class StubTransport: Transport {
         return StubAnswer.deliver(response, of: exchange)
     }
 
+    /// Refuses what comes after.
     public func shutdown() async {
         state.withLock { $0.isShutDown = true }
     }

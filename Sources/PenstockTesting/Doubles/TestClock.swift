@@ -15,8 +15,10 @@ import PenstockCore
 public final class TestClock: Clock, Sendable {
     /// Time since the clock was made.
     public struct Instant: InstantProtocol {
+        /// Since the clock was made.
         public let offset: Duration
 
+        /// - Parameter offset: since the clock was made.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
@@ -48,9 +50,12 @@ public final class TestClock: Clock, Sendable {
 
     private let state = Locked(State())
 
+    /// Makes a clock that stands at zero.
     public init() {}
 
+    /// Where the test has moved it.
     public var now: Instant { state.withLock(\.now) }
+    /// Any duration is exact.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// How many tasks sleep at this moment.

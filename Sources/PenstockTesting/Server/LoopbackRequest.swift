@@ -4,6 +4,7 @@ import PenstockCore
 extension LoopbackServer {
     /// A request as the server read it.
     public struct Request: Sendable {
+        /// As sent; methods are case-sensitive.
         public var method: HTTPMethod
         /// The request target, byte for byte.
         public var target: String

@@ -4,6 +4,7 @@ import PenstockCore
 extension LoopbackServer {
     /// What the server does with a request: answer it well, answer it badly, or not at all.
     public struct Response: Sendable {
+        /// The content and how it is framed.
         public enum Body: Sendable {
             /// With a `Content-Length`.
             case bytes(Data)
@@ -29,16 +30,21 @@ extension LoopbackServer {
             case raw(Data)
         }
 
+        /// Any number; a status that has no content gets none (RFC 9110 §6.4.1).
         public var status: Int
+        /// Sent in their order. A `Content-Length` or `Transfer-Encoding` among them replaces the server's own.
         public var fields: HTTPFields
+        /// Left out in the reply to `HEAD`.
         public var body: Body
         /// Before the first byte of the reply. None by default.
         public var delay: Duration = .zero
         /// The `Content-Length` to claim instead of the true one.
         public var declaredLength: Int?
+        /// Keeps the connection by default.
         public var ending: Ending = .keepAlive
         var content: Content = .message
 
+        /// A reply with `Content-Length`.
         public init(status: Int = 200, fields: HTTPFields = [:], body: Data = Data()) {
             self.status = status
             self.fields = fields
@@ -48,10 +54,12 @@ extension LoopbackServer {
 }
 
 extension LoopbackServer.Response {
+    /// A reply of `text/plain`, unless the fields name another type.
     public static func text(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> Self {
         Self(status: status, fields: with("text/plain; charset=utf-8", fields), body: Data(text.utf8))
     }
 
+    /// A reply of `application/json`, unless the fields name another type.
     public static func json(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> Self {
         Self(status: status, fields: with("application/json", fields), body: Data(text.utf8))
     }

@@ -1,6 +1,7 @@
 extension LoopbackServer {
     /// What a test waited for did not happen in time.
     public struct WaitTimeout: Error, CustomStringConvertible {
+        /// What was waited for, and what was seen.
         public let description: String
     }
 

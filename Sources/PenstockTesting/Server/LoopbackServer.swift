@@ -23,6 +23,7 @@ public final class LoopbackServer: Sendable {
         /// How many requests, from the first on, are kept in ``LoopbackServer/requests``. 10,000 by default.
         public var recordedRequests = 10_000
 
+        /// The limits given at each property.
         public init() {}
     }
 

@@ -1,8 +1,9 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
-@Suite struct DefaultTests {
+@Suite(.covers("S0.20")) struct DefaultTests {
     enum NotGiven: DefaultValue { static let value = "n/a" }
 
     struct Item: Codable, Hashable, Sendable {

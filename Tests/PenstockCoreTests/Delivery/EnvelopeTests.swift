@@ -1,13 +1,15 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
-@Suite struct EnvelopeTests {
+@Suite(.covers("S0.1")) struct EnvelopeTests {
     typealias Products = ResponseDecoding<[Product]>
 
     static let list = #"{"retcode":0,"retdesc":"fine","data":[{"id":1,"name":"tap"}]}"#
 
-    @Test func `the data of a successful envelope becomes a typed value with its name filled`() throws {
+    @Test(.covers("S1.13")) func `the data of a successful envelope becomes a typed value with its name filled`() throws
+    {
         let decoded = try decode(Self.list, as: Products.json)
         #expect(decoded.value == [Product(id: 1, name: "tap")])
         #expect(decoded.code == 0)
@@ -32,12 +34,14 @@ import Testing
         #expect(decoded.value == Product(id: 3, name: "valve"))
     }
 
-    @Test(arguments: [
-        #"{"retdesc":"ok","data":[]}"#, #"{"retcode":null,"data":[]}"#, #"{"retcode":"0","data":[]}"#,
-        #"{"retcode":"zero","data":[]}"#, #"{"retcode":true,"data":[]}"#, #"{"retcode":0.5,"data":[]}"#,
-        #"{"retcode":[],"data":[]}"#, #"{"retcode":{},"data":[]}"#, #"{"retcode":99999999999999999999,"data":[]}"#,
-        #"{}"#,
-    ])
+    @Test(
+        .covers("S1.19"),
+        arguments: [
+            #"{"retdesc":"ok","data":[]}"#, #"{"retcode":null,"data":[]}"#, #"{"retcode":"0","data":[]}"#,
+            #"{"retcode":"zero","data":[]}"#, #"{"retcode":true,"data":[]}"#, #"{"retcode":0.5,"data":[]}"#,
+            #"{"retcode":[],"data":[]}"#, #"{"retcode":{},"data":[]}"#, #"{"retcode":99999999999999999999,"data":[]}"#,
+            #"{}"#,
+        ])
     func `a code that is absent or no integer is malformed, never success`(body: String) throws {
         let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
         guard case .malformedEnvelope(let reason) = failure.kind else {
@@ -48,7 +52,9 @@ import Testing
         #expect(failure.stage == .envelope)
     }
 
-    @Test(arguments: ["", " ", "null", "[]", "1", "\"x\"", "true", "<html>nope</html>", "{", #"{"retcode":0"#, "\u{0}"])
+    @Test(
+        .covers("S1.21"),
+        arguments: ["", " ", "null", "[]", "1", "\"x\"", "true", "<html>nope</html>", "{", #"{"retcode":0"#, "\u{0}"])
     func `a reply that is no object is malformed`(body: String) throws {
         let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
         guard case .malformedEnvelope = failure.kind else {
@@ -58,7 +64,7 @@ import Testing
         #expect(failure.debugMessage.contains("<html>") == body.contains("<html>"))
     }
 
-    @Test func `the raw bytes in the error are cut off and safe to print`() throws {
+    @Test(.covers("S1.21")) func `the raw bytes in the error are cut off and safe to print`() throws {
         let body = "<\u{1b}[31m\n\\" + String(repeating: "ü", count: 4000)
         let failure = try #require(error { () throws(APIError) in try decode(body, as: Products.json) })
         #expect(

@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockCore
@@ -13,7 +14,7 @@ import Testing
         #expect(try Payload(data).json() == Self.sample)
     }
 
-    @Test func `keys, indices and dotted paths reach into it, and out of it is nil`() {
+    @Test(.covers("S3.18")) func `keys, indices and dotted paths reach into it, and out of it is nil`() {
         let value = Self.sample
         #expect(value[path: "data.items[0].name"]?.string == "tap")
         #expect(value["data"]?["items"]?[0]?["price"]?.double == 1.5)
@@ -59,7 +60,7 @@ import Testing
 }
 
 @Suite struct PayloadTests {
-    @Test func `the raw bytes stay reachable beside the typed value`() throws {
+    @Test(.covers("S1.3", "S3.18")) func `the raw bytes stay reachable beside the typed value`() throws {
         let whole = payload(#"{"total":1,"items":[{"id":1,"name":"tap"}]}"#)
         #expect(try whole.value([Product].self, at: "items").count == 1)
         #expect(try whole.json()["total"]?.int == 1)

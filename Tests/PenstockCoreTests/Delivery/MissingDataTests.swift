@@ -1,8 +1,9 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
-@Suite struct MissingDataTests {
+@Suite(.covers("S0.2")) struct MissingDataTests {
     struct AllDefaults: Codable, Hashable, Sendable {
         @Default<Empty> var tags: [String]
         var note: String?

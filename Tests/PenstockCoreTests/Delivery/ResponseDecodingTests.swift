@@ -1,17 +1,20 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockCore
 
 @Suite struct ResponseDecodingTests {
-    @Test(arguments: [("true", JSONValue.bool(true)), ("\"x\"", "x"), ("1", 1), ("null", nil), ("-0.5", -0.5)])
+    @Test(
+        .covers("S4.7"),
+        arguments: [("true", JSONValue.bool(true)), ("\"x\"", "x"), ("1", 1), ("null", nil), ("-0.5", -0.5)])
     func `fragments decode`(body: String, value: JSONValue) throws {
         #expect(try decode(body, as: ResponseDecoding<JSONValue>.json, envelope: nil).value == value)
         let enveloped = #"{"retcode":0,"data":\#(body)}"#
         #expect(try decode(enveloped, as: ResponseDecoding<JSONValue>.json).value == value)
     }
 
-    @Test func `a fragment becomes the type it is asked for`() throws {
+    @Test(.covers("S4.7")) func `a fragment becomes the type it is asked for`() throws {
         #expect(try decode("true", as: ResponseDecoding<Bool>.json, envelope: nil).value)
         #expect(try decode("\"x\"", as: ResponseDecoding<String>.json, envelope: nil).value == "x")
         #expect(try decode("1", as: ResponseDecoding<Int>.json, envelope: nil).value == 1)
@@ -23,7 +26,7 @@ import Testing
         #expect(decoded.value == [Product(id: 5, name: "weir")])
     }
 
-    @Test func `a decoding error carries the whole path and no value`() throws {
+    @Test(.covers("S4.6")) func `a decoding error carries the whole path and no value`() throws {
         struct Item: Decodable, Sendable { let price: Int }
         struct Page: Decodable, Sendable { let items: [Item] }
         let body = #"{"retcode":0,"data":{"items":[{"price":1},{"price":"hunter2"}]}}"#
@@ -92,6 +95,20 @@ import Testing
         #expect(fits)
     }
 
+    @Test func `free-form JSON inside a model costs no more for lying deep`() throws {
+        struct Model: Decodable, Sendable { let freeForm: JSONValue }
+        let leaves = String(repeating: "1.5,", count: 200_000) + "1.5"
+        let deep = String(repeating: "[", count: 120) + leaves + String(repeating: "]", count: 120)
+        let body = #"{"retcode":0,"data":[{"free_form":{"a_b":\#(deep)}}]}"#
+        let options = DecodingOptions(keys: .convertFromSnakeCase)
+        let clock = ContinuousClock()
+        let elapsed = try clock.measure {
+            let models = try decode(body, as: ResponseDecoding<[Model]>.json, options: options).value
+            #expect(models.first?.freeForm["a_b"]?[0]?[0] != nil)
+        }
+        #expect(elapsed < .seconds(20))
+    }
+
     @Test(arguments: ["1e400", "-1e999999999", "99999999999999999999999999"])
     func `a number that does not fit is a decoding error`(number: String) throws {
         guard
@@ -112,7 +129,7 @@ import Testing
         #expect(throws: APIError.self) { try ResponseDecoding.text.open(Payload(bytes), envelope: nil).decoded() }
     }
 
-    @Test func `raw bytes and text are given as they came, envelope or not`() throws {
+    @Test(.covers("S1.3")) func `raw bytes and text are given as they came, envelope or not`() throws {
         let body = #"{"retcode":5}"#
         #expect(try decode(body, as: ResponseDecoding<Data>.data).value == Data(body.utf8))
         #expect(try decode(body, as: ResponseDecoding<String>.text).value == body)

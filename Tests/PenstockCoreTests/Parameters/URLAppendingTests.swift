@@ -32,7 +32,7 @@ struct URLAppendingTests {
             ("https://a/x", "a b%20c", "https://a/x/a%20b%20c"),
         ])
     func joins(base: String, path: String, expected: String) throws {
-        #expect(try HTTPURL(base).appending(Path(literal: path)).absoluteString == expected)
+        #expect(try HTTPURL(base).appending(RoutePath(literal: path)).absoluteString == expected)
     }
 
     @Test(
@@ -50,14 +50,14 @@ struct URLAppendingTests {
             ("https://a/api", "x", "a b=#\r\n", "https://a/api/x?a%20b=%23%0D%0A"),
         ] as [(String, String, String?, String)])
     func queries(base: String, path: String, query: String?, expected: String) throws {
-        #expect(try HTTPURL(base).appending(Path(literal: path), query: query).absoluteString == expected)
+        #expect(try HTTPURL(base).appending(RoutePath(literal: path), query: query).absoluteString == expected)
     }
 
     @Test("The origin never changes and the result is what a parser reads", arguments: ["..", "a/../..", "%2e%2e/x"])
     func refusesDots(text: String) throws {
         let base = try HTTPURL("https://a/api/v1")
-        #expect(throws: Path.Invalid.self) { try base.appending(Path(literal: text)) }
-        let argument: Path = "users/\(text)"
-        #expect(throws: Path.Invalid.self) { try base.appending(argument) }
+        #expect(throws: RoutePath.Invalid.self) { try base.appending(RoutePath(literal: text)) }
+        let argument: RoutePath = "users/\(text)"
+        #expect(throws: RoutePath.Invalid.self) { try base.appending(argument) }
     }
 }

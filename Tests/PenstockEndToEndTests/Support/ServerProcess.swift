@@ -5,7 +5,7 @@ import Foundation
 /// A watcher beside the server reads a pipe whose other end only this process holds. However this process ends, the
 /// pipe ends with it, and the watcher stops the server and removes its folder.
 struct ServerProcess {
-    /// What a start has tried: the folder that is the server's own, and the ports that it was given.
+    /// How to start a server, and how to tell that it is the one that answers.
     typealias Launch = (arguments: [String], isReady: () -> Bool)
 
     private let process = Process()
@@ -21,13 +21,23 @@ struct ServerProcess {
         for _ in 1...5 {
             let folder = try makeFolder()
             let ports = try Loopback.freePorts(count)
-            let launch = try prepare(folder, ports)
-            let server = try ServerProcess(program, launch.arguments, folder: folder)
+            let (launch, server) = try removingOnFailure(folder) {
+                let launch = try prepare(folder, ports)
+                return (launch, try ServerProcess(program, launch.arguments, folder: folder))
+            }
             if server.becomesReady(launch.isReady) { return ports }
             failure = HarnessError("\(program.lastPathComponent) did not start: \(server.logText)")
             close(server.lifeline)
         }
         throw failure
+    }
+
+    /// Until there is a watcher, nobody else removes the folder.
+    private static func removingOnFailure<Result>(_ folder: URL, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            try? FileManager.default.removeItem(at: folder)
+            throw error
+        }
     }
 
     private init(_ program: URL, _ arguments: [String], folder: URL) throws {

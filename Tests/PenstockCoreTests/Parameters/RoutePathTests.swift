@@ -15,18 +15,18 @@ struct PathTests {
 
     @Test("The template has a placeholder for each argument, whatever its value")
     func template() throws {
-        let paths: [Path] = ["/products/\(7)/reviews", "/products/\("a/b")/reviews", "/products/\("..")/reviews"]
+        let paths: [RoutePath] = ["/products/\(7)/reviews", "/products/\("a/b")/reviews", "/products/\("..")/reviews"]
         #expect(paths.map(\.template) == Array(repeating: "/products/{}/reviews", count: 3))
-        let named: Path = "/users/\(1, name: "user id")/orders/\(2, name: "order")"
+        let named: RoutePath = "/users/\(1, name: "user id")/orders/\(2, name: "order")"
         #expect(named.template == "/users/{user%20id}/orders/{order}")
-        #expect(("/a{}" as Path).template == "/a%7B%7D")
+        #expect(("/a{}" as RoutePath).template == "/a%7B%7D")
         #expect(named.description == named.template)
     }
 
     @Test("Values of every usual type can be arguments")
     func argumentTypes() throws {
         let uuid = try #require(UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"))
-        let path: Path =
+        let path: RoutePath =
             "\(1)/\(UInt8(2))/\("s")/\("sub"[...])/\(1.5)/\(true)/\(Sort.newest)/\(OrderID(rawValue: 9))/\(uuid)/\(Both(rawValue: "raw"))"
         try path.validated()
         #expect(path.encoded == "/1/2/s/sub/1.5/true/newest/9/6BA7B810-9DAD-11D1-80B4-00C04FD430C8/raw")
@@ -42,7 +42,7 @@ struct PathTests {
             ("👩‍🚀", "%F0%9F%91%A9%E2%80%8D%F0%9F%9A%80"),
         ])
     func escaping(argument: String, encoded: String) throws {
-        let path: Path = "/x/\(argument)/y"
+        let path: RoutePath = "/x/\(argument)/y"
         try path.validated()
         #expect(path.encoded == "/x/\(encoded)/y")
     }
@@ -50,16 +50,16 @@ struct PathTests {
     @Test(
         "An argument that could change the structure is refused",
         arguments: [
-            ("", Path.Invalid.Reason.empty), (".", .dotSegment), ("..", .dotSegment), ("%2e", .dotSegment),
+            ("", RoutePath.Invalid.Reason.empty), (".", .dotSegment), ("..", .dotSegment), ("%2e", .dotSegment),
             ("%2E%2e", .dotSegment), (".%2e", .dotSegment), ("../x", .dotSegment), ("x/..", .dotSegment),
             ("x/../y", .dotSegment), ("..\\x", .dotSegment), ("x\\..", .dotSegment), ("..%2fx", .dotSegment),
             ("%2e%2e%5cx", .dotSegment), ("/..", .dotSegment), ("./x", .dotSegment), ("a\u{0}", .controlCharacter),
             ("a\r\nb", .controlCharacter), ("\t", .controlCharacter), ("\u{7F}", .controlCharacter),
             ("\u{85}", .controlCharacter), ("%00", .controlCharacter), ("a%0d%0a", .controlCharacter),
         ])
-    func refusedArguments(argument: String, reason: Path.Invalid.Reason) {
-        let path: Path = "/x/\(7)/\(argument, name: "id")/y"
-        let error = #expect(throws: Path.Invalid.self) { try path.validated() }
+    func refusedArguments(argument: String, reason: RoutePath.Invalid.Reason) {
+        let path: RoutePath = "/x/\(7)/\(argument, name: "id")/y"
+        let error = #expect(throws: RoutePath.Invalid.self) { try path.validated() }
         #expect(error?.part == .argument(index: 1, name: "id"))
         #expect(error?.reason == reason)
         #expect(error?.description.contains("argument 1 (id)") == true)
@@ -67,25 +67,25 @@ struct PathTests {
 
     @Test("Arguments cannot make dots together with the text around them")
     func composedDots() throws {
-        let refused: [Path] = ["/a/.\("%2e")", "/..\("/x")", "/%2e\("/a")", "/a%2f.\("/a")"]
+        let refused: [RoutePath] = ["/a/.\("%2e")", "/..\("/x")", "/%2e\("/a")", "/a%2f.\("/a")"]
         for path in refused {
-            let error = #expect(throws: Path.Invalid.self) { try path.validated() }
+            let error = #expect(throws: RoutePath.Invalid.self) { try path.validated() }
             #expect(error?.reason == .dotSegment)
         }
-        let joined: Path = "/a/.\("x")..\("y").json"
+        let joined: RoutePath = "/a/.\("x")..\("y").json"
         try joined.validated()
     }
 
     @Test(
         "A template that is no plain path is refused",
         arguments: [
-            ("/a?b", Path.Invalid.Reason.queryOrFragment), ("/a#b", .queryOrFragment), ("?", .queryOrFragment),
+            ("/a?b", RoutePath.Invalid.Reason.queryOrFragment), ("/a#b", .queryOrFragment), ("?", .queryOrFragment),
             ("/a\\b", .backslash), ("/a%5cb", .backslash), ("/a\u{0}", .controlCharacter),
             ("/a\r\n", .controlCharacter),
             ("/a%0a", .controlCharacter), ("/a%00", .controlCharacter), ("/a\u{85}", .controlCharacter),
         ])
-    func refusedTemplates(text: String, reason: Path.Invalid.Reason) {
-        let error = #expect(throws: Path.Invalid.self) { try Path(literal: text).validated() }
+    func refusedTemplates(text: String, reason: RoutePath.Invalid.Reason) {
+        let error = #expect(throws: RoutePath.Invalid.self) { try RoutePath(literal: text).validated() }
         #expect(error?.part == .literal)
         #expect(error?.reason == reason)
     }
@@ -94,7 +94,7 @@ struct PathTests {
         "Segments of dots are refused in a template, in any escaped form",
         arguments: ["..", ".", "/..", "/a/../b", "/a/..", "/a/.", "/%2e%2e/a", "/a/%2E.", "/a/..%2fb", "/a%2f..%2fb"])
     func refusedDots(text: String) {
-        let error = #expect(throws: Path.Invalid.self) { try Path(literal: text).validated() }
+        let error = #expect(throws: RoutePath.Invalid.self) { try RoutePath(literal: text).validated() }
         #expect(error?.reason == .dotSegment)
     }
 
@@ -107,7 +107,7 @@ struct PathTests {
             ("/a:b@c", "/a:b@c"), ("/...", "/..."), ("/\u{301}a", "/%CC%81a"),
         ])
     func templates(text: String, encoded: String) throws {
-        let path = Path(literal: text)
+        let path = RoutePath(literal: text)
         try path.validated()
         #expect(path.encoded == encoded)
         #expect(path.template == encoded)
@@ -115,15 +115,15 @@ struct PathTests {
 
     @Test("An escape cannot be completed across the border of an argument")
     func splitEscape() throws {
-        let path: Path = "/a%\("2e")%2\("e")"
+        let path: RoutePath = "/a%\("2e")%2\("e")"
         try path.validated()
         #expect(path.encoded == "/a%252e%252e")
     }
 
     @Test("The error does not quote the argument")
     func privateArguments() {
-        let path: Path = "/t/\("../secret-token")"
-        let error = #expect(throws: Path.Invalid.self) { try path.validated() }
+        let path: RoutePath = "/t/\("../secret-token")"
+        let error = #expect(throws: RoutePath.Invalid.self) { try path.validated() }
         #expect(error.map { "\($0) \(String(reflecting: $0))" }?.contains("secret") == false)
     }
 
@@ -137,7 +137,7 @@ struct PathTests {
             for _ in 0..<Int.random(in: 0...6, using: &random) {
                 scalars.append(alphabet[Int.random(in: 0..<alphabet.count, using: &random)])
             }
-            let path: Path = "/a/\(String(scalars))/b"
+            let path: RoutePath = "/a/\(String(scalars))/b"
             guard let url = try? base.appending(path) else { continue }
             #expect(url.path.utf8.count { $0 == UInt8(ascii: "/") } == 4, "seed \(random.seed): \(url.path)")
             #expect(try HTTPURL(url.absoluteString) == url, "seed \(random.seed): \(url.path)")

@@ -1,6 +1,6 @@
 import Foundation
 
-extension Path {
+extension RoutePath {
     /// Collects the text and the arguments of a path. Optional values cannot be interpolated: they would write "nil".
     public struct Interpolation: StringInterpolationProtocol, Sendable {
         private(set) var encoded = ""
@@ -61,7 +61,7 @@ extension Path {
 
 /// What may not stand in a path, decided on bytes.
 enum PathRules {
-    static func flaw(inTemplate text: String) -> Path.Invalid.Reason? {
+    static func flaw(inTemplate text: String) -> RoutePath.Invalid.Reason? {
         if text.utf8.allSatisfy({ isHarmless($0) || $0 == UInt8(ascii: "/") }) { return nil }
         if text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) { return .queryOrFragment }
         let decoded = PercentEncoding.decoded(text)
@@ -69,7 +69,7 @@ enum PathRules {
         return decoded.contains(UInt8(ascii: "\\")) ? .backslash : nil
     }
 
-    static func flaw(inArgument text: String) -> Path.Invalid.Reason? {
+    static func flaw(inArgument text: String) -> RoutePath.Invalid.Reason? {
         if text.isEmpty { return .empty }
         if text.utf8.allSatisfy(isHarmless) { return nil }
         if hasControl(PercentEncoding.decoded(text)) { return .controlCharacter }

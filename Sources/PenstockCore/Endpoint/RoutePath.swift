@@ -4,14 +4,14 @@
 /// can never change the structure of the path.
 ///
 /// ```swift
-/// let path: Path = "/products/\(id, name: "id")/reviews"
+/// let path: RoutePath = "/products/\(id, name: "id")/reviews"
 /// path.encoded    // "/products/caf%C3%A9%2F7/reviews" for the id "café/7"
 /// path.template   // "/products/{id}/reviews"
 /// ```
 ///
 /// A path that cannot be used safely does not trap. It remembers what is wrong, and ``validated()`` throws it before
 /// anything is sent.
-public struct Path: Sendable, Hashable {
+public struct RoutePath: Sendable, Hashable {
     /// The path as it goes into a URL: ASCII, escaped, beginning with exactly one `/` unless it is empty.
     public let encoded: String
     /// The path with a placeholder for every argument, `{}` or `{name}`: the same for all calls of an endpoint.
@@ -31,7 +31,7 @@ public struct Path: Sendable, Hashable {
     }
 }
 
-extension Path: ExpressibleByStringInterpolation {
+extension RoutePath: ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) {
         self.init(literal: value)
     }
@@ -49,12 +49,12 @@ extension Path: ExpressibleByStringInterpolation {
     }
 }
 
-extension Path: CustomStringConvertible {
+extension RoutePath: CustomStringConvertible {
     /// The template: arguments may be private.
     public var description: String { template }
 }
 
-extension Path {
+extension RoutePath {
     /// Why a path cannot be used. It does not hold the argument, which may be private.
     public struct Invalid: Error, Hashable, Sendable {
         /// The part of the path that is at fault.
@@ -92,7 +92,7 @@ extension Path {
     }
 }
 
-extension Path.Invalid: CustomStringConvertible {
+extension RoutePath.Invalid: CustomStringConvertible {
     public var description: String { "\(subject) \(explanation)" }
 
     private var subject: String {

@@ -12,7 +12,7 @@ extension HTTPURL {
     ///
     /// - Parameter query: escaped pairs without a `?`, as ``FormFormat/text(_:)`` makes them.
     /// - Throws: what makes `path` unusable.
-    public func appending(_ path: Path, query: String? = nil) throws(Path.Invalid) -> HTTPURL {
+    public func appending(_ path: RoutePath, query: String? = nil) throws(RoutePath.Invalid) -> HTTPURL {
         try path.validated()
         return HTTPURL(origin: origin, path: joined(with: path.encoded), query: joined(withQuery: query))
     }

@@ -1,0 +1,74 @@
+import Foundation
+
+/// What one decoding carries along: its options, and the notes it takes.
+final class DecodingSession: Sendable {
+    /// Of a list with many gaps, the first notes tell enough.
+    static let noteLimit = 100
+
+    let options: DecodingOptions
+    let envelope: Envelope?
+    /// Where the output lies in the document.
+    let path: JSONPath
+    /// The bytes being decoded.
+    private let data: Data
+    private let document = Locked<JSONValue?>(nil)
+    private let collected = Locked<[DecodingNote]>([])
+
+    init(_ data: Data, options: DecodingOptions, envelope: Envelope? = nil, path: JSONPath) {
+        self.data = data
+        self.options = options
+        self.envelope = envelope
+        self.path = path
+    }
+
+    var notes: [DecodingNote] { collected.withLock { $0 } }
+
+    func note(_ reason: DecodingNote.Reason, at path: @autoclosure () -> JSONPath) {
+        guard collected.withLock({ $0.count < Self.noteLimit }) else { return }
+        let note = DecodingNote(path: path().text, reason: reason)
+        collected.withLock { $0.append(note) }
+    }
+}
+
+extension DecodingSession {
+    /// The free-form JSON at a coding path, from one linear parse of the whole body.
+    ///
+    /// - Returns: `nil` where the coding path does not tell the place: under the app's own key strategy, or for keys that
+    ///   are numbers.
+    func freeForm(at codingPath: [any CodingKey]) throws(JSONFault) -> JSONValue? {
+        if case .custom = options.keys { return nil }
+        var value = try parsed()
+        for key in codingPath {
+            guard let next = key.intValue.map({ value[$0] }) ?? member(key.stringValue, of: value) else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    /// Keys of dictionaries stay as they are; those of models are found under the name that the strategy gives them.
+    private func member(_ name: String, of value: JSONValue) -> JSONValue? {
+        if let exact = value[name] { return exact }
+        guard case .convertFromSnakeCase = options.keys else { return nil }
+        let matches = value.object?.filter { DecodingOptions.camelCase($0.key) == name } ?? [:]
+        return matches.count == 1 ? matches.first?.value : nil
+    }
+
+    private func parsed() throws(JSONFault) -> JSONValue {
+        if let known = document.withLock({ $0 }) { return known }
+        let value = try JSONParser.parse(data, maximumDepth: options.maximumDepth)
+        document.withLock { $0 = value }
+        return value
+    }
+}
+
+extension CodingUserInfoKey {
+    static let decodingSession = CodingUserInfoKey(rawValue: "Penstock.DecodingSession")
+}
+
+extension Decoder {
+    /// `nil` under a decoder that is not Penstock's.
+    var session: DecodingSession? {
+        guard let key = CodingUserInfoKey.decodingSession else { return nil }
+        return userInfo[key] as? DecodingSession
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct StubTransportTests {
+    private func exchange(
+        _ method: HTTPMethod, _ target: String, control: ExchangeControl = .init()
+    ) throws -> TransportRequest {
+        let url = try HTTPURL("http://shop.test").resolving(target)
+        return TransportRequest(HTTPRequest(method: method, url: url), control: control)
+    }
+
+    @Test func `A scripted method and path is answered any number of times, whatever the query`() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/products", HTTPResponse(status: 200, body: Data("list".utf8)))
+        for target in ["/products", "/products?page=2"] {
+            let response = try await stub.perform(exchange(.get, target)).response
+            #expect(response.body == Data("list".utf8))
+        }
+        #expect(stub.requests.map(\.url.target) == ["/products", "/products?page=2"])
+        #expect(stub.unscripted.isEmpty)
+    }
+
+    @Test(arguments: [(HTTPMethod.post, "/products"), (.get, "/orders")])
+    func `What is not scripted fails with its name and is remembered`(method: HTTPMethod, path: String) async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/products", HTTPResponse(status: 200))
+        let name = "\(method) http://shop.test\(path)"
+        let error = await #expect(throws: TransportError.self) { try await stub.perform(exchange(method, path)) }
+        #expect(error?.kind == .unsupported(name) && error?.sendState == .unsent)
+        #expect(stub.unscripted == [name])
+    }
+
+    @Test func `A later script replaces an earlier one, and a closure answers the rest`() async throws {
+        let stub = StubTransport { request in HTTPResponse(status: request.method == .post ? 201 : 404) }
+        stub.on(.get, "/a", HTTPResponse(status: 500))
+        stub.on(.get, "/a") { _ throws(TransportError) in
+            throw TransportError(.connectionLost, sendState: .maybeProcessed)
+        }
+        await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/a")) }
+        #expect(try await stub.perform(exchange(.post, "/a")).response.status == 201)
+    }
+
+    @Test func `A broken answer of a server cannot be given without a wire`() async throws {
+        let server = try LoopbackServer { _ in .close }
+        defer { server.stop() }
+        let stub = StubTransport(answeredBy: server)
+        let error = await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/")) }
+        #expect(error?.kind == .unsupported("a broken answer without a wire"))
+    }
+
+    @Test func `After shutdown it refuses`() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 200) }
+        await stub.shutdown()
+        let error = await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/")) }
+        #expect(error?.kind == .cancelled && error?.sendState == .unsent)
+    }
+}
