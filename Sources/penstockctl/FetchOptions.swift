@@ -104,6 +104,7 @@ extension FetchOptions {
         return fields
     }
 
+    /// Split by scalars: a character could be a colon and an accent in one.
     private static func field(_ header: String) throws(UsageError) -> HTTPField {
         guard let colon = header.unicodeScalars.firstIndex(of: ":") else {
             throw UsageError("-H: a header is written 'name: value'")

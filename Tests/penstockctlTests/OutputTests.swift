@@ -103,6 +103,42 @@ import Testing
         #expect(try folder.names == ["a"])
     }
 
+    @Test func `A file that is replaced keeps its permissions, and a link to it stays a link`() async throws {
+        let server = try LoopbackServer { _ in .text("new") }
+        defer { server.stop() }
+        let folder = try Folder()
+        let files = FileManager.default
+        let file = try folder.write(Data("old".utf8), to: "secret")
+        try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        try files.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: file)
+        #expect(try await Tool.fetch(server.address("/"), "-o", folder.path("link")).status == 0)
+        #expect(try folder.read("secret") == Data("new".utf8))
+        #expect(try files.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+        #expect(try files.destinationOfSymbolicLink(atPath: folder.path("link")) == file)
+        #expect(try folder.names == ["link", "secret"])
+    }
+
+    @Test func `A pipe is written into, not replaced`() async throws {
+        let server = try LoopbackServer { _ in .text("new") }
+        defer { server.stop() }
+        let folder = try Folder()
+        let pipe = folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // Whatever goes wrong, the reader must not wait for ever.
+        let line = #"cat "$2" & "$0" fetch "$1" -o "$2" && [ -p "$2" ] || kill $!; wait"#
+        let tool = try await Tool.shell(line, server.address("/"), pipe)
+        #expect(tool.text == "new")
+        #expect(try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType == .typeUnknown)
+    }
+
+    @Test func `A closed standard output is an error`() async throws {
+        let server = try LoopbackServer.echo()
+        defer { server.stop() }
+        let tool = try await Tool.shell(#""$0" fetch "$1" >&-"#, server.address("/"))
+        #expect(tool.status == 20)
+        #expect(server.requests.map(\.body) == [Data()])
+    }
+
     @Test func `A directory is no place for the body`() async throws {
         let server = try LoopbackServer.echo()
         defer { server.stop() }

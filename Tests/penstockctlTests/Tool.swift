@@ -20,6 +20,12 @@ struct Tool {
         try await start(["fetch"] + arguments, input: input).end()
     }
 
+    /// Runs a line of shell in which `$0` is `penstockctl`, to its end.
+    static func shell(_ line: String, _ arguments: String...) async throws -> Tool {
+        let words = ["-c", line, try #require(executable).path] + arguments
+        return try await RunningTool(executable: URL(fileURLWithPath: "/bin/sh"), words, input: Data()).end()
+    }
+
     static func start(_ arguments: [String], input: Data = Data()) throws -> RunningTool {
         try RunningTool(executable: #require(executable), arguments, input: input)
     }
