@@ -124,8 +124,8 @@ import Testing
         let folder = try Folder()
         let pipe = folder.path("pipe")
         try #require(mkfifo(pipe, 0o600) == 0)
-        // Whatever goes wrong, the reader must not wait for ever.
-        let line = #"cat "$2" & "$0" fetch "$1" -o "$2" && [ -p "$2" ] || kill $!; wait"#
+        // Whatever goes wrong, the reader must not wait for ever; a test's child may have the gentler signals blocked.
+        let line = #"cat "$2" & "$0" fetch "$1" -o "$2" && [ -p "$2" ] || kill -9 $!; wait"#
         let tool = try await Tool.shell(line, server.address("/"), pipe)
         #expect(tool.text == "new")
         #expect(try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType == .typeUnknown)

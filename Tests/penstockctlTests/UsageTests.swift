@@ -36,7 +36,8 @@ import Testing
     /// The arguments after the URL of a server that must see nothing, and what the message names.
     static let mistakes: [([String], String)] = [
         (["--colour"], "--colour"), (["-ofile"], "-ofile"), (["-o"], "-o"), (["-H"], "-H"), (["-d", "--json"], "-d"),
-        (["--json=yes"], "--json"), (["--json", "--json"], "--json"), (["-o", "a", "--output", "b"], "--output"),
+        (["--json=yes"], "--json"), (["--json", "--json"], "--json"),
+        (["-o", "/nowhere/a", "--output", "/nowhere/b"], "--output"),
         (["http://127.0.0.1:9/"], "URL"), (["a", "b"], "too many"), (["-H", "no colon"], "-H"),
         (["-H", "X-A: b\r\nX-Evil: 1"], "X-A"), (["-H", "X-A: b\nX-Evil: 1"], "X-A"), (["-H", "X A: b"], "X A"),
         (["-H", "X-A\r\nX-Evil: 1"], "-H"), (["-H", ": b"], "-H"), (["--timeout", "soon"], "--timeout"),
