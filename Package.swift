@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
         .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
+        .executable(name: "penstockctl", targets: ["penstockctl"]),
     ],
     targets: [
         // What an app imports: the core and the platform's transport.
@@ -35,6 +36,15 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
 
+        // A program.
+        .executableTarget(
+            name: "penstockctl",
+            dependencies: [
+                "Penstock", "PenstockURLSession",
+                .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
+
         // Not for apps to ship.
         .target(name: "PenstockTesting", dependencies: ["PenstockCore"], swiftSettings: strict),
 
@@ -57,6 +67,9 @@ let package = Package(
             dependencies: [
                 "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "penstockctlTests", dependencies: ["penstockctl", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
     ]
 )

@@ -29,6 +29,14 @@ extension APIClient {
         _ endpoint: E, _ options: CallOptions?, in scope: CallScope?, control: ExchangeControl = ExchangeControl()
     ) -> ActiveCall<E> {
         let runtime = Result { () throws(APIError) in try self.runtime(for: endpoint.service) }
+        return begin(endpoint, options, in: scope, control: control, runtime: runtime)
+    }
+
+    /// The same for a service that is known already.
+    func begin<E: Endpoint>(
+        _ endpoint: E, _ options: CallOptions?, in scope: CallScope?, control: ExchangeControl = ExchangeControl(),
+        runtime: Result<ServiceRuntime, APIError>
+    ) -> ActiveCall<E> {
         let merged = layered(options, endpoint, (try? runtime.get())?.options ?? configuration.options)
         let context = CallContext(
             id: .next(), endpoint: E.self, service: endpoint.service,
@@ -43,10 +51,17 @@ extension APIClient {
 
     /// Runs a call to its end, and tells of the end once.
     func perform<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
+        try await perform(call) { () async throws(APIError) in try await self.path(call) }
+    }
+
+    /// The same along another path.
+    func perform<E: Endpoint>(
+        _ call: ActiveCall<E>, along path: () async throws(APIError) -> APIResponse<E.Output>
+    ) async throws(APIError) -> APIResponse<E.Output> {
         let context = call.context
         context.emitStart()
         let result = await withTaskCancellationHandler {
-            await Result { () async throws(APIError) in try await self.path(call) }
+            await Result(path)
         } onCancel: {
             context.cancel(.requested)
         }

@@ -57,6 +57,9 @@ extension APIError.Kind {
         let text: String
     }
 
+    /// The case's name without what it holds, for example `timeout`: for logs, reports and tables. It never changes.
+    public var name: String { entry.name }
+
     var entry: Entry {
         switch self {
         case .invalidParameter: Entry(code: 1001, name: "invalidParameter", text: "Please check what you entered.")

@@ -1,0 +1,43 @@
+import Foundation
+import Penstock
+
+/// `penstockctl`: HTTP from a shell, by the library's public interface alone.
+@main
+enum Command {
+    static func main() async {
+        StandardStreams.prepare()
+        exit(await run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    private static func run(_ words: [String]) async -> Int32 {
+        do throws(UsageError) {
+            return try await dispatch(words)
+        } catch {
+            Console.note(error.message)
+            Console.note("see penstockctl \(error.command.map { "\($0) " } ?? "")--help")
+            return ExitCode.usage
+        }
+    }
+
+    private static func dispatch(_ words: [String]) async throws(UsageError) -> Int32 {
+        switch words.first {
+        case "fetch": return try await fetch(Array(words.dropFirst()))
+        case "--help", "-h": return Console.show(Help.program)
+        case "--version": return Console.show(Help.version)
+        case .some(let word): throw UsageError("no such command: \(word)")
+        case .none: throw UsageError("a command is missing")
+        }
+    }
+
+    private static func fetch(_ words: [String]) async throws(UsageError) -> Int32 {
+        do throws(UsageError) {
+            let arguments = try Arguments(words, options: FetchOptions.table)
+            if arguments.has("--help") { return Console.show(Help.fetch) }
+            if arguments.has("--version") { return Console.show(Help.version) }
+            let options = try FetchOptions(arguments)
+            return await Fetch(options: options, request: try options.request()).run()
+        } catch {
+            throw UsageError(error.message, command: "fetch")
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Penstock
+
+/// What `fetch` was asked to do, checked.
+struct FetchOptions: Sendable {
+    let method: HTTPMethod
+    let url: HTTPURL
+    let fields: HTTPFields
+    let data: FetchData?
+    let output: OutputFile?
+    let timeout: Duration?
+    let transport: TransportChoice
+    let authorities: URL?
+    let isJSON: Bool
+    let followsRedirects: Bool
+    let failsOnStatus: Bool
+    let isVerbose: Bool
+
+    static let table = [
+        OptionRule(
+            names: ["-H", "--header"], placeholder: "'name: value'", help: "a header field; may be repeated",
+            isRepeatable: true),
+        OptionRule(
+            names: ["-d", "--data"], placeholder: "DATA|@FILE",
+            help: "the body: the text itself, a file, or standard input (@-)"),
+        OptionRule(
+            names: ["-o", "--output"], placeholder: "FILE", help: "write the body to FILE, whole or not at all"),
+        OptionRule(names: ["--json"], placeholder: nil, help: "print one JSON object that tells everything"),
+        OptionRule(
+            names: ["--timeout"], placeholder: "SECONDS", help: "for the whole call, redirects included (default 60)"),
+        OptionRule(
+            names: ["--transport"], placeholder: TransportChoice.names(" | "),
+            help: "what carries the request (default \(TransportChoice.platform.name))"),
+        OptionRule(names: ["--no-follow"], placeholder: nil, help: "a redirect is the answer"),
+        OptionRule(names: ["--cacert"], placeholder: "FILE", help: "trust only the authorities of this PEM file"),
+        OptionRule(
+            names: ["--fail"], placeholder: nil, help: "exit with \(ExitCode.httpFailure) for a status of 400 and above"
+        ),
+        OptionRule(
+            names: ["-v", "--verbose"], placeholder: nil,
+            help: "tell of requests, responses and events; secrets are left out"),
+        OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
+        OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
+    ]
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        let data = try arguments.value("--data").map(FetchData.init(_:))
+        (method, url) = try Self.target(arguments.operands, hasData: data != nil)
+        self.data = data
+        fields = try Self.fields(arguments.all("--header"), hasData: data != nil)
+        output = try Self.output(arguments.value("--output"))
+        timeout = try Self.timeout(arguments.value("--timeout"))
+        transport = try Self.transport(arguments.value("--transport"))
+        authorities = try Self.readableFile(arguments.value("--cacert"), "--cacert")
+        isJSON = arguments.has("--json")
+        followsRedirects = !arguments.has("--no-follow")
+        failsOnStatus = arguments.has("--fail")
+        isVerbose = arguments.has("--verbose")
+    }
+
+    /// The request. Standard input, where it is asked for, is read to its end here.
+    func request() throws(UsageError) -> HTTPRequest {
+        HTTPRequest(method: method, url: url, fields: fields, body: try data?.body() ?? .none)
+    }
+}
+
+// MARK: One argument each
+
+extension FetchOptions {
+    private static func target(
+        _ operands: [String], hasData: Bool
+    ) throws(UsageError) -> (HTTPMethod, HTTPURL) {
+        switch operands.count {
+        case 0: throw UsageError("the URL is missing")
+        case 1: return (hasData ? .post : .get, try url(operands[0]))
+        case 2: return (try method(operands[0]), try url(operands[1]))
+        default: throw UsageError("too many arguments: at most a METHOD and one URL")
+        }
+    }
+
+    private static func method(_ text: String) throws(UsageError) -> HTTPMethod {
+        guard !text.contains("://") else { throw UsageError("two URLs are given; fetch takes one") }
+        guard let method = HTTPMethod(rawValue: text) else {
+            throw UsageError("METHOD: \(String(reflecting: text)) is no HTTP method")
+        }
+        return method
+    }
+
+    private static func url(_ text: String) throws(UsageError) -> HTTPURL {
+        do throws(HTTPURL.ParseError) {
+            return try HTTPURL(text)
+        } catch {
+            throw UsageError("URL: \(error)")
+        }
+    }
+
+    private static func fields(_ headers: [String], hasData: Bool) throws(UsageError) -> HTTPFields {
+        var fields = HTTPFields()
+        for header in headers { fields.append(try field(header)) }
+        if let name = fields.rejected.first {
+            throw UsageError("-H \(name): its name or its value breaks HTTP's grammar")
+        }
+        if hasData, !fields.contains(.contentType) { fields[.contentType] = "application/x-www-form-urlencoded" }
+        return fields
+    }
+
+    /// Split by scalars: a character could be a colon and an accent in one.
+    private static func field(_ header: String) throws(UsageError) -> HTTPField {
+        guard let colon = header.unicodeScalars.firstIndex(of: ":") else {
+            throw UsageError("-H: a header is written 'name: value'")
+        }
+        let value = header.unicodeScalars[header.unicodeScalars.index(after: colon)...]
+        return HTTPField(name: HTTPFieldName(String(header[..<colon])), value: String(value))
+    }
+
+    private static func output(_ path: String?) throws(UsageError) -> OutputFile? {
+        guard let path else { return nil }
+        return try OutputFile(path: path)
+    }
+
+    /// Plain decimals alone: `Double` would read `inf`, `0x10` and `1e9` as well.
+    private static func timeout(_ text: String?) throws(UsageError) -> Duration? {
+        guard let text else { return nil }
+        guard text.utf8.count <= 12, text.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }),
+            let seconds = Double(text), seconds >= 0.001
+        else { throw UsageError("--timeout: \(String(reflecting: text)) is no number of seconds") }
+        return .milliseconds((seconds * 1000).rounded())
+    }
+
+    private static func transport(_ name: String?) throws(UsageError) -> TransportChoice {
+        guard let name else { return .platform }
+        guard let choice = TransportChoice.named(name) else {
+            throw UsageError("--transport: \(String(reflecting: name)) is none of \(TransportChoice.names(", "))")
+        }
+        return choice
+    }
+
+    private static func readableFile(_ path: String?, _ option: String) throws(UsageError) -> URL? {
+        guard let path else { return nil }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
+            FileManager.default.isReadableFile(atPath: path)
+        else { throw UsageError("\(option): there is no readable file \(String(reflecting: path))") }
+        return URL(fileURLWithPath: path)
+    }
+}

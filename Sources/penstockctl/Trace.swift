@@ -1,0 +1,50 @@
+import Penstock
+
+/// What `-v` prints: events as they happen, and the head of every request and response. What holds secrets prints itself
+/// without them.
+struct Trace: EventSink, Interceptor {
+    func receive(_ event: Event, _ context: EventContext) {
+        let time = (context.elapsed / .milliseconds(1)).rounded()
+        if let text = Self.text(of: event) { Console.trace("* \(Int(time)) ms  \(text)") }
+        if case .requestSent(let request) = event { Self.head("> \(request)", request.fields, mark: ">") }
+    }
+
+    /// Events hold no response head, so it is read where the attempt comes back.
+    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+        let exchange = try await next(request)
+        let response = exchange.response
+        Self.head("< \(response.version) \(response)", response.fields, mark: "<")
+        return exchange
+    }
+
+    private static func head(_ first: String, _ fields: HTTPFields, mark: String) {
+        Console.trace(first)
+        for field in fields { Console.trace("\(mark) \(field)") }
+    }
+
+    private static func text(of event: Event) -> String? {
+        switch event {
+        case .callStarted: "the call begins"
+        case .stageStarted(let stage): "\(stage) begins"
+        case .stageEnded(let stage, let outcome): "\(stage) ends: \(text(of: outcome))"
+        case .requestSent: nil
+        case .responseReceived(let status, _, let connection): "status \(status) from \(text(of: connection))"
+        case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
+        case .callEnded(let outcome): "the call ends: \(text(of: outcome))"
+        default: nil
+        }
+    }
+
+    private static func text(of outcome: Event.Outcome) -> String {
+        switch outcome {
+        case .success: "success"
+        case .cancelled: "cancelled"
+        case .failure(let kind): "\(kind)"
+        }
+    }
+
+    private static func text(of connection: ConnectionInfo) -> String {
+        let peer = connection.remoteAddress.map { "\($0) port \(connection.remotePort ?? 0)" } ?? "a peer unknown"
+        return connection.isReused == true ? "\(peer), by a connection used before" : peer
+    }
+}

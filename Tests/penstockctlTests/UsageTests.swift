@@ -1,0 +1,81 @@
+import Foundation
+import PenstockTesting
+import Testing
+
+/// What is wrong with the arguments is said before anything is sent.
+@Suite struct UsageTests {
+    @Test func `Help names every option and every exit status`() async throws {
+        let help = try await Tool.fetch("--help")
+        #expect(help.status == 0)
+        #expect(help.errors.isEmpty)
+        let words = [
+            "-H", "-d", "-o", "--json", "--timeout", "--transport", "--no-follow", "--cacert", "--fail", "-v", "64",
+            "130",
+            "timeout", "unreachable", "tls", "blocked", "limitExceeded", "cancelled",
+        ]
+        for word in words { #expect(help.text.contains(word), "help does not mention \(word)") }
+    }
+
+    @Test func `The program itself has a help and a version`() async throws {
+        let help = try await Tool.run("--help")
+        #expect(help.status == 0)
+        #expect(help.text.contains("penstockctl fetch"))
+        let version = try await Tool.run("--version")
+        #expect(version.status == 0)
+        #expect(version.text.hasPrefix("penstockctl "))
+    }
+
+    @Test(arguments: [[], ["brew"], ["--color"]])
+    func `Without a command that exists the usage is wrong`(_ words: [String]) async throws {
+        let tool = try await Tool.start(words).end()
+        #expect(tool.status == 64)
+        #expect(tool.output.isEmpty)
+        #expect(tool.errors.contains("--help"))
+    }
+
+    /// The arguments after the URL of a server that must see nothing, and what the message names.
+    static let mistakes: [([String], String)] = [
+        (["--colour"], "--colour"), (["-ofile"], "-ofile"), (["-o"], "-o"), (["-H"], "-H"), (["-d", "--json"], "-d"),
+        (["--json=yes"], "--json"), (["--json", "--json"], "--json"),
+        (["-o", "/nowhere/a", "--output", "/nowhere/b"], "--output"),
+        (["http://127.0.0.1:9/"], "URL"), (["a", "b"], "too many"), (["-H", "no colon"], "-H"),
+        (["-H", "X-A: b\r\nX-Evil: 1"], "X-A"), (["-H", "X-A: b\nX-Evil: 1"], "X-A"), (["-H", "X A: b"], "X A"),
+        (["-H", "X-A\r\nX-Evil: 1"], "-H"), (["-H", ": b"], "-H"), (["--timeout", "soon"], "--timeout"),
+        (["--timeout", "0"], "--timeout"), (["--timeout", "-1"], "--timeout"), (["--timeout=inf"], "--timeout"),
+        (["--timeout=1e3"], "--timeout"), (["--transport", "pigeon"], "--transport"),
+        (["--cacert", "/nowhere/ca.pem"], "--cacert"), (["-d", "@/nowhere/data"], "-d"), (["-d", "@"], "-d"),
+        (["-o", "/"], "-o"), (["-o", "/nowhere/file"], "-o"), (["--output="], "-o"),
+    ]
+
+    @Test(arguments: mistakes)
+    func `A wrong argument is named, exits with 64 and sends nothing`(_ words: [String], _ name: String) async throws {
+        let server = try LoopbackServer.echo()
+        defer { server.stop() }
+        let tool = try await Tool.start(["fetch", server.address("/")] + words).end()
+        #expect(tool.status == 64)
+        #expect(tool.output.isEmpty)
+        #expect(tool.errors.contains(name), "\(tool.errors)")
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: [
+        ["ftp://example.com/"], ["file:///etc/passwd"], ["example.com"], ["http://"], ["http://a b/"],
+        ["http://127.1/"],
+        ["http://127.0.0.1:99999/"], [""], ["GET"], [], ["G T", "http://127.0.0.1:9/"],
+        ["GET\r\n", "http://127.0.0.1:9/"],
+    ])
+    func `A bad URL or method exits with 64`(_ operands: [String]) async throws {
+        let tool = try await Tool.start(["fetch"] + operands).end()
+        #expect(tool.status == 64)
+        #expect(tool.output.isEmpty)
+        #expect(tool.errors.contains("URL") || tool.errors.contains("METHOD"))
+    }
+
+    @Test func `User information in a URL is refused and not repeated`() async throws {
+        let tool = try await Tool.fetch("http://alice:hunter2@127.0.0.1:9/", "--json")
+        #expect(tool.status == 64)
+        #expect(tool.output.isEmpty)
+        #expect(tool.errors.contains("user information"))
+        #expect(!tool.errors.contains("hunter2"))
+    }
+}
