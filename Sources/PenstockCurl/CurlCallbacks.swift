@@ -27,7 +27,8 @@
         }
 
         static let seek: curl_seek_callback = { context, offset, origin in
-            guard let exchange = handle(context)?.exchange, offset == 0, origin == SEEK_SET, exchange.rewindBody() else {
+            guard let exchange = handle(context)?.exchange, offset == 0, origin == SEEK_SET, exchange.rewindBody()
+            else {
                 return CURL_SEEKFUNC_FAIL
             }
             return CURL_SEEKFUNC_OK

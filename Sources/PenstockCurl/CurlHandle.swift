@@ -7,7 +7,7 @@
     final class CurlHandle {
         let easy: UnsafeMutableRawPointer
         /// The loop outlives its handles.
-        unowned let loop: CurlLoop
+        unowned(unsafe) let loop: CurlLoop
         var exchange: CurlExchange?
         var headers = CurlHeaderList()
         /// Whether the options of the last exchange are such that the next must begin from nothing.

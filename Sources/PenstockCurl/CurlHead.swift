@@ -72,7 +72,9 @@
 
         // MARK: Fields
 
-        private mutating func takeField(_ line: UnsafeRawBufferPointer, _ limits: ResponseLimits) -> TransportError.Kind? {
+        private mutating func takeField(_ line: UnsafeRawBufferPointer, _ limits: ResponseLimits) -> TransportError
+            .Kind?
+        {
             lines += 1
             guard lines <= limits.headerCount else { return .limitExceeded(.headerCount) }
             guard line[0] != 0x20, line[0] != 0x09 else { return unfold(line) }

@@ -16,7 +16,7 @@
         let key: Key
         let multi: UnsafeMutableRawPointer
         /// The loop outlives its pools.
-        unowned let loop: CurlLoop
+        unowned(unsafe) let loop: CurlLoop
         /// When libcurl wants to be called, in nanoseconds; `nil` when it does not.
         private(set) var timerMoment: UInt64?
         private(set) var active = 0

@@ -62,7 +62,7 @@
         @Test func tenThousandCallsLeaveNoSocket() async throws {
             let server = try WireServer.answering(okay)
             let port = server.port
-            try await withServer(server) { transport, server in
+            try await withServer(server, .init(maxIdleConnections: 500)) { transport, server in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<500 {
                         group.addTask {

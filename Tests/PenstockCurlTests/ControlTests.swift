@@ -149,7 +149,9 @@
                 _ = try await transport.perform(TransportRequest(request, control: control))
                 let steps = seen.withLock { $0 }
                 #expect(steps.map(\.sent) == steps.map(\.sent).sorted())
-                #expect(steps.last == TransferProgress(sent: 300_000, expectedToSend: 300_000, received: 2, expectedToReceive: 2))
+                #expect(
+                    steps.last
+                        == TransferProgress(sent: 300_000, expectedToSend: 300_000, received: 2, expectedToReceive: 2))
             }
         }
     }
@@ -160,7 +162,11 @@
             let all = Gate()
             let server = try WireServer { connection, _ in
                 _ = connection.readRequest()
-                if waiting.withLock({ $0 += 1; return $0 }) == 20 { all.open() }
+                if waiting.withLock({
+                    $0 += 1; return $0
+                }) == 20 {
+                    all.open()
+                }
                 connection.untilClosed()
             }
             defer { server.stop() }

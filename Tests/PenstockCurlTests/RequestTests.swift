@@ -10,7 +10,8 @@
         func aMethodWithoutABodySendsNoFraming(_ name: String) async throws {
             let method = try #require(HTTPMethod(rawValue: name))
             try await withServer(.answering(okay)) { transport, server in
-                let answer = try await transport.perform(TransportRequest(HTTPRequest(method: method, url: server.url("/a?b=c"))))
+                let answer = try await transport.perform(
+                    TransportRequest(HTTPRequest(method: method, url: server.url("/a?b=c"))))
                 #expect(answer.response.body == Data("ok".utf8))
                 #expect(
                     server.requests.map(\.head) == [
@@ -69,7 +70,9 @@
                 _ = try await transport.perform(
                     TransportRequest(HTTPRequest(method: .get, url: server.url(), fields: fields)))
                 let head = try #require(server.requests.first?.head)
-                for line in ["X-Empty:", "x-Case: a b", "Accept: a/b", "User-Agent: Test/1", "X-Twice: 1\r\nX-Twice: 2"] {
+                for line in [
+                    "X-Empty:", "x-Case: a b", "Accept: a/b", "User-Agent: Test/1", "X-Twice: 1\r\nX-Twice: 2",
+                ] {
                     #expect(head.contains("\r\n\(line)\r\n"))
                 }
             }

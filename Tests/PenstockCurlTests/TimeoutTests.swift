@@ -24,7 +24,8 @@
                 let error = try await failure(
                     transport, TransportRequest(HTTPRequest(method: .get, url: url), timeouts: timeouts))
                 #expect(error.kind == .timeout(phase))
-                #expect(error.sendState == sendState)
+                // A machine that is slow may not have let the server begin its answer.
+                #expect(error.sendState == sendState || (sendState == .answered && error.sendState == .maybeProcessed))
                 await closed.opened()
             }
         }

@@ -44,6 +44,26 @@
             try HTTPURL("http://127.0.0.1:\(port)\(path)")
         }
 
+        /// Whether something listens on a port of this machine.
+        static func accepts(_ port: UInt16) -> Bool {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = loopback(port)
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+        }
+
+        private static func loopback(_ port: UInt16) -> sockaddr_in {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            address.sin_port = port.bigEndian
+            return address
+        }
+
         /// Closes everything and waits for the threads.
         func stop() {
             shutdown(listener, Int32(SHUT_RDWR))
@@ -76,13 +96,13 @@
 
         private static func listen() throws -> (Int32, UInt16) {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var address = loopback(0)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let code = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    guard bind(descriptor, address, length) == 0, Glibc.listen(descriptor, 4_096) == 0 else { return -1 }
+                    guard bind(descriptor, address, length) == 0, Glibc.listen(descriptor, 4_096) == 0 else {
+                        return -1
+                    }
                     return Int(getsockname(descriptor, address, &length))
                 }
             }
@@ -138,7 +158,8 @@
             var offset = 0
             while offset < bytes.count {
                 let count = bytes.withUnsafeBytes { bytes in
-                    Glibc.send(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset, Int32(MSG_NOSIGNAL))
+                    Glibc.send(
+                        descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset, Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { return }
                 offset += count

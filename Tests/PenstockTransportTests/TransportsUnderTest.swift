@@ -29,4 +29,13 @@ struct TransportUnderTest: Sendable, CustomStringConvertible {
     ]
 
     static let withWire = all.filter(\.hasWire)
+
+    /// Transports that are held to one connection for each host.
+    static let withOneSlot = [
+        TransportUnderTest("libcurl") { _ in CurlTransport(configuration: .init(maxConnectionsPerHost: 1)) },
+        TransportUnderTest("URLSession") { _ in URLSessionTransport(connectionsPerHost: 1) },
+    ]
+
+    /// Transports whose exchanges wait without a thread each: the platform's own code decides for URLSession.
+    static let withCheapWaits = [TransportUnderTest("libcurl") { _ in CurlTransport() }]
 }

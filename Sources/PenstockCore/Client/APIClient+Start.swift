@@ -18,7 +18,7 @@ extension APIClient {
     @discardableResult
     public func start<E: Endpoint>(
         _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil,
-        completion: @escaping @MainActor @Sendable (Result<E.Output, APIError>) -> Void
+        completion: @escaping CallCompletion<E.Output>
     ) -> Call<E.Output> {
         start(endpoint, options, in: scope) { context, result in
             await Self.deliver(result.map(\.value), of: context, on: MainActor.shared) { _, result in
@@ -73,6 +73,9 @@ extension APIClient {
         return stream
     }
 }
+
+/// A closure that hears the result of a call, on the main actor.
+public typealias CallCompletion<Output: Sendable> = @MainActor @Sendable (Result<Output, APIError>) -> Void
 
 /// Who hears the results of calls, on the main actor.
 public protocol CallDelegate<Output>: AnyObject, Sendable {

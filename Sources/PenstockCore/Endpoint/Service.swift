@@ -48,7 +48,7 @@ public struct Service: Sendable {
     public var errorMapper: ErrorMapper?
 
     public init(
-        _ id: ServiceID = .main, _ baseURLs: [ServerEnvironment: String], version: String? = nil,
+        _ id: ServiceID, _ baseURLs: [ServerEnvironment: String], version: String? = nil,
         envelope: Envelope? = nil, headers: CommonHeaders = [:], parameters: CommonParameters = .none,
         options: CallOptions = .init(), callInterceptors: [any Interceptor] = [],
         attemptInterceptors: [any Interceptor] = [], sealer: (any Sealer)? = nil, signer: (any Signer)? = nil,

@@ -29,6 +29,12 @@ public enum Event: Sendable {
         public let endpoint: String
         public let service: ServiceID
         public let environment: ServerEnvironment
+
+        public init(endpoint: String, service: ServiceID, environment: ServerEnvironment) {
+            self.endpoint = endpoint
+            self.service = service
+            self.environment = environment
+        }
     }
 }
 

@@ -4,34 +4,31 @@
     /// A value that is read and written by one thread at a time.
     ///
     /// The closure given to ``withLock(_:)`` must be short and must not wait, call out to the app, or call C that can
-    /// call back. The lock is the system's and not the standard library's, whose `Mutex` the thread sanitizer cannot see.
-    ///
-    /// `@unchecked Sendable` is safe: the value is touched only while the mutex is held.
+    /// call back. It stands on a POSIX mutex because the thread sanitizer does not see the standard library's `Mutex`
+    /// and takes everything behind it for a race. Unchecked because the compiler does not see it either.
     package final class Locked<Value: Sendable>: @unchecked Sendable {
-        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        private let value: UnsafeMutablePointer<Value>
+        @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        @usableFromInline var value: Value
 
         package init(_ value: Value) {
+            self.value = value
             mutex = .allocate(capacity: 1)
             mutex.initialize(to: pthread_mutex_t())
             pthread_mutex_init(mutex, nil)
-            self.value = .allocate(capacity: 1)
-            self.value.initialize(to: value)
         }
 
         deinit {
-            value.deinitialize(count: 1)
-            value.deallocate()
             pthread_mutex_destroy(mutex)
             mutex.deallocate()
         }
 
+        @inlinable
         package func withLock<Result: Sendable, Failure: Error>(
             _ body: (inout Value) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
-            return try body(&value.pointee)
+            return try body(&value)
         }
     }
 #endif

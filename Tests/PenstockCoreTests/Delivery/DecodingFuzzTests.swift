@@ -20,7 +20,7 @@ import Testing
         #"  [1, "x"]  "#, "\u{feff}{}", "\"x\"", "1", "null",
     ]
 
-    static func mutated(_ random: inout SeededRandom) -> Data {
+    static func mutated(_ random: inout Seeded) -> Data {
         var bytes = Array((seeds.randomElement(using: &random) ?? "").utf8)
         for _ in 0..<Int.random(in: 0...5, using: &random) where !bytes.isEmpty {
             let position = Int.random(in: 0..<bytes.count, using: &random)
@@ -35,12 +35,12 @@ import Testing
         return Data(bytes)
     }
 
-    static func noise(_ random: inout SeededRandom) -> Data {
+    static func noise(_ random: inout Seeded) -> Data {
         Data((0..<Int.random(in: 0...64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
     @Test(arguments: 0..<4) func `every decoding ends with a value or an APIError`(seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = Seeded(seed: seed)
         for round in 0..<250 {
             let body = Payload(round.isMultiple(of: 4) ? Self.noise(&random) : Self.mutated(&random))
             for envelope in [nil, Envelope.retcode, Envelope(code: "data[0].a", data: "", codeType: .either)] {
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: 10..<12) func `the reader of raw JSON accepts what the decoder accepts, with the same value`(
         seed: UInt64
     ) {
-        var random = SeededRandom(seed: seed)
+        var random = Seeded(seed: seed)
         var accepted = 0
         for _ in 0..<1000 {
             let body = Self.mutated(&random)
@@ -91,22 +91,5 @@ import Testing
             kind { () throws(APIError) in
                 try decode(#"{"retcode":0,"data":[{"id":1,"name":[]}]}"#, as: ResponseDecoding<[Product]>.json)
             } == .decoding(path: "data[0].name", reason: "not String"))
-    }
-}
-
-/// SplitMix64: the same numbers on every run.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

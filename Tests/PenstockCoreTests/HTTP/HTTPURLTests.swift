@@ -1,4 +1,5 @@
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @Suite("HTTPURL: one strict parse")

@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @Suite("FormFormat: pairs that say what the tree says")

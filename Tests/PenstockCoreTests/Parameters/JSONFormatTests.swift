@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @Suite("JSONFormat: exact, sorted, the same bytes on every run")

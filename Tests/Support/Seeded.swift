@@ -1,14 +1,14 @@
 /// A generator whose numbers repeat (SplitMix64), so that a failure can be run again from its seed.
-struct Seeded: RandomNumberGenerator {
-    let seed: UInt64
+public struct Seeded: RandomNumberGenerator {
+    public let seed: UInt64
     private var state: UInt64
 
-    init(seed: UInt64) {
+    public init(seed: UInt64) {
         self.seed = seed
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,0 +1,86 @@
+import Penstock
+import ShopKit
+
+/// A visit to the shop. Each chapter does something through the app layer, checks what came of it, and returns lines made
+/// of what it got and of what the servers counted.
+@MainActor
+struct Story {
+    let world: World
+    let shop: ShopApp
+
+    init(at world: World) {
+        self.world = world
+        shop = ShopApp(at: world.addresses)
+    }
+
+    private var chapters: [(title: String, tell: () async throws -> [String])] {
+        [
+            ("The catalogue", listProducts),
+            ("A wrong password", failToLogIn),
+            ("The right password", logIn),
+            ("An order", placeOrder),
+            ("One API, three styles", useThreeStyles),
+            ("Two views of one reply", reformTwice),
+            ("Another environment, at run time", switchEnvironment),
+            ("A page that is left", leavePage),
+            ("A server that is not there", missServer),
+            ("A parameter that breaks a rule", breakRule),
+            ("A link that moved", followRedirect),
+        ]
+    }
+
+    /// Opens the servers, tells everything, and closes them again.
+    ///
+    /// - Throws: ``Surprise``.
+    static func run(say: (String) -> Void) async throws {
+        let world = try World()
+        defer { world.close() }
+        let story = Story(at: world)
+        try await story.tell(say)
+        await story.shop.client.transport.shutdown()
+    }
+
+    /// - Throws: ``Surprise``, with the title of the chapter it happened in.
+    func tell(_ say: (String) -> Void) async throws {
+        for (number, chapter) in chapters.enumerated() {
+            say("\(number + 1). \(chapter.title)")
+            do {
+                for line in try await chapter.tell() { say("   \(line)") }
+            } catch {
+                throw Surprise("in \"\(chapter.title)\": \(error)")
+            }
+        }
+        try expect(shop.client.callCount == 0, "\(shop.client.callCount) calls are still under way")
+        say("The end: \(chapters.count) chapters, \(world.requestCount) requests at \(world.servers.count) servers.")
+    }
+}
+
+/// Something that did not happen as the story has it.
+struct Surprise: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension Story {
+    func expect(_ holds: Bool, _ otherwise: @autoclosure () -> String) throws {
+        if !holds { throw Surprise(otherwise()) }
+    }
+
+    /// The error of something that must fail.
+    func failure(of body: () async throws -> some Any) async throws -> APIError {
+        do {
+            throw Surprise("it succeeded with \(try await body())")
+        } catch let error as APIError {
+            return error
+        }
+    }
+
+    /// Cents as an amount.
+    func amount(_ cents: Int) -> String {
+        let rest = cents % 100
+        return "\(cents / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Penstock
+
+/// Buying. This module adds processing of its own to its calls, which no other module sees.
+public struct OrderAPI: Sendable {
+    private let client: APIClient
+
+    /// - Parameter reference: makes the number by which customer service finds an order.
+    public init(client: APIClient, reference: @escaping @Sendable () -> String = { UUID().uuidString }) {
+        self.client = client.with { $0.callInterceptors.append(OrderReference(make: reference)) }
+    }
+
+    /// Orders for the user who is logged in.
+    public func placeOrder(of product: Product.ID, quantity: Int) async throws(APIError) -> Order {
+        try await client.send(PlaceOrder(productId: product, quantity: quantity))
+    }
+}
+
+struct PlaceOrder: Endpoint, Encodable {
+    typealias Output = Order
+    let productId: Product.ID
+    let quantity: Int
+    var route: Route { .post("/orders") }
+
+    static let parameterRules: ParameterRules<Self> = [.range("quantity", \.quantity, 1...99)]
+}
+
+/// Gives every order a reference: one for a call, however often it is sent.
+struct OrderReference: Interceptor {
+    let make: @Sendable () -> String
+
+    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+        var request = request
+        request.fields["X-Order-Reference"] = make()
+        return try await next(request)
+    }
+}
+
+/// An order that the shop has taken.
+public struct Order: Decodable, Hashable, Sendable, Identifiable {
+    public let id: Int
+    public let product: Product
+    public let quantity: Int
+    /// In cents.
+    public let total: Int
+    /// Who ordered, as the server knows it.
+    public let account: String
+    @Default<Empty> public var reference: String
+}

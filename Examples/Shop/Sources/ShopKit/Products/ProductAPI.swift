@@ -1,0 +1,79 @@
+import Penstock
+
+/// What the shop sells.
+public struct ProductAPI: Sendable {
+    private let client: APIClient
+
+    public init(client: APIClient) {
+        self.client = client
+    }
+
+    /// - Parameter page: counted from 1.
+    public func products(page: Int) async throws(APIError) -> Catalogue {
+        try await client.send(ProductList(page: page))
+    }
+
+    public func product(_ id: Product.ID) async throws(APIError) -> Product {
+        try await client.send(ProductDetail(id: id))
+    }
+
+    /// A product by the short number that old newsletters print.
+    public func product(inNewsletter number: Int) async throws(APIError) -> Product {
+        try await client.send(NewsletterLink(number: number))
+    }
+}
+
+// MARK: The same for code that works with closures and delegates
+
+extension ProductAPI {
+    /// Tells a closure on the main actor, once; never when the scope is gone.
+    @discardableResult
+    public func products(
+        page: Int, in scope: CallScope? = nil,
+        completion: @escaping @MainActor (Result<Catalogue, APIError>) -> Void
+    ) -> Call<Catalogue> {
+        client.start(ProductList(page: page), in: scope, completion: completion)
+    }
+
+    /// Tells a delegate on the main actor, once; never when the delegate or the scope is gone.
+    @discardableResult
+    public func products(
+        page: Int, in scope: CallScope? = nil, delegate: some CallDelegate<Catalogue>
+    ) -> Call<Catalogue> {
+        client.start(ProductList(page: page), in: scope, delegate: delegate)
+    }
+
+    @discardableResult
+    public func reviews(
+        of id: Product.ID, in scope: CallScope? = nil,
+        completion: @escaping @MainActor (Result<[Review], APIError>) -> Void
+    ) -> Call<[Review]> {
+        client.start(ReviewList(id: id), in: scope, completion: completion)
+    }
+}
+
+struct ProductList: Endpoint, Encodable {
+    typealias Output = Catalogue
+    let page: Int
+    var route: Route { .get("/products") }
+
+    static let parameterRules: ParameterRules<Self> = [.range("page", \.page, 1...1_000)]
+}
+
+struct ProductDetail: Endpoint {
+    typealias Output = Product
+    let id: Product.ID
+    var route: Route { .get("/products/\(id)") }
+}
+
+struct ReviewList: Endpoint {
+    typealias Output = [Review]
+    let id: Product.ID
+    var route: Route { .get("/products/\(id)/reviews") }
+}
+
+struct NewsletterLink: Endpoint {
+    typealias Output = Product
+    let number: Int
+    var route: Route { .get("/p/\(number)") }
+}

@@ -1,0 +1,47 @@
+import Penstock
+
+/// The app's way to its servers, put together in one place: a session, a client, and a manager for each module.
+///
+/// ```swift
+/// let shop = ShopApp(at: servers)
+/// try await shop.users.login(account: "alice", password: "open sesame")
+/// let order = try await shop.orders.placeOrder(of: 2, quantity: 3)
+/// ```
+public struct ShopApp: Sendable {
+    public let session: Session
+    public let client: APIClient
+    public let users: UserAPI
+    public let products: ProductAPI
+    public let orders: OrderAPI
+    public let places: PlaceAPI
+
+    /// - Parameter events: told of everything that happens to a call; `nil` is silent.
+    public init(
+        at servers: ShopAddresses, transport: any Transport = PlatformTransport.make(), events: (any EventSink)? = nil
+    ) {
+        let session = Session()
+        var configuration = APIClient.Configuration(services: [
+            .shop(at: servers.shop, session: session), .places(at: servers.places),
+        ])
+        configuration.environment = .development
+        configuration.allowsEnvironmentSwitch = true
+        configuration.identity = { session.user?.id ?? "" }
+        configuration.errorMapper = .shop
+        configuration.events = events
+        configuration.options.timeouts = Timeouts(total: .seconds(10))
+        configuration.options.cleartext = .loopback
+
+        self.session = session
+        client = APIClient(configuration, transport: transport)
+        users = UserAPI(client: client, session: session)
+        products = ProductAPI(client: client)
+        orders = OrderAPI(client: client)
+        places = PlaceAPI(client: client)
+    }
+
+    /// Sends the calls that begin from now on to another environment, where the login of this one means nothing.
+    public func switchEnvironment(to environment: ServerEnvironment) throws(APIError) {
+        try client.switchEnvironment(to: environment)
+        session.end()
+    }
+}

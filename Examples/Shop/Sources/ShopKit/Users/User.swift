@@ -1,0 +1,20 @@
+import Penstock
+
+/// A logged-in user.
+public struct User: Decodable, Hashable, Sendable {
+    @Default<Empty> public var id: String
+    @Default<Empty> public var token: String
+    @Default<Anonymous> public var name: String
+}
+
+/// The name of users who gave none.
+public enum Anonymous: DefaultValue {
+    public static let value = "a friend of the shop"
+}
+
+extension Validator<User> {
+    /// Without both, no later call could say who makes it.
+    static let complete = Validator.all(
+        .nonEmpty("a logged-in user has an id", \.id),
+        .nonEmpty("a logged-in user has a token", \.token))
+}

@@ -1,0 +1,23 @@
+import PenstockTesting
+
+/// Another company's server, which knows where stores are. It uses no envelope.
+public final class PlacesServer: Sendable {
+    /// The sockets, and the server's own count of what came by them.
+    public let wire: LoopbackServer
+
+    public init() throws {
+        wire = try LoopbackServer { request in
+            request.path == "/stores" ? .json(Self.stores) : .init(status: 404)
+        }
+    }
+
+    public var url: String { wire.url.absoluteString }
+
+    private static let stores = """
+        {"stores": [
+            {"name": "Quay", "street": "Kade 3", "city": "Rotterdam", "position": {"lat": 51.907, "lon": 4.488}},
+            {"name": "Market", "street": "Dam 12", "city": "Amsterdam", "position": {"lat": 52.373, "lon": 4.893}},
+            {"name": "Old Town", "street": "Vismarkt 1", "city": "Groningen", "position": {"lat": 53.216, "lon": 6.566}}
+        ]}
+        """
+}

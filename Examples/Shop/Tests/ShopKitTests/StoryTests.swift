@@ -1,0 +1,42 @@
+import ShopServer
+import Testing
+
+@testable import Shop
+
+/// The demo.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct StoryTests {
+    @Test("The story is told to its end, and says what happened")
+    func wholeStory() async throws {
+        var lines: [String] = []
+        try await Story.run { lines.append($0) }
+        let facts = [
+            "     1  Teapot, 24.90, 12 in stock, china, new",
+            "   business error 1001: wrong account or password",
+            "   Welcome, Alice. You are u-17.",
+            "   the server knew alice by the common parameters; 10 of 12 are left",
+            "   closure:  Teapot, Cup, Oolong, Gift card",
+            "   requests at the server: 1",
+            "   begun after the switch:  Test coffee bar, while the other was still under way",
+            "   the server saw 3 of them end; results that arrived: 0",
+            "   unreachable: connectionRefused",
+            "   invalid parameter: quantity must be from 1 to 99",
+            "   requests that reached a server: 0",
+            "   the server saw GET /p/3, then GET /products/3",
+            "The end: 11 chapters, 16 requests at 3 servers.",
+        ]
+        for fact in facts { #expect(lines.contains(fact), "the story does not say: \(fact)") }
+        #expect(lines.last == facts.last)
+    }
+
+    @Test("A surprise ends the story with the name of its chapter")
+    func surprise() async throws {
+        let world = try World(.test)
+        defer { world.close() }
+        var lines: [String] = []
+        let error = await #expect(throws: Surprise.self) { try await Story(at: world).tell { lines.append($0) } }
+        #expect(error?.description.contains("The right password") == true)
+        #expect(lines.last == "3. The right password")
+    }
+}

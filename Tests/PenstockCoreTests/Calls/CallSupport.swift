@@ -1,0 +1,68 @@
+import Foundation
+import PenstockCore
+import PenstockTesting
+
+struct Message: Codable, Hashable, Sendable {
+    var text: String
+}
+
+/// The API that the tests of calls send.
+struct Hello: Endpoint, Encodable {
+    typealias Output = Message
+    var name = "world"
+    var route: Route { .get("/hello") }
+}
+
+enum CallSupport {
+    static let greeting = HTTPResponse(status: 200, body: Data(#"{"text":"hello"}"#.utf8))
+
+    static func client(
+        _ transport: any Transport, _ change: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        var configuration = APIClient.Configuration(
+            services: [Service(.main, [.development: "https://api.example.com"])], build: .debug)
+        change(&configuration)
+        return APIClient(configuration, transport: transport)
+    }
+
+    /// Answers each request at once.
+    static func answering() -> StubTransport {
+        StubTransport { _ throws(TransportError) in greeting }
+    }
+
+    /// Holds `count` exchanges until they are cancelled or released.
+    static func holding(_ count: Int = 1) -> ScriptedTransport {
+        ScriptedTransport(Array(repeating: .held(.respond(greeting)), count: count))
+    }
+}
+
+/// Counts what is delivered, and waits for it.
+@MainActor
+final class Mailbox<Value: Sendable> {
+    private(set) var values: [Value] = []
+    private var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func put(_ value: Value) {
+        values.append(value)
+        let ready = waiters.filter { $0.count <= values.count }
+        waiters.removeAll { $0.count <= values.count }
+        for waiter in ready { waiter.continuation.resume() }
+    }
+
+    func wait(for count: Int) async {
+        guard values.count < count else { return }
+        await withCheckedContinuation { waiters.append((count, $0)) }
+    }
+}
+
+/// Lets everything that is ready to run on the main actor run.
+@MainActor
+func drainMainActor() async {
+    for _ in 0..<20 { await Task.yield() }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Who may end a call, and what is heard of it.
+@Suite struct CancellationTests {
+    @Test("Cancelling a handle ends its call once, as cancelled", .covers("S0.7"))
+    @MainActor func cancelEndsOnce() async throws {
+        let transport = CallSupport.holding()
+        let mailbox = Mailbox<Result<Message, APIError>>()
+        let call = CallSupport.client(transport).start(Hello(), completion: mailbox.put)
+        await transport.waitForExchanges(count: 1)
+        call.cancel()
+        call.cancel()
+        #expect(await call.result.failure?.kind == .cancelled)
+        await mailbox.wait(for: 1)
+        await drainMainActor()
+        #expect(mailbox.values.map { $0.failure?.kind } == [.cancelled])
+        #expect(transport.openExchangeCount == 0)
+    }
+
+    @Test("A suspended call waits; resumed, it completes", .covers("S0.7"))
+    func suspendAndResume() async throws {
+        let transport = CallSupport.answering()
+        let client = CallSupport.client(transport) { $0.callInterceptors = [Pause()] }
+        let call = client.start(Hello())
+        await Pause.entered.wait()
+        call.suspend()
+        Pause.leave.open()
+        for _ in 0..<50 { await Task.yield() }
+        #expect(transport.requests.isEmpty)
+        call.resume()
+        #expect(try await call.value == Message(text: "hello"))
+    }
+
+    @Test("Cancelling the task that sends ends the exchange", .covers("S0.19"))
+    func taskCancellationReachesTheTransport() async throws {
+        let transport = CallSupport.holding()
+        let client = CallSupport.client(transport)
+        let task = Task { try await client.send(Hello()) }
+        await transport.waitForExchanges(count: 1)
+        task.cancel()
+        let error = await #expect(throws: APIError.self) { try await task.value }
+        #expect(error?.kind == .cancelled)
+        #expect(transport.openExchangeCount == 0)
+        #expect(client.callCount == 0)
+    }
+
+    @Test("A call whose task is cancelled before it begins sends nothing", .covers("S0.19"))
+    func cancelledBeforeItBegins() async throws {
+        let transport = CallSupport.answering()
+        let client = CallSupport.client(transport)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await client.send(Hello())
+        }
+        task.cancel()
+        let error = await #expect(throws: APIError.self) { try await task.value }
+        #expect(error?.kind == .cancelled)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("Cancelling one call leaves the others", .covers("S2.25"))
+    func cancelOne() async throws {
+        let transport = CallSupport.holding(2)
+        let client = CallSupport.client(transport)
+        let first = client.start(Hello(name: "first"))
+        await transport.waitForExchanges(count: 1)
+        let second = client.start(Hello(name: "second"))
+        await transport.waitForExchanges(count: 2)
+        client.cancel(first.id)
+        #expect(await first.result.failure?.kind == .cancelled)
+        #expect(client.callCount == 1)
+        transport.release()
+        #expect(try await second.value == Message(text: "hello"))
+    }
+
+    @Test("Cancelling an API ends its calls and no others", .covers("S2.32"))
+    func cancelByEndpoint() async throws {
+        struct Other: Endpoint {
+            typealias Output = Message
+            var route: Route { .get("/other") }
+        }
+        let transport = CallSupport.holding(2)
+        let client = CallSupport.client(transport)
+        let hello = client.start(Hello())
+        await transport.waitForExchanges(count: 1)
+        let other = client.start(Other())
+        await transport.waitForExchanges(count: 2)
+        client.cancel(Hello.self)
+        #expect(await hello.result.failure?.kind == .cancelled)
+        transport.release()
+        #expect(try await other.value == Message(text: "hello"))
+    }
+
+    @Test("Cancelling all ends fifty calls, and the next one succeeds", .covers("S2.26"))
+    func cancelAll() async throws {
+        let transport = ScriptedTransport(
+            Array(repeating: .held(.respond(CallSupport.greeting)), count: 50) + [.respond(CallSupport.greeting)])
+        let client = CallSupport.client(transport)
+        let started = (0..<25).map { _ in client.start(Hello()) }
+        let sent = (0..<25).map { _ in Task { try await client.send(Hello()) } }
+        await transport.waitForExchanges(count: 50)
+        client.cancelAll()
+        for call in started { #expect(await call.result.failure?.kind == .cancelled) }
+        for task in sent {
+            let error = await #expect(throws: APIError.self) { try await task.value }
+            #expect(error?.kind == .cancelled)
+        }
+        #expect(client.callCount == 0)
+        #expect(try await client.send(Hello()) == Message(text: "hello"))
+    }
+
+    @Test("A scope that goes ends its calls, and nothing of them is delivered", .covers("S1.17", "S2.33"))
+    @MainActor func scopesEndTheirCalls() async throws {
+        let transport = CallSupport.holding(2)
+        let client = CallSupport.client(transport)
+        let mailbox = Mailbox<Result<Message, APIError>>()
+        var page: CallScope? = CallScope()
+        let owned = client.start(Hello(), in: page, completion: mailbox.put)
+        await transport.waitForExchanges(count: 1)
+        let free = client.start(Hello())
+        await transport.waitForExchanges(count: 2)
+        page = nil
+        #expect(await owned.result.failure?.kind == .cancelled)
+        await drainMainActor()
+        #expect(mailbox.values.isEmpty)
+        transport.release()
+        #expect(try await free.value == Message(text: "hello"))
+    }
+
+    @Test("What arrived before the scope went, but was not delivered yet, is not delivered", .covers("S1.17"))
+    @MainActor func nothingIsDeliveredAfterTheScope() async throws {
+        let client = CallSupport.client(CallSupport.answering())
+        let mailbox = Mailbox<Result<Message, APIError>>()
+        var page: CallScope? = CallScope()
+        let recorder = EventRecorder()
+        let observed = client.with { $0.events = recorder }
+        observed.start(Hello(), in: page, completion: mailbox.put)
+        // The main actor is held here until the call is over, so the delivery can only come after the scope.
+        while !recorder.records.contains(where: { if case .callEnded = $0.event { true } else { false } }) {}
+        page = nil
+        await drainMainActor()
+        #expect(mailbox.values.isEmpty)
+    }
+
+    @Test("Cancelling a scope tells its callers and leaves it usable", .covers("S2.25"))
+    @MainActor func cancelledScopesGoOn() async throws {
+        let transport = ScriptedTransport([.held(.respond(CallSupport.greeting)), .respond(CallSupport.greeting)])
+        let client = CallSupport.client(transport)
+        let page = CallScope()
+        let mailbox = Mailbox<Result<Message, APIError>>()
+        client.start(Hello(), in: page, completion: mailbox.put)
+        await transport.waitForExchanges(count: 1)
+        #expect(page.callCount == 1)
+        page.cancelAll()
+        await mailbox.wait(for: 1)
+        #expect(mailbox.values.first?.failure?.kind == .cancelled)
+        #expect(page.callCount == 0)
+        #expect(try await client.send(Hello(), in: page) == Message(text: "hello"))
+    }
+
+    @Test("Numbers of calls are unique across clients; a thousand started and cancelled leave nothing", .covers("S3.9"))
+    func callNumbersAreUnique() async throws {
+        let clients = (0..<4).map { _ in CallSupport.client(CallSupport.answering()) }
+        let ids = await withTaskGroup(of: CallID.self) { group in
+            for index in 0..<1_000 {
+                group.addTask {
+                    let call = clients[index % 4].start(Hello())
+                    if index.isMultiple(of: 2) { clients[index % 4].cancel(call.id) }
+                    _ = await call.result
+                    return call.id
+                }
+            }
+            return await group.reduce(into: Set<CallID>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1_000)
+        #expect(clients.allSatisfy { $0.callCount == 0 })
+    }
+
+    /// Holds a call in the app's code until the test lets it go.
+    private struct Pause: Interceptor {
+        static let entered = Latch()
+        static let leave = Latch()
+
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            Self.entered.open()
+            await Self.leave.wait()
+            return try await next(request)
+        }
+    }
+}
+
+/// Opens once; everybody who waits goes on.
+final class Latch: Sendable {
+    private let state = Locked<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}

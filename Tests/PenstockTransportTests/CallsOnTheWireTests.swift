@@ -1,0 +1,157 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// What a client's calls do on real sockets, on every transport that has one.
+@Suite struct CallsOnTheWireTests {
+    @Test("Cancelling the task closes the wire", .covers("S0.19"), arguments: TransportUnderTest.withWire)
+    func taskCancellationClosesTheWire(transport: TransportUnderTest) async throws {
+        try await Shop.run(transport, answering: { _ in .hold }) { server, client in
+            let task = Task { try await client.send(Ping()) }
+            try await server.waitForRequests(count: 1)
+            task.cancel()
+            let error = await #expect(throws: APIError.self) { try await task.value }
+            #expect(error?.kind == .cancelled)
+            try await server.waitForAborts(count: 1)
+        }
+    }
+
+    @Test(
+        "A scope that goes closes the wire, and the request that waited gets the slot", .covers("S1.17"),
+        arguments: TransportUnderTest.withOneSlot)
+    func deadScopesFreeTheirSlot(transport: TransportUnderTest) async throws {
+        let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
+            request.path == "/held" ? .hold : .text("pong")
+        }
+        try await Shop.run(transport, answering: answer) { server, client in
+            var page: CallScope? = CallScope()
+            let delivered = Locked(0)
+            let held = client.start(Held(), in: page) { _ in delivered.withLock { $0 += 1 } }
+            try await server.waitForRequests(count: 1)
+            let waiting = client.start(Ping())
+            page = nil
+            try await server.waitForAborts(count: 1)
+            #expect(String(decoding: try await waiting.value, as: UTF8.self) == "pong")
+            _ = await held.result
+            #expect(delivered.withLock { $0 } == 0)
+            #expect(server.requests.map(\.path) == ["/held", "/ping"])
+        }
+    }
+
+    @Test(
+        "A suspended call gets no bytes; resumed, it completes", .covers("S0.7"),
+        arguments: TransportUnderTest.withWire.filter { $0.capabilities.contains(.suspension) })
+    func suspendStopsBytes(transport: TransportUnderTest) async throws {
+        let piece = Data(repeating: 7, count: 64 << 10)
+        let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in
+            .chunks(Array(repeating: piece, count: 200), pause: .milliseconds(1))
+        }
+        try await Shop.run(transport, answering: answer) { _, client in
+            let call = client.start(Ping())
+            let moved = Locked(0)
+            let watcher = Task {
+                for try await case .progress(let progress) in call.events {
+                    moved.withLock { $0 = progress.received }
+                }
+            }
+            while moved.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            call.suspend()
+            let settled = try await Self.settled(moved)
+            #expect(settled < 200 * piece.count)
+            call.resume()
+            #expect(try await call.value.count == 200 * piece.count)
+            watcher.cancel()
+        }
+    }
+
+    @Test(
+        "Fifty calls are cancelled together; the next one succeeds", .covers("S2.26"),
+        arguments: TransportUnderTest.withWire)
+    func cancelAllOnTheWire(transport: TransportUnderTest) async throws {
+        let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
+            request.path == "/held" ? .hold : .text("pong")
+        }
+        try await Shop.run(transport, answering: answer) { server, client in
+            let calls = (0..<50).map { _ in client.start(Held()) }
+            try await server.waitForRequests(count: 50)
+            client.cancelAll()
+            for call in calls {
+                let result = await call.result
+                #expect(throws: APIError.self) { try result.get() }
+            }
+            try await server.waitForAborts(count: 50)
+            #expect(String(decoding: try await client.send(Ping()), as: UTF8.self) == "pong")
+            #expect(client.callCount == 0)
+        }
+    }
+
+    @Test("A thousand calls that wait grow no threads", .covers("S3.39"), arguments: TransportUnderTest.withCheapWaits)
+    func waitingCostsNoThread(transport: TransportUnderTest) async throws {
+        let release = Locked(false)
+        let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in .hold }
+        try await Shop.run(transport, answering: answer) { server, client in
+            _ = release
+            let before = Self.clientThreads(server)
+            let calls = (0..<1_000).map { _ in client.start(Held()) }
+            try await server.waitForRequests(count: 1_000, limit: .seconds(30))
+            #expect(Self.clientThreads(server) - before <= 8)
+            client.cancelAll()
+            for call in calls { _ = await call.result }
+        }
+    }
+
+    /// Threads of this process that are not the server's, which has one for each connection.
+    private static func clientThreads(_ server: LoopbackServer) -> Int {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+        return all - server.openConnectionCount
+    }
+
+    /// The count once it has stayed the same for a while.
+    private static func settled(_ count: Locked<Int>) async throws -> Int {
+        var last = -1
+        var stable = 0
+        while stable < 10 {
+            try await Task.sleep(for: .milliseconds(10))
+            let now = count.withLock { $0 }
+            stable = now == last ? stable + 1 : 0
+            last = now
+        }
+        return last
+    }
+
+    private struct Ping: Endpoint {
+        typealias Output = Data
+        var route: Route { .get("/ping") }
+    }
+
+    private struct Held: Endpoint {
+        typealias Output = Data
+        var route: Route { .get("/held") }
+    }
+}
+
+/// A client of one transport on a server of its own, both closed at the end.
+private enum Shop {
+    static func run(
+        _ transport: TransportUnderTest,
+        answering: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response,
+        _ body: (LoopbackServer, APIClient) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(handler: answering)
+        defer { server.stop() }
+        var configuration = APIClient.Configuration(
+            services: [Service(.main, [.development: server.url.absoluteString])], build: .debug)
+        configuration.options.cleartext = .loopback
+        let client = APIClient(configuration, transport: transport.make(server))
+        do {
+            try await body(server, client)
+        } catch {
+            await client.transport.shutdown()
+            throw error
+        }
+        await client.transport.shutdown()
+        try await server.waitForOpenConnections(atMost: 0)
+    }
+}
