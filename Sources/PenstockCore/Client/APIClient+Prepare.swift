@@ -46,7 +46,9 @@ extension APIClient {
     private func ownParameters<E: Endpoint>(of endpoint: E) throws(ParameterEncodingError) -> ParameterValue? {
         if E.Parameters.self == NoParameters.self { return nil }
         let value = try ParameterEncoder().encode(endpoint.parameters)
-        return value.isNull ? nil : value
+        // A bare `nil` here would be a `ParameterValue` itself: null, which is no absence.
+        guard !value.isNull else { return Optional.none }
+        return value
     }
 
     private func request<E: Endpoint>(
