@@ -56,7 +56,9 @@ let package = Package(
             name: "PenstockCurlTests", dependencies: ["PenstockCurl", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PenstockEndToEndTests", dependencies: ["Penstock", "PenstockTestSupport"], swiftSettings: strict),
+            name: "PenstockEndToEndTests",
+            dependencies: ["Penstock", "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .testTarget(

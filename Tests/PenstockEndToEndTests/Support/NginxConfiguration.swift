@@ -18,7 +18,8 @@ struct NginxConfiguration {
         error_log stderr warn;
         events { worker_connections 1024; }
         http {
-            access_log off;
+            log_format requests '$server_port $status $body_bytes_sent $request_uri';
+            access_log \(folder.path)/\(NginxServer.accessLogName) requests;
             client_body_temp_path body;
             proxy_temp_path proxy;
             fastcgi_temp_path fastcgi;

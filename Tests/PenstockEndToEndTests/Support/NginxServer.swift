@@ -13,7 +13,10 @@ struct NginxServer: Sendable {
     let wrongHost: String
     /// The certificate that a client must trust to reach ``https``, as a PEM file.
     let certificateAuthority: URL
+    /// A line for each request that was read: port, status, bytes of content sent, target. Written when a request ends.
+    let accessLog: URL
 
+    static let accessLogName = "access.log"
     /// The bytes of `/large.bin`.
     static let largeFile = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ ($0 >> 8)) })
     /// The text of `/list.json`, which compresses well.
@@ -22,10 +25,11 @@ struct NginxServer: Sendable {
     static func start() throws -> NginxServer {
         guard let program = Programs.nginx else { throw HarnessError("nginx is missing: run `make setup`") }
         let ready = UUID().uuidString
-        var authority = URL(fileURLWithPath: "/")
+        var (authority, accessLog) = (URL(fileURLWithPath: "/"), URL(fileURLWithPath: "/"))
         let ports = try ServerProcess.start(program, ports: 6) { folder, ports in
             let certificates = try Certificates(in: folder)
             authority = certificates.authority.certificate
+            accessLog = folder.appendingPathComponent(accessLogName)
             try writeContent(to: folder)
             let configuration = NginxConfiguration(
                 folder: folder, ports: ports, certificates: certificates, ready: ready)
@@ -40,7 +44,7 @@ struct NginxServer: Sendable {
             http: "http://127.0.0.1:\(ports[0])", elsewhere: "http://127.0.0.1:\(ports[1])",
             https: "https://localhost:\(ports[2])", expired: "https://localhost:\(ports[3])",
             selfSigned: "https://localhost:\(ports[4])", wrongHost: "https://localhost:\(ports[5])",
-            certificateAuthority: authority)
+            certificateAuthority: authority, accessLog: accessLog)
     }
 
     private static func writeContent(to folder: URL) throws {

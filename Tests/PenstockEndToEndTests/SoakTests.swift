@@ -1,0 +1,137 @@
+#if os(Linux)
+    import Foundation
+    import Penstock
+    import PenstockTestSupport
+    import PenstockTesting
+    import Testing
+
+    /// Many calls through everything that a call passes by default, and nothing of them left afterwards.
+    ///
+    /// Each test has a process of its own, so that the descriptors and threads it counts are nobody else's. By default
+    /// they make a tenth of the calls; `PENSTOCK_SOAK=full` makes all of them and prints how long they took.
+    @Suite(.serialized, .timeLimit(.minutes(5)))
+    struct SoakTests {
+        @Test("Calls in sequence use one connection and leave nothing behind", .covers("S1.10"))
+        func sequence() async throws {
+            let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                try await Soak.measure(calls: Soak.isFull ? 100_000 : 10_000, atOnce: 1, connections: 1)
+            }
+            Soak.show(result)
+        }
+
+        @Test("Calls at once, five hundred at a time, leave nothing behind", .covers("S2.7"))
+        func crowd() async throws {
+            let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                try await Soak.measure(calls: Soak.isFull ? 10_000 : 5_000, atOnce: 500, connections: 500)
+            }
+            Soak.show(result)
+        }
+    }
+
+    /// The measurement, run in a process of its own.
+    private enum Soak {
+        static let isFull = ProcessInfo.processInfo.environment["PENSTOCK_SOAK"] == "full"
+
+        struct Item: Decodable, Sendable {
+            let id: Int
+        }
+
+        struct GetItem: Endpoint {
+            let id: Int
+            var route: Route { .get("/items/\(id)") }
+            typealias Output = Item
+        }
+
+        static func measure(calls: Int, atOnce: Int, connections: Int) async throws {
+            // What is made once for the life of a process is made before anything is counted.
+            try await run(calls: 2 * atOnce, atOnce: atOnce, connections: connections)
+            let before = Inventory()
+            let begin = ContinuousClock.now
+            try await run(calls: calls, atOnce: atOnce, connections: connections)
+            let taken = begin.duration(to: .now)
+            let after = await Inventory.settled(at: before)
+            #expect(after.descriptors == before.descriptors)
+            #expect(after.threads <= before.threads)
+            tell("\(calls) calls, \(atOnce) at once: \(taken); before: \(before); after: \(after)")
+        }
+
+        /// One life of a server and a client.
+        private static func run(calls: Int, atOnce: Int, connections: Int) async throws {
+            var limits = LoopbackServer.Configuration()
+            limits.recordedRequests = 0
+            let server = try LoopbackServer(limits) { request in
+                .json(#"{"retcode":0,"retdesc":"","data":{"id":\#(request.path.dropFirst("/items/".count))}}"#)
+            }
+            let client = client(of: server)
+            let wrong = await withTaskGroup(of: Int.self) { group in
+                for worker in 0..<atOnce {
+                    group.addTask { await work(client, ids: stride(from: worker, to: calls, by: atOnce)) }
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(wrong == 0)
+            #expect(client.callCount == 0)
+            #expect(server.requestCount == calls)
+            #expect(server.connectionCount <= connections)
+            await client.transport.shutdown()
+            try await server.waitForOpenConnections(atMost: 0)
+            server.stop()
+        }
+
+        private static func client(of server: LoopbackServer) -> APIClient {
+            let service = Service(.main, [.test: server.url.absoluteString], envelope: .retcode)
+            var configuration = APIClient.Configuration(services: [service])
+            configuration.environment = .test
+            configuration.options.cleartext = .loopback
+            configuration.cookies = MemoryCookieStore()
+            return APIClient(configuration)
+        }
+
+        /// - Returns: how many calls did not bring what they asked for.
+        private static func work(_ client: APIClient, ids: StrideTo<Int>) async -> Int {
+            var wrong = 0
+            for id in ids {
+                let item = try? await client.send(GetItem(id: id))
+                if item?.id != id { wrong += 1 }
+            }
+            return wrong
+        }
+
+        private static func tell(_ text: String) {
+            FileHandle.standardError.write(Data("soak: \(text)\n".utf8))
+        }
+
+        static func show(_ result: ExitTest.Result?) {
+            guard isFull, let result else { return }
+            print(String(decoding: result.standardErrorContent, as: UTF8.self), terminator: "")
+        }
+    }
+
+    /// What this process has open.
+    private struct Inventory: Equatable, CustomStringConvertible {
+        let descriptors: Int
+        let threads: Int
+
+        init() {
+            descriptors = Self.count("/proc/self/fd")
+            threads = Self.count("/proc/self/task")
+        }
+
+        var description: String { "\(descriptors) descriptors, \(threads) threads" }
+
+        /// Threads that were told to end need a moment to be gone.
+        static func settled(at goal: Inventory) async -> Inventory {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+            while ContinuousClock.now < deadline {
+                let now = Inventory()
+                if now.descriptors == goal.descriptors, now.threads <= goal.threads { return now }
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            return Inventory()
+        }
+
+        private static func count(_ folder: String) -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? -1
+        }
+    }
+#endif
