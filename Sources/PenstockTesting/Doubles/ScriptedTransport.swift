@@ -44,7 +44,7 @@ public final class ScriptedTransport: Transport {
         self.capabilities = capabilities
     }
 
-    /// Lets the exchange go on that has been held the longest.
+    /// Lets the exchange go on that has been held the longest of those that are still open.
     public func release() {
         let exchange = state.withLock { state in state.held.isEmpty ? nil : state.held.removeFirst() }
         exchange?.release()
@@ -82,7 +82,10 @@ public final class ScriptedTransport: Transport {
         state.withLock { $0.open += 1 }
         defer {
             exchange.control.detach()
-            state.withLock { $0.open -= 1 }
+            state.withLock { state in
+                state.open -= 1
+                state.held.removeAll { $0 === running }
+            }
         }
         let step = try begin(exchange, running)
         guard await running.untilReleased(isSuspended: exchange.control.isSuspended) else {
