@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// Type-checks sources against the built core: for rules that the compiler itself keeps.
+struct Compiler {
+    let succeeded: Bool
+    /// What the compiler said, without the notes' source excerpts.
+    let diagnostics: String
+
+    /// - Parameter sources: the files of one program, by name.
+    static func check(_ sources: [String: String]) async throws -> Compiler {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("snippet-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var files: [String] = []
+        for (name, text) in sources {
+            let file = folder.appendingPathComponent(name)
+            try Data(text.utf8).write(to: file)
+            files.append(file.path)
+        }
+        return try await run(files.sorted())
+    }
+
+    private static func run(_ files: [String]) async throws -> Compiler {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "-I", try modules()] + files
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                let output = pipe.fileHandleForReading.readDataToEndOfFile()
+                process.waitUntilExit()
+                continuation.resume(
+                    returning: Compiler(
+                        succeeded: process.terminationStatus == 0, diagnostics: String(decoding: output, as: UTF8.self)
+                    ))
+            }
+        }
+    }
+
+    /// The folder of the modules that this test was built with: beside the test's own executable, or above it.
+    private static func modules() throws -> String {
+        let executable = try #require(Bundle.main.executableURL)
+        let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0) }
+        for start in [executable] + arguments {
+            var folder = start
+            while folder.path != "/" {
+                folder.deleteLastPathComponent()
+                let modules = folder.appendingPathComponent("Modules")
+                let core = modules.appendingPathComponent("PenstockCore.swiftmodule")
+                if FileManager.default.fileExists(atPath: core.path) { return modules.path }
+            }
+        }
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "PenstockCore.swiftmodule"])
+    }
+}
