@@ -86,7 +86,7 @@ struct HTTPBinRequestTests {
         let base = try await EndToEndServers.shared().httpbin.base
         try await client(wire) { client in
             let response = try await client.response(for: Anything(path: "/anything/\("größe 7?x=1&y")/reviews"))
-            #expect(response.request.url.path == "/anything/gr%C3%B6%C3%9Fe%207%3Fx=1&y/reviews")
+            #expect(response.request.url.path == "/anything/gr%C3%B6%C3%9Fe%207%3Fx%3D1%26y/reviews")
             #expect(response.value["args"]?.object == [:])
             let seen = response.value["url"]?.string
             #expect(seen?.removingPercentEncoding == "\(base)/anything/größe 7?x=1&y/reviews")

@@ -73,6 +73,7 @@ struct NginxFileTests {
             let call = client.start(Download("/slow.bin", mark: mark))
             for try await case .progress(let progress) in call.events where progress.received > 0 { break }
             call.cancel()
+            _ = await call.result
             let line = try await log.line(about: mark)
             #expect(line.contentBytes < NginxServer.largeFile.count)
         }

@@ -55,5 +55,5 @@ extension APIClient {
 
 extension APIError {
     /// The kind without what it holds, where that is a text for people.
-    var kindName: String { String("\(kind)".prefix { $0 != "(" }) }
+    var kindName: String { String("\(kind)".prefix { $0 != ":" }) }
 }
