@@ -75,7 +75,8 @@ struct HTTPBinResponseTests {
     // MARK: Time-outs
 
     @Test(
-        "A time-out ends its own call and leaves a longer one alone", .covers("S0.11", "S2.7"), arguments: Wire.allCases)
+        "A time-out ends its own call and leaves a longer one alone", .covers("S0.11", "S2.7"), arguments: Wire.allCases
+    )
     func timeouts(wire: Wire) async throws {
         try await client(wire) { client in
             async let patient = client.send(Document("/delay/1"), options: .timeout(.seconds(20)))
