@@ -21,6 +21,7 @@ enum URLSessionErrors {
         // On Linux an empty reply is a bad one, and content that breaks off is of no known kind.
         case .networkConnectionLost, .badServerResponse: .connectionLost
         case .unknown where isAnswered: .connectionLost
+        case .unknown: tlsFailure(error.localizedDescription).map { .tls($0) } ?? .other
         // On Linux a reply that is not HTTP is blamed on the URL.
         case .unsupportedURL, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
             .protocolViolation
@@ -31,6 +32,13 @@ enum URLSessionErrors {
         case .dataLengthExceedsMaximum: .limitExceeded(.bodyBytes)
         default: .other
         }
+    }
+
+    /// On Linux a refused certificate has no code of its own: only libcurl's text tells.
+    private static func tlsFailure(_ text: String) -> TransportError.TLSFailure? {
+        if text.contains("certificate has expired") { return .expired }
+        if text.hasPrefix("SSL: "), text.contains("subject name") { return .wrongHost }
+        return text.hasPrefix("SSL certificate problem") ? .untrusted : nil
     }
 
     /// Whether the failure came before anything could be sent.

@@ -86,7 +86,7 @@ struct HTTPBinRequestTests {
         let base = try await EndToEndServers.shared().httpbin.base
         try await client(wire) { client in
             let response = try await client.response(for: Anything(path: "/anything/\("größe 7?x=1&y")/reviews"))
-            #expect(response.request.url.path == "/anything/gr%C3%B6%C3%9Fe%207%3Fx=1&y/reviews")
+            #expect(response.request.url.path == "/anything/gr%C3%B6%C3%9Fe%207%3Fx%3D1%26y/reviews")
             #expect(response.value["args"]?.object == [:])
             let seen = response.value["url"]?.string
             #expect(seen?.removingPercentEncoding == "\(base)/anything/größe 7?x=1&y/reviews")
@@ -120,7 +120,7 @@ struct HTTPBinRequestTests {
         try await client(wire) { client in
             for body in [HTTPBody.bytes(Self.allBytes), try .file(file)] {
                 let reply = try await client.send(Anything(method: .put, headers: Self.binary, body: body))
-                #expect(reply.receivedBody == Self.allBytes)
+                #expect(areSame(reply.receivedBody, Self.allBytes))
                 #expect(reply[path: "headers.Content-Length"]?.string == "\(Self.allBytes.count)")
             }
         }
@@ -139,7 +139,7 @@ struct HTTPBinRequestTests {
                     continue
                 }
                 let reply = try await client.send(upload)
-                #expect(reply.receivedBody == Self.allBytes)
+                #expect(areSame(reply.receivedBody, Self.allBytes))
                 let headers = reply["headers"]
                 #expect(headers?["Content-Length"]?.string == length.map(String.init))
                 #expect(headers?["Transfer-Encoding"]?.string == (length == nil ? "chunked" : nil))

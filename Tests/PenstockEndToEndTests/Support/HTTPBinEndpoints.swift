@@ -30,16 +30,6 @@ struct Document: Endpoint {
     typealias Output = JSONValue
 }
 
-/// Bytes made from a seed: the same for the same seed, however they are framed.
-struct SeededBytes: Endpoint {
-    let path: RoutePath
-    let seed: Int
-
-    var route: Route { .get(path) }
-    var parameters: ParameterObject { ["seed": seed] }
-    typealias Output = Data
-}
-
 extension JSONValue {
     /// The body as httpbin says it: text, or base64 where it is none.
     var receivedBody: Data? {

@@ -54,6 +54,11 @@ extension APIClient {
 }
 
 extension APIError {
-    /// The kind without what it holds, where that is a text for people.
-    var kindName: String { String("\(kind)".prefix { $0 != "(" }) }
+    /// The name of the kind, without what it holds.
+    var kindName: String { String("\(kind)".prefix { $0.isLetter }) }
+}
+
+/// Whether two contents are the same. As one word, since a failed comparison of megabytes would be shown byte by byte.
+func areSame(_ one: Data?, _ other: Data) -> Bool {
+    one == other
 }
