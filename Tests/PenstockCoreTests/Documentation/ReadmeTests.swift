@@ -1,0 +1,50 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+/// The samples of the README compile as they stand.
+@Suite struct ReadmeTests {
+    @Test("Every Swift sample of the README compiles")
+    func samplesCompile() async throws {
+        let blocks = try Self.samples()
+        #expect(blocks.count > 10)
+        let declarations = blocks.filter(Self.declares)
+        let statements = blocks.filter { !Self.declares($0) }
+        let program = declarations.joined(separator: "\n") + "\n" + Self.wrapped(statements)
+        let result = try await Compiler.check(["Readme.swift": program, "Prelude.swift": Self.prelude])
+        #expect(result.succeeded, "\(result.diagnostics)")
+    }
+
+    /// The umbrella module, which would bring C headers into the check, is stood in for by what it exports.
+    private static let prelude = """
+        @_exported import Foundation
+        @_exported import PenstockCore
+        extension APIClient {
+            convenience init(_ configuration: Configuration) { fatalError() }
+        }
+        """
+
+    /// The fenced blocks that are marked as Swift.
+    private static func samples() throws -> [String] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        return text.components(separatedBy: "```swift\n").dropFirst().map { part in
+            String(part.prefix(upTo: part.range(of: "\n```")?.lowerBound ?? part.endIndex))
+                .replacingOccurrences(of: "import Penstock\n", with: "")
+        }
+    }
+
+    private static func declares(_ block: String) -> Bool {
+        let first = block.drop { $0.isWhitespace }
+        return ["struct", "final class", "extension"].contains { first.hasPrefix($0) }
+    }
+
+    /// The statements as one function, in their order; imports stand above it.
+    private static func wrapped(_ blocks: [String]) -> String {
+        let lines = blocks.joined(separator: "\n").split(separator: "\n", omittingEmptySubsequences: false)
+        let imports = lines.filter { $0.hasPrefix("import ") }.joined(separator: "\n")
+        let body = lines.filter { !$0.hasPrefix("import ") }.joined(separator: "\n")
+        return "\(imports)\n@MainActor func samples() async throws {\n\(body)\n}\n"
+    }
+}
