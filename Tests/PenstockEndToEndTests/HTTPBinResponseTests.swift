@@ -101,6 +101,18 @@ struct HTTPBinResponseTests {
         }
     }
 
+    @Test("Bytes that keep coming hold the idle time-out off", .covers("S0.11"), arguments: Wire.allCases)
+    func idleTimeoutHeldOff(wire: Wire) async throws {
+        let patient = CallOptions.with {
+            $0.parameters = ["duration": 2.4, "numbytes": 12, "delay": 0]
+            $0.timeouts = Timeouts(idle: .milliseconds(1_200))
+        }
+        try await client(wire) { client in
+            let drops = try await client.send(Download("/drip"), options: patient)
+            #expect(drops.count == 12)
+        }
+    }
+
     // MARK: Cookies
 
     @Test("A cookie set on the way of a redirect is sent at its end, until it is deleted", arguments: Wire.allCases)

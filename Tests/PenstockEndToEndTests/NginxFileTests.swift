@@ -101,13 +101,4 @@ struct NginxFileTests {
             #expect(try await client.send(Echo()).method == "GET")
         }
     }
-
-    @Test("Bytes that keep coming hold the idle time-out off", .covers("S0.11"), arguments: Wire.allCases)
-    func idleTimeoutHeldOff(wire: Wire) async throws {
-        let patient = CallOptions.with { $0.timeouts = Timeouts(idle: .seconds(2), total: .seconds(3)) }
-        try await client(wire) { client in
-            let error = try await client.failure(Download("/slow.bin"), options: patient)
-            #expect(error.kind == .timeout(.total))
-        }
-    }
 }
