@@ -15,7 +15,9 @@ import Testing
         #expect(rig.sent.first?.text == #"{"account":"alice","age":7}"#)
     }
 
-    @Test(.covers("S1.5", "S0.6")) func `a manager's method takes business arguments and the right request arrives`() async throws {
+    @Test(.covers("S1.5", "S0.6")) func `a manager's method takes business arguments and the right request arrives`()
+        async throws
+    {
         let rig = Rig()
         let user: Product = try await ShopManager(client: rig.client).login(account: "alice", password: "secret")
         #expect(user.name == "tea")
@@ -136,7 +138,8 @@ final class Ending: APIManagerDelegate {
         let server = try LoopbackServer { _ in .json(#"{"retcode":0}"#) }
         defer { server.stop() }
         let stub = StubTransport(answeredBy: server)
-        let service = Service(.main, [.development: server.url.absoluteString], options: .with { $0.cleartext = .loopback })
+        let service = Service(
+            .main, [.development: server.url.absoluteString], options: .with { $0.cleartext = .loopback })
         let client = APIClient(.init(services: [service]), transport: stub)
         let names = [
             "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PURGE", "M-SEARCH", "get", "x!#$%&'*",

@@ -108,7 +108,9 @@ import Testing
         let result = try await Compiler.check(["apis.swift": head + declarations.joined(separator: "\n")])
         #expect(result.succeeded, "\(result.diagnostics.prefix(2_000))")
         let broken = try await Compiler.check([
-            "apis.swift": head + declarations.joined(separator: "\n").replacing("Output = Item", with: "Output = Itm", maxReplacements: 1)
+            "apis.swift": head
+                + declarations.joined(separator: "\n").replacing(
+                    "Output = Item", with: "Output = Itm", maxReplacements: 1)
         ])
         #expect(!broken.succeeded)
     }

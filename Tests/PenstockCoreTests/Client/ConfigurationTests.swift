@@ -26,49 +26,73 @@ struct Tuned: Endpoint {
     }
 
     static let fields: [String: Field] = [
-        "baseURL": Field { $0.baseURL = "https://base\($1).example" } read: { request, _ in
+        "baseURL": Field {
+            $0.baseURL = "https://base\($1).example"
+        } read: { request, _ in
             Int(request.url.host.dropFirst(4).prefix { $0 != "." })
         },
-        "environment": Field { $0.environment = .custom("\($1)") } read: { request, call in
+        "environment": Field {
+            $0.environment = .custom("\($1)")
+        } read: { request, call in
             request.url.host == "env\(call.environment.name).example" ? Int(call.environment.name) : nil
         },
-        "headers": Field { $0.headers = ["X-Level": "\($1)"] } read: { request, _ in
+        "headers": Field {
+            $0.headers = ["X-Level": "\($1)"]
+        } read: { request, _ in
             request.fields["X-Level"].flatMap { Int($0) }
         },
-        "parameters": Field { $0.parameters = ["level": $1] } read: { request, _ in
+        "parameters": Field {
+            $0.parameters = ["level": $1]
+        } read: { request, _ in
             Int(request.text.filter(\.isNumber))
         },
-        "timeouts": Field { $0.timeouts = Timeouts(idle: .seconds(1_000 + $1)) } read: { _, call in
+        "timeouts": Field {
+            $0.timeouts = Timeouts(idle: .seconds(1_000 + $1))
+        } read: { _, call in
             (call.settings.timeouts.idle ?? .zero).components.seconds > 1_000
                 ? Int((call.settings.timeouts.idle ?? .zero).components.seconds) - 1_000 : nil
         },
-        "limits": Field { $0.limits = ResponseLimits(headerCount: 5_000 + $1) } read: { _, call in
+        "limits": Field {
+            $0.limits = ResponseLimits(headerCount: 5_000 + $1)
+        } read: { _, call in
             call.settings.limits.headerCount > 5_000 ? call.settings.limits.headerCount - 5_000 : nil
         },
-        "trust": Field { $0.trust = .authorities(URL(fileURLWithPath: "/\($1)")) } read: { _, call in
+        "trust": Field {
+            $0.trust = .authorities(URL(fileURLWithPath: "/\($1)"))
+        } read: { _, call in
             guard case .file(let url) = call.settings.trust.anchors else { return nil }
             return Int(url.lastPathComponent)
         },
-        "redirects": Field { $0.redirects = RedirectPolicy(limit: 100 + $1) } read: { _, call in
+        "redirects": Field {
+            $0.redirects = RedirectPolicy(limit: 100 + $1)
+        } read: { _, call in
             call.settings.redirects.limit > 100 ? call.settings.redirects.limit - 100 : nil
         },
-        "cleartext": Field { $0.cleartext = .hosts(["\($1).example"]) } read: { _, call in
+        "cleartext": Field {
+            $0.cleartext = .hosts(["\($1).example"])
+        } read: { _, call in
             (0...9).first { call.settings.cleartext == .hosts(["\($0).example"]) }
         },
-        "status": Field { $0.status = .codes(200..<(300 + $1)) } read: { _, call in
+        "status": Field {
+            $0.status = .codes(200..<(300 + $1))
+        } read: { _, call in
             (1...9).first { call.settings.status == .codes(200..<(300 + $0)) }
         },
         "formFormat": Field { options, number in
             options.formFormat = FormFormat(dates: .custom { _ in .int(Int64(number)) })
         } read: { _, call in
-            (try? call.settings.formFormat.text(.object(["d": ParameterValue.date(Date())]))).flatMap { Int($0.dropFirst(2)) }
+            (try? call.settings.formFormat.text(.object(["d": ParameterValue.date(Date())]))).flatMap {
+                Int($0.dropFirst(2))
+            }
         },
         "jsonFormat": Field { options, number in
             options.jsonFormat = JSONFormat(dates: .custom { _ in .int(Int64(number)) })
         } read: { _, call in
             (try? call.settings.jsonFormat.text(.date(Date()))).flatMap { Int($0) }
         },
-        "modelFormat": Field { $0.modelFormat = DecodingOptions(maximumDepth: 10 + $1) } read: { _, call in
+        "modelFormat": Field {
+            $0.modelFormat = DecodingOptions(maximumDepth: 10 + $1)
+        } read: { _, call in
             let depth = call.settings.modelFormat.maximumDepth - 10
             return (1...9).contains(depth) ? depth : nil
         },

@@ -83,7 +83,9 @@ import Testing
         #expect(try ServerEnvironment(named: "staging", among: [.custom("staging")]).name == "staging")
     }
 
-    @Test(.covers("S1.23")) func `a release build begins in production and does not switch unless told it may`() async throws {
+    @Test(.covers("S1.23")) func `a release build begins in production and does not switch unless told it may`()
+        async throws
+    {
         let release = Rig(build: .release)
         #expect(release.client.environment == .production)
         let refused = error { () throws(APIError) in try release.client.switchEnvironment(to: .test) }
@@ -101,7 +103,9 @@ import Testing
         #expect(release.hosts + flagged.hosts == ["production.shop.example.com", "test.shop.example.com"])
     }
 
-    @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`() async throws {
+    @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`()
+        async throws
+    {
         let rig = Rig([Service(.main, [.development: "https://dev.example.com"])])
         try rig.client.switchEnvironment(to: .production)
         let missing = await failure { try await rig.client.send(GetProduct()) }
@@ -117,9 +121,11 @@ import Testing
     @Test(.covers("S1.23")) func `plain http is refused unsent, unless the host is allowed`() async throws {
         let rig = Rig([
             Service(.main, [.development: "http://plain.example.com"], envelope: .retcode),
-            Service("mirror", [.development: "http://mirror.example.com"], envelope: .retcode, options: .with {
-                $0.cleartext = .hosts(["Mirror.example.com"])
-            }),
+            Service(
+                "mirror", [.development: "http://mirror.example.com"], envelope: .retcode,
+                options: .with {
+                    $0.cleartext = .hosts(["Mirror.example.com"])
+                }),
         ])
         let refused = await failure { try await rig.client.send(GetProduct()) }
         #expect(refused?.kind == .blocked(reason: "plain http to plain.example.com is not allowed"))
@@ -135,10 +141,13 @@ import Testing
         #expect(rig.hosts == ["development.shop.example.com", "development.account.example.com"])
     }
 
-    @Test(.covers("S2.2")) func `the base URL changes while the app runs, and the next request uses the new one`() async throws {
+    @Test(.covers("S2.2")) func `the base URL changes while the app runs, and the next request uses the new one`()
+        async throws
+    {
         let canary = ServerEnvironment.custom("canary")
         let service = Service(
-            .main, [.development: "https://old.example.com/v1", canary: "https://new.example.com/v2"], envelope: .retcode)
+            .main, [.development: "https://old.example.com/v1", canary: "https://new.example.com/v2"],
+            envelope: .retcode)
         let rig = Rig([service])
         let shop = ShopManager(client: rig.client)
         _ = try await shop.product("1").value

@@ -88,7 +88,9 @@ import Testing
         let rig = Rig {
             $0.callInterceptors = [thrice]
         } answering: { _ in
-            count.update { $0 += 1; return $0 } < 3 ? HTTPResponse(status: 503) : .product
+            count.update {
+                $0 += 1; return $0
+            } < 3 ? HTTPResponse(status: 503) : .product
         }
         let response = try await rig.client.response(for: GetProduct())
         #expect(response.attempts.map(\.status) == [503, 503, 200])
@@ -100,8 +102,9 @@ import Testing
             var request = request
             request.fields["X-In"] = "1"
             var exchange = try await next(request)
-            exchange.response.body = Data(String(decoding: exchange.response.body, as: UTF8.self)
-                .replacingOccurrences(of: "tea", with: "coffee").utf8)
+            exchange.response.body = Data(
+                String(decoding: exchange.response.body, as: UTF8.self)
+                    .replacingOccurrences(of: "tea", with: "coffee").utf8)
             return exchange
         }
         for isCall in [true, false] {
@@ -171,7 +174,8 @@ import Testing
     }
 
     @Test func `an interceptor's own API error arrives as it is`() async {
-        let veto = Intercepting { _, _, _ in throw APIError(.business(code: 7, message: "closed"), stage: .interceptor) }
+        let veto = Intercepting { _, _, _ in throw APIError(.business(code: 7, message: "closed"), stage: .interceptor)
+        }
         let rig = Rig { $0.callInterceptors = [veto] }
         let error = await failure { try await rig.client.send(GetProduct()) }
         #expect(error?.kind == .business(code: 7, message: "closed"))
@@ -247,8 +251,12 @@ import Testing
 
     @Test func `a signer and a sealer that throw stop the call, unsent`() async {
         struct Broken: Signer, Sealer {
-            func sign(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest { throw Foreign(number: 1) }
-            func seal(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest { throw Foreign(number: 2) }
+            func sign(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest {
+                throw Foreign(number: 1)
+            }
+            func seal(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest {
+                throw Foreign(number: 2)
+            }
             func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse { response }
         }
         let services = [Service.shop { $0.signer = Broken() }, .shop { $0.sealer = Broken() }]

@@ -78,7 +78,9 @@ import Testing
         #expect(store.field(for: a, in: .init(environment: "development")) == "who=a; fresh=1")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a redirect is told to the event sink and to the call's listeners`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a redirect is told to the event sink and to the call's listeners`()
+        async throws
+    {
         let recorder = EventRecorder()
         let script = ScriptedTransport([.held(.respond(.redirect(303, to: "/next"))), .respond(.product)])
         var configuration = APIClient.Configuration(services: [.shop()])

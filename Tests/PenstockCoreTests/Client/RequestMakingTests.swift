@@ -17,8 +17,10 @@ import Testing
         try await send()
         let seen = rig.sent.map { $0.url.query ?? $0.text }
         #expect(
-            seen == (method == .get
-                ? ["loginToken=first", "loginToken=second"] : [#"{"loginToken":"first"}"#, #"{"loginToken":"second"}"#]))
+            seen
+                == (method == .get
+                    ? ["loginToken=first", "loginToken=second"]
+                    : [#"{"loginToken":"first"}"#, #"{"loginToken":"second"}"#]))
     }
 
     struct Filter: Endpoint {
@@ -64,8 +66,9 @@ import Testing
             error?.kind == .invalidParameter(field: "password", reason: "must be 6 to 64 characters long"))
         #expect(error?.stage == .parameters)
         #expect(error?.attempts.isEmpty == true)
-        #expect(await failure { try await client.send(LogIn(account: "", password: "longenough")) }?.kind
-            == .invalidParameter(field: "account", reason: "must not be empty"))
+        #expect(
+            await failure { try await client.send(LogIn(account: "", password: "longenough")) }?.kind
+                == .invalidParameter(field: "account", reason: "must not be empty"))
         #expect(rig.sent.isEmpty)
         #expect(recorder.grammarViolations.isEmpty)
         #expect(await failure { try await client.send(LogIn(account: "alice", password: "longenough")) } == nil)

@@ -202,7 +202,8 @@ import Testing
 }
 
 @Suite struct CookieStageTests {
-    @Test func `cookies that a response sets go with the next request, beside the app's own in one field`() async throws {
+    @Test func `cookies that a response sets go with the next request, beside the app's own in one field`() async throws
+    {
         let rig = Rig {
             $0.cookies = MemoryCookieStore()
         } answering: { _ in

@@ -6,7 +6,10 @@ import Testing
 private func texts(of value: Any) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)
-    return ["\(value)", String(describing: value), String(reflecting: value), dumped, "\([value])", "\(Optional(value) as Any)"]
+    return [
+        "\(value)", String(describing: value), String(reflecting: value), dumped, "\([value])",
+        "\(Optional(value) as Any)",
+    ]
 }
 
 @Suite struct RedactionTests {
