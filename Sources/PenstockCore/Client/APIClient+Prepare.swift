@@ -60,12 +60,18 @@ extension APIClient {
             parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
             settings: call.context.settings)
         let url = try url(route.path, query: content.query, base: baseURL(call, runtime))
-        var fields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
-        fields.merge(configuration.headers.read())
+        var fields = commonFields()
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
         call.options.headers?.apply(to: &fields)
         return HTTPRequest(method: route.method, url: url, fields: fields, body: content.body)
+    }
+
+    /// What every request of this client carries until something closer to the call changes it.
+    func commonFields() -> HTTPFields {
+        var fields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
+        fields.merge(configuration.headers.read())
+        return fields
     }
 
     private func baseURL<E: Endpoint>(_ call: ActiveCall<E>, _ runtime: ServiceRuntime) throws(APIError) -> HTTPURL {

@@ -22,6 +22,7 @@ extension APIClient {
     ) async throws(APIError) -> APIResponse<Data> {
         let runtime = ServiceRuntime(Service(.unnamed, [:]), configuration, transport)
         let call = begin(RawRequest(method: request.method), options, in: scope, runtime: .success(runtime))
+        defer { call.scope?.remove(call.context) }
         return try await perform(call) { () async throws(APIError) in
             let complete = try completed(request, for: call)
             let exchange = try await self.exchange(complete, for: call)
@@ -34,8 +35,7 @@ extension APIClient {
     ) throws(APIError) -> HTTPRequest {
         try call.context.checkNotCancelled()
         return try call.context.stage(.prepare) { () throws(APIError) in
-            var fields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
-            fields.merge(configuration.headers.read())
+            var fields = commonFields()
             configuration.options.headers?.apply(to: &fields)
             fields.merge(request.fields)
             call.callOptions?.headers?.apply(to: &fields)
