@@ -45,24 +45,31 @@ import Testing
         "A suspended call gets no bytes; resumed, it completes", .covers("S0.7"),
         arguments: TransportUnderTest.withWire.filter { $0.capabilities.contains(.suspension) })
     func suspendStopsBytes(transport: TransportUnderTest) async throws {
-        let ticks = 2_000
+        let given = Locked(0)
+        let isOver = Locked(false)
         let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in
-            .chunks(Array(repeating: Data([7]), count: ticks), pause: .milliseconds(1))
+            var response = LoopbackServer.Response()
+            response.body = .produced(pause: .milliseconds(1)) { _ in
+                if isOver.withLock({ $0 }) { return nil }
+                given.withLock { $0 += 1 }
+                return Data([7])
+            }
+            return response
         }
         try await Shop.run(transport, answering: answer) { _, client in
             let call = client.start(Ping())
-            let moved = Locked(0)
+            let received = Locked(0)
             let watcher = Task {
                 for try await case .progress(let progress) in call.events {
-                    moved.withLock { $0 = progress.received }
+                    received.withLock { $0 = progress.received }
                 }
             }
-            while moved.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            while received.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
             call.suspend()
-            let settled = try await Self.settled(moved)
-            #expect(settled < ticks)
+            try await Self.waitForStillness(of: received, behind: given)
+            isOver.withLock { $0 = true }
             call.resume()
-            #expect(try await call.value.count == ticks)
+            #expect(try await call.value.count == given.withLock { $0 })
             watcher.cancel()
         }
     }
@@ -113,17 +120,14 @@ import Testing
         return all - server.openConnectionCount
     }
 
-    /// The count once it has stayed the same for a while.
-    private static func settled(_ count: Locked<Int>) async throws -> Int {
-        var last = -1
-        var stable = 0
-        while stable < 10 {
-            try await Task.sleep(for: .milliseconds(10))
-            let now = count.withLock { $0 }
-            stable = now == last ? stable + 1 : 0
-            last = now
+    /// Returns once `received` has stayed the same while the server gave a hundred bytes more.
+    private static func waitForStillness(of received: Locked<Int>, behind given: Locked<Int>) async throws {
+        var (seen, start) = (received.withLock { $0 }, given.withLock { $0 })
+        while given.withLock({ $0 }) < start + 100 {
+            try await Task.sleep(for: .milliseconds(1))
+            let now = received.withLock { $0 }
+            if now != seen { (seen, start) = (now, given.withLock { $0 }) }
         }
-        return last
     }
 
     private struct Ping: Endpoint {

@@ -54,18 +54,21 @@ extension TransportConformance {
             control.cancel()
             try await expect(error, .cancelled, sendState: .unsent)
         },
-        Rule("Suspending stops the bytes, resuming completes", requires: .suspension, needsWire: true, server: ticking)
-        {
-            probe in
+        Rule(
+            "Suspending stops the bytes, resuming completes", requires: .suspension, needsWire: true,
+            server: taps.answer
+        ) { probe in
+            let tap = taps.open()
+            defer { taps.close(tap) }
             let received = Locked(0)
             let control = ExchangeControl { progress in received.withLock { $0 = progress.received } }
-            async let response = probe.send(control: control)
+            async let response = probe.send(.get, tap, control: control)
             while received.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(1)) }
             control.suspend()
-            let stopped = try await settled(received)
-            try expect(stopped < ticks, "all of the content came in spite of the suspension")
+            try await taps.waitForStillness(of: received, behind: tap)
+            taps.close(tap)
             control.resume()
-            try expect(await response.body.count, is: ticks, "bytes")
+            try expect(await response.body.count, is: taps.count(tap), "bytes")
         },
         Rule("Progress never goes back and ends with everything", server: { _ in .init(body: allBytes) }) { probe in
             let seen = Locked<[TransferProgress]>([])
@@ -90,21 +93,5 @@ extension TransportConformance {
         },
     ]
 
-    private static let ticks = 3_000
-
-    /// A byte every millisecond: a count that stays the same can only be that of an exchange whose bytes were stopped.
-    @Sendable private static func ticking(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-        .chunks(Array(repeating: Data([1]), count: ticks), pause: .milliseconds(1))
-    }
-
-    /// The count once it has not changed for a while: what was in flight when the bytes were stopped has come by then.
-    private static func settled(_ count: Locked<Int>) async throws -> Int {
-        var last = -1
-        while true {
-            let now = count.withLock { $0 }
-            if now == last { return now }
-            last = now
-            try await Task.sleep(for: .milliseconds(300))
-        }
-    }
+    private static let taps = RunningTaps()
 }

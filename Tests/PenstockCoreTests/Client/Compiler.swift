@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 /// Type-checks sources against the built core: for rules that the compiler itself keeps.
@@ -22,25 +23,10 @@ struct Compiler {
     }
 
     private static func run(_ files: [String]) async throws -> Compiler {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "-I", try modules()] + files
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                let output = pipe.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                continuation.resume(
-                    returning: Compiler(
-                        succeeded: process.terminationStatus == 0, diagnostics: String(decoding: output, as: UTF8.self)
-                    ))
-            }
-        }
+        let options = ["-typecheck", "-swift-version", "6", "-parse-as-library", "-I", try modules()]
+        let compiler = try await Subprocess.run(
+            URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + options + files)
+        return Compiler(succeeded: compiler.status == 0, diagnostics: compiler.output)
     }
 
     /// The folder of the modules that this test was built with: beside the test's own executable, or above it.

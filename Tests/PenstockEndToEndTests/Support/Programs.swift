@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 
 /// Why a server of the tests could not be started.
 struct HarnessError: Error, CustomStringConvertible {
@@ -36,20 +37,10 @@ enum Programs {
     @discardableResult
     static func run(_ program: URL?, _ arguments: [String], in folder: URL? = nil) throws -> String {
         guard let program else { throw HarnessError("a program is missing: run `make setup`") }
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = program
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw HarnessError("\(program.lastPathComponent) \(arguments.joined(separator: " ")): \(output)")
+        let finished = try Subprocess.runAndWait(program, arguments, in: folder)
+        guard finished.status == 0 else {
+            throw HarnessError("\(program.lastPathComponent) \(arguments.joined(separator: " ")): \(finished.output)")
         }
-        return output
+        return finished.output
     }
 }
