@@ -13,7 +13,7 @@ extension TransportConformance {
         let server: LoopbackServer
 
         /// Generous, so that only what a rule asks for ends an exchange; finite, so that a broken transport cannot hang.
-        static let patience = Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: .seconds(20))
+        static let patience = Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: .seconds(60))
 
         func exchange(
             _ method: HTTPMethod = .get, _ target: String = "/", fields: HTTPFields = [:], body: HTTPBody = .none,
