@@ -1,0 +1,210 @@
+#include "bare_curl.h"
+
+#include <curl/curl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENTS = 512, IDLE_CONNECTIONS = 128, IDLE_SECONDS = 90 };
+
+typedef struct {
+    CURL *easy;
+    char *body;
+    size_t length, capacity;
+    long fields;
+    char error[CURL_ERROR_SIZE];
+} transfer;
+
+struct bare_curl {
+    CURLM *multi;
+    struct curl_slist *headers;
+    transfer *transfers;
+    long in_flight, started, ended, good, calls;
+    int64_t timer; /* when libcurl wants to be called, in milliseconds; -1 when it does not */
+    int epoll;
+};
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* What libcurl calls. */
+
+static size_t on_header(char *line, size_t size, size_t count, void *context) {
+    (void)line;
+    ((transfer *)context)->fields += 1;
+    return size * count;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
+    transfer *item = context;
+    size_t length = size * count;
+    if (item->length + length > item->capacity) {
+        size_t capacity = 2 * (item->length + length);
+        char *body = realloc(item->body, capacity);
+        if (!body) return 0;
+        item->body = body;
+        item->capacity = capacity;
+    }
+    memcpy(item->body + item->length, bytes, length);
+    item->length += length;
+    return length;
+}
+
+static int on_socket(CURL *easy, curl_socket_t descriptor, int what, void *context, void *known) {
+    bare_curl *loop = context;
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(loop->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+        return 0;
+    }
+    struct epoll_event event = {.data.fd = descriptor};
+    if (what & CURL_POLL_IN) event.events |= EPOLLIN;
+    if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+    epoll_ctl(loop->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
+    curl_multi_assign(loop->multi, descriptor, loop);
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long milliseconds, void *context) {
+    (void)multi;
+    ((bare_curl *)context)->timer = milliseconds < 0 ? -1 : now() + milliseconds;
+    return 0;
+}
+
+/* The options that PenstockCurl sets for a GET in the clear, but for the callbacks that only its own features need. */
+static int prepare(bare_curl *loop, transfer *item, const char *url) {
+    CURL *easy = item->easy = curl_easy_init();
+    if (!easy) return 0;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, item);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, item->error);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, item);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, item);
+    curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
+    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, loop->headers);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
+    return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
+}
+
+static int set_up(bare_curl *loop, const char *url, const char *header) {
+    loop->headers = curl_slist_append(curl_slist_append(NULL, header), "Accept:");
+    loop->transfers = calloc((size_t)loop->in_flight, sizeof(transfer));
+    loop->multi = curl_multi_init();
+    if (loop->epoll < 0 || !loop->headers || !loop->transfers || !loop->multi) return 0;
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
+    curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
+    curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, loop->in_flight + IDLE_CONNECTIONS);
+    for (long index = 0; index < loop->in_flight; index++) {
+        if (!prepare(loop, &loop->transfers[index], url)) return 0;
+    }
+    return 1;
+}
+
+bare_curl *bare_curl_open(const char *url, const char *header, long in_flight) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    bare_curl *loop = calloc(1, sizeof(bare_curl));
+    if (!loop) return NULL;
+    loop->in_flight = in_flight;
+    loop->timer = -1;
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (set_up(loop, url, header)) return loop;
+    bare_curl_close(loop);
+    return NULL;
+}
+
+static void start(bare_curl *loop, transfer *item) {
+    if (loop->started == loop->calls) return;
+    loop->started += 1;
+    item->length = 0;
+    item->fields = 0;
+    curl_multi_add_handle(loop->multi, item->easy);
+}
+
+static void collect(bare_curl *loop) {
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(loop->multi, &left))) {
+        CURL *easy = message->easy_handle;
+        CURLcode code = message->data.result; /* the message is gone with its handle */
+        char *context = NULL;
+        long status = 0;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        transfer *item = (transfer *)(void *)context;
+        curl_multi_remove_handle(loop->multi, easy);
+        loop->ended += 1;
+        loop->good += code == CURLE_OK && status == 200 && item->fields > 0 && item->length > 0;
+        start(loop, item);
+    }
+}
+
+static int time_left(const bare_curl *loop) {
+    if (loop->timer < 0) return -1;
+    int64_t left = loop->timer - now();
+    return left > 0 ? (int)left : 0;
+}
+
+static int selection(uint32_t events) {
+    int mask = 0;
+    if (events & (EPOLLIN | EPOLLHUP)) mask |= CURL_CSELECT_IN;
+    if (events & EPOLLOUT) mask |= CURL_CSELECT_OUT;
+    if (events & EPOLLERR) mask |= CURL_CSELECT_ERR;
+    return mask;
+}
+
+long bare_curl_run(bare_curl *loop, long calls) {
+    struct epoll_event events[EVENTS];
+    int running;
+    loop->started = loop->ended = loop->good = 0;
+    loop->calls = calls;
+    for (long index = 0; index < loop->in_flight; index++) start(loop, &loop->transfers[index]);
+    while (loop->ended < calls) {
+        int count = epoll_wait(loop->epoll, events, EVENTS, time_left(loop));
+        for (int index = 0; index < count; index++) {
+            curl_multi_socket_action(loop->multi, events[index].data.fd, selection(events[index].events), &running);
+        }
+        if (loop->timer >= 0 && loop->timer <= now()) {
+            loop->timer = -1;
+            curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        }
+        collect(loop);
+    }
+    return loop->good;
+}
+
+void bare_curl_close(bare_curl *loop) {
+    for (long index = 0; loop->transfers && index < loop->in_flight; index++) {
+        curl_easy_cleanup(loop->transfers[index].easy);
+        free(loop->transfers[index].body);
+    }
+    if (loop->multi) curl_multi_cleanup(loop->multi);
+    curl_slist_free_all(loop->headers);
+    if (loop->epoll >= 0) close(loop->epoll);
+    free(loop->transfers);
+    free(loop);
+}
