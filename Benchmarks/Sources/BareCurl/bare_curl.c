@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { EVENTS = 512, IDLE_CONNECTIONS = 128, IDLE_SECONDS = 90 };
 
@@ -33,8 +32,6 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* What libcurl calls. */
-
 static size_t on_header(char *line, size_t size, size_t count, void *context) {
     (void)line;
     ((transfer *)context)->fields += 1;
@@ -43,17 +40,14 @@ static size_t on_header(char *line, size_t size, size_t count, void *context) {
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     transfer *item = context;
-    size_t length = size * count;
-    if (item->length + length > item->capacity) {
-        size_t capacity = 2 * (item->length + length);
-        char *body = realloc(item->body, capacity);
-        if (!body) return 0;
-        item->body = body;
-        item->capacity = capacity;
+    size_t length = item->length + size * count;
+    if (length > item->capacity) {
+        item->capacity = 2 * length;
+        if (!(item->body = realloc(item->body, item->capacity))) return 0;
     }
-    memcpy(item->body + item->length, bytes, length);
-    item->length += length;
-    return length;
+    memcpy(item->body + item->length, bytes, size * count);
+    item->length = length;
+    return size * count;
 }
 
 static int on_socket(CURL *easy, curl_socket_t descriptor, int what, void *context, void *known) {
@@ -77,7 +71,8 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
-/* The options that PenstockCurl sets for a GET in the clear, but for the callbacks that only its own features need. */
+/* What PenstockCurl sets for a GET in the clear and is not libcurl's default; without the callbacks that only Penstock's
+   own features need. */
 static int prepare(bare_curl *loop, transfer *item, const char *url) {
     CURL *easy = item->easy = curl_easy_init();
     if (!easy) return 0;
@@ -86,60 +81,42 @@ static int prepare(bare_curl *loop, transfer *item, const char *url) {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, item);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, item);
-    curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX);
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
-    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, loop->headers);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
     return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
-}
-
-static int set_up(bare_curl *loop, const char *url, const char *header) {
-    loop->headers = curl_slist_append(curl_slist_append(NULL, header), "Accept:");
-    loop->transfers = calloc((size_t)loop->in_flight, sizeof(transfer));
-    loop->multi = curl_multi_init();
-    if (loop->epoll < 0 || !loop->headers || !loop->transfers || !loop->multi) return 0;
-    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
-    curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
-    curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, loop->in_flight + IDLE_CONNECTIONS);
-    for (long index = 0; index < loop->in_flight; index++) {
-        if (!prepare(loop, &loop->transfers[index], url)) return 0;
-    }
-    return 1;
 }
 
 bare_curl *bare_curl_open(const char *url, const char *header, long in_flight) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     bare_curl *loop = calloc(1, sizeof(bare_curl));
-    if (!loop) return NULL;
-    loop->in_flight = in_flight;
-    loop->timer = -1;
+    transfer *transfers = calloc((size_t)in_flight, sizeof(transfer));
+    CURLM *multi = curl_multi_init();
+    if (!loop || !transfers || !multi) return NULL;
+    *loop = (bare_curl){.multi = multi, .transfers = transfers, .in_flight = in_flight, .timer = -1};
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (set_up(loop, url, header)) return loop;
-    bare_curl_close(loop);
-    return NULL;
+    loop->headers = curl_slist_append(curl_slist_append(NULL, header), "Accept:");
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, loop);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, loop);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, in_flight + IDLE_CONNECTIONS);
+    for (long index = 0; index < in_flight; index++) {
+        if (!prepare(loop, &transfers[index], url)) return NULL;
+    }
+    return loop->epoll < 0 || !loop->headers ? NULL : loop;
 }
 
 static void start(bare_curl *loop, transfer *item) {
-    if (loop->started == loop->calls) return;
-    loop->started += 1;
+    if (loop->started++ >= loop->calls) return;
     item->length = 0;
     item->fields = 0;
     curl_multi_add_handle(loop->multi, item->easy);
@@ -188,23 +165,12 @@ long bare_curl_run(bare_curl *loop, long calls) {
         for (int index = 0; index < count; index++) {
             curl_multi_socket_action(loop->multi, events[index].data.fd, selection(events[index].events), &running);
         }
-        if (loop->timer >= 0 && loop->timer <= now()) {
+        collect(loop);
+        while (loop->timer >= 0 && loop->timer <= now()) {
             loop->timer = -1;
             curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+            collect(loop);
         }
-        collect(loop);
     }
     return loop->good;
-}
-
-void bare_curl_close(bare_curl *loop) {
-    for (long index = 0; loop->transfers && index < loop->in_flight; index++) {
-        curl_easy_cleanup(loop->transfers[index].easy);
-        free(loop->transfers[index].body);
-    }
-    if (loop->multi) curl_multi_cleanup(loop->multi);
-    curl_slist_free_all(loop->headers);
-    if (loop->epoll >= 0) close(loop->epoll);
-    free(loop->transfers);
-    free(loop);
 }

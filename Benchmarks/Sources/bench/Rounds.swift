@@ -23,10 +23,10 @@ struct Rounds {
     private func round(_ contender: Contender, _ inFlight: Int) throws -> Measurement {
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "timeout", "--foreground", "\(Self.limit)", program, contender.rawValue, url, "\(contender.calls(of: calls))",
-            "\(inFlight)",
-        ]
+        // Nothing is left at work when this process is ended.
+        process.arguments =
+            ["setpriv", "--pdeathsig", "TERM", "timeout", "\(Self.limit)", program, contender.rawValue, url]
+            + ["\(contender.calls(of: calls))", "\(inFlight)"]
         process.standardOutput = output
         try process.run()
         let line = output.fileHandleForReading.readDataToEndOfFile()
