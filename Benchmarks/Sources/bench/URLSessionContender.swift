@@ -1,7 +1,8 @@
 import Foundation
 import FoundationNetworking
 
-/// Foundation's URLSession, used directly, without cache and cookies, and with as many connections as there are calls.
+/// Foundation's URLSession, used directly, without cache and cookies, and with leave to open as many
+/// connections as there are calls in flight.
 enum URLSessionContender {
     static func runner(_ url: String, _ inFlight: Int) -> Contender.Runner? {
         guard let address = URL(string: url + "/item") else { return nil }
