@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(name: "Penstock", path: "..")],
+    targets: [
+        // libcurl with nothing around it: what the others are compared with.
+        .target(
+            name: "BareCurl", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("curl")]),
+
+        // One contender in one process, and the driver that starts them in turn.
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "BareCurl", .product(name: "PenstockCore", package: "Penstock"),
+                .product(name: "PenstockCurl", package: "Penstock"),
+            ],
+            swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,14 @@
+#ifndef PENSTOCK_BARE_CURL_H
+#define PENSTOCK_BARE_CURL_H
+
+/* GET requests through one libcurl multi handle, driven by epoll on the caller's thread. */
+typedef struct bare_curl bare_curl;
+
+/* A loop that keeps `in_flight` requests to `url`, each with one header line, under way, for the life of the process;
+   NULL when something could not be had. */
+bare_curl *bare_curl_open(const char *url, const char *header, long in_flight);
+
+/* Performs `calls` requests. Returns how many ended with status 200 and a body. */
+long bare_curl_run(bare_curl *loop, long calls);
+
+#endif

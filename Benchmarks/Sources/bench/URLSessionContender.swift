@@ -1,0 +1,29 @@
+import Foundation
+import FoundationNetworking
+
+/// Foundation's URLSession, used directly, without cache and cookies, and with leave to open as many
+/// connections as there are calls in flight.
+enum URLSessionContender {
+    static func runner(_ url: String, _ inFlight: Int) -> Contender.Runner? {
+        guard let address = URL(string: url + "/item") else { return nil }
+        let session = URLSession(configuration: configuration(inFlight))
+        return { calls in
+            await Contender.crowd(calls, inFlight) {
+                guard let (data, response) = try? await session.data(for: URLRequest(url: address)) else {
+                    return false
+                }
+                return (response as? HTTPURLResponse)?.statusCode == 200 && !data.isEmpty
+            }
+        }
+    }
+
+    private static func configuration(_ inFlight: Int) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.default
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, inFlight)
+        return configuration
+    }
+}
