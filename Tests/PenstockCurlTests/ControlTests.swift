@@ -92,12 +92,12 @@
                 }
                 suspending.withLock { $0 = control }
                 let order = TransportRequest(
-                    HTTPRequest(method: .get, url: try server.url()), timeouts: Timeouts(idle: .milliseconds(80)),
+                    HTTPRequest(method: .get, url: try server.url()), timeouts: Timeouts(idle: .milliseconds(400)),
                     control: control)
                 let call = Task { try await transport.perform(order) }
                 await moved.opened()
                 try await goAround(transport)
-                try await waitOut(transport, .milliseconds(200))
+                try await waitOut(transport, .seconds(1))
                 #expect(received.withLock { $0 } == 1)
                 control.resume()
                 #expect(try await call.value.response.body.count == 200_001)

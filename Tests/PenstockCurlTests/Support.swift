@@ -53,9 +53,9 @@
             semaphore.signal()
         }
 
-        /// For threads.
+        /// For threads; gives up after half a minute, so that a test that failed elsewhere ends.
         func wait() {
-            semaphore.wait()
+            guard semaphore.wait(timeout: .now() + 30) == .success else { return }
             semaphore.signal()
         }
 
