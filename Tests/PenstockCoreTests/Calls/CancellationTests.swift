@@ -152,12 +152,13 @@ import Testing
         let client = CallSupport.client(transport)
         let page = CallScope()
         let mailbox = Mailbox<Result<Message, APIError>>()
-        client.start(Hello(), in: page, completion: mailbox.put)
+        let call = client.start(Hello(), in: page, completion: mailbox.put)
         await transport.waitForExchanges(count: 1)
         #expect(page.callCount == 1)
         page.cancelAll()
         await mailbox.wait(for: 1)
         #expect(mailbox.values.first?.failure?.kind == .cancelled)
+        _ = await call.result
         #expect(page.callCount == 0)
         #expect(try await client.send(Hello(), in: page) == Message(text: "hello"))
     }
