@@ -16,7 +16,7 @@ public struct Requirement: TestTrait, SuiteTrait {
 }
 
 extension Trait where Self == Requirement {
-    /// Claims rows by their ids: `.covers("S2.9", "H1")`.
+    /// Claims rows by their ids: `.covers("S1.9", "S4.4")`.
     public static func covers(_ ids: String...) -> Self {
         Requirement(ids: ids)
     }
