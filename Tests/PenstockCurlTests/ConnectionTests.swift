@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite struct ConnectionTests {
+    @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
         @Test func hundredSequentialCallsOpenOneConnection() async throws {
             try await withServer(.answering(okay)) { transport, server in
                 for number in 0..<100 {
@@ -129,7 +129,7 @@
     }
 
     /// A kept-alive connection that dies after the second request was read, without an answer.
-    @Suite struct ResendTests {
+    @Suite(.timeLimit(.minutes(1))) struct ResendTests {
         private func fickle() throws -> WireServer {
             try WireServer { connection, number in
                 guard connection.readRequest() != nil else { return }

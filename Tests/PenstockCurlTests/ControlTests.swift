@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite struct ControlTests {
+    @Suite(.timeLimit(.minutes(1))) struct ControlTests {
         /// Reads a request, sends `beginning`, says so, and waits for the client to go away.
         private func stalling(_ beginning: String, _ reached: Gate, _ closed: Gate) throws -> WireServer {
             try WireServer { connection, _ in
@@ -92,12 +92,15 @@
                 }
                 suspending.withLock { $0 = control }
                 let order = TransportRequest(
-                    HTTPRequest(method: .get, url: try server.url()), timeouts: Timeouts(idle: .milliseconds(400)),
+                    HTTPRequest(method: .get, url: try server.url()), timeouts: Timeouts(idle: .seconds(2)),
                     control: control)
-                let call = Task { try await transport.perform(order) }
+                let call = Task {
+                    defer { moved.open() }
+                    return try await transport.perform(order)
+                }
                 await moved.opened()
                 try await goAround(transport)
-                try await waitOut(transport, .seconds(1))
+                try await waitOut(transport, .milliseconds(2_500))
                 #expect(received.withLock { $0 } == 1)
                 control.resume()
                 #expect(try await call.value.response.body.count == 200_001)
@@ -156,7 +159,7 @@
         }
     }
 
-    @Suite struct ShutdownTests {
+    @Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
         @Test func shutdownEndsEveryCallAndRefusesMore() async throws {
             let waiting = Locked(0)
             let all = Gate()

@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite struct TimeoutTests {
+    @Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
         private static let soon = Duration.milliseconds(60)
 
         /// Fails with the phase, and the server sees the connection closed.
@@ -81,7 +81,7 @@
         }
     }
 
-    @Suite struct ClockTests {
+    @Suite(.timeLimit(.minutes(1))) struct ClockTests {
         private let second: UInt64 = 1_000_000_000
 
         @Test func itLooksNoLaterThanAnyPhaseCouldEnd() {
