@@ -6,20 +6,11 @@ extension APIClient {
         let context = call.context
         let runtime = try call.runtime.get()
         try context.checkNotCancelled()
-        try context.stage(.parameters) { () throws(APIError) in try validate(call.endpoint) }
+        try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }
         let parameters = try context.stage(.commonParameters) { () throws(APIError) in
             try merged(call, runtime)
         }
         return try context.stage(.prepare) { () throws(APIError) in try request(call, runtime, parameters) }
-    }
-
-    private func validate<E: Endpoint>(_ endpoint: E) throws(APIError) {
-        try E.parameterRules.check(endpoint)
-        do throws(RoutePath.Invalid) {
-            try endpoint.route.path.validated()
-        } catch {
-            throw APIError(error)
-        }
     }
 
     /// The parameters of every level; `nil` when there are none.

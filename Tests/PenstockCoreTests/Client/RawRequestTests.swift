@@ -31,6 +31,12 @@ import Testing
         #expect(client.callCount == 0)
     }
 
+    @Test func `Its scope lets go of it when it ends`() async throws {
+        let page = CallScope()
+        _ = try await client().send(get("https://a.example/"), in: page)
+        #expect(page.callCount == 0)
+    }
+
     @Test func `Its fields replace the client's, and the call's edits come last`() async throws {
         let client = client {
             $0.headers = ["X-Common": "1", "X-Mine": "common"]
