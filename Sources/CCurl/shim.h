@@ -93,6 +93,9 @@ static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
     return value;
 }
 
+/* A macro with a cast, which Swift does not import. */
+static const long ccurl_auth_basic = (long)CURLAUTH_BASIC;
+
 /* What a transfer leaves behind; times are microseconds from its start. */
 typedef struct {
     curl_off_t name_lookup, connected, secured, request_start, response_start, total;

@@ -10,7 +10,11 @@
         static let header: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
             line, size, count, context in
             guard let handle = handle(context), let exchange = handle.exchange else { return 0 }
-            return exchange.receiveHeader(UnsafeRawBufferPointer(start: line, count: size * count), handle.loop.now)
+            let bytes = UnsafeRawBufferPointer(start: line, count: size * count)
+            let isExpected = !exchange.head.isComplete
+            let taken = exchange.receiveHeader(bytes, handle.loop.now)
+            if isExpected, exchange.head.isComplete, taken == bytes.count { handle.loop.headIsThere(exchange) }
+            return taken
         }
 
         static let body: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
@@ -38,6 +42,7 @@
             guard let handle = handle(context), let exchange = handle.exchange,
                 exchange.attempt(handle.easy, handle.loop.now)
             else { return CURL_PREREQFUNC_ABORT }
+            if exchange.connectsOnly { handle.endConnected() }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK
         }

@@ -10,22 +10,31 @@
         private let connect: UInt64
         private let firstByte: UInt64
         private let idle: UInt64
-        private let total: UInt64
+        private var total: UInt64
+        /// For content that is read past: waiting longer costs more than another connection.
+        private static let haste: UInt64 = 500_000_000
+        private let leastBytes: Int
+        private let span: UInt64
         /// A phase that has not begun cannot end sooner than this after now.
         private let shortest: UInt64
 
-        private var began: UInt64 = 0
+        private(set) var began: UInt64 = 0
         private var connecting: UInt64?
         private var awaitingAnswer: UInt64?
-        private var lastByte: UInt64?
+        private(set) var lastByte: UInt64?
+        /// When the span began within which so many bytes of content must come, and how many have.
+        private var spanStart: UInt64?
+        private var spanBytes = 0
         private var isSuspended = false
 
-        init(_ timeouts: Timeouts) {
+        init(_ timeouts: Timeouts, _ throughput: ResponseLimits.Throughput? = nil) {
             connect = Self.nanoseconds(timeouts.connect)
             firstByte = Self.nanoseconds(timeouts.firstByte)
             idle = Self.nanoseconds(timeouts.idle)
             total = Self.nanoseconds(timeouts.total)
-            shortest = max(min(connect, firstByte, idle), 1_000_000)
+            leastBytes = throughput?.bytes ?? 0
+            span = Self.nanoseconds(throughput?.span)
+            shortest = max(min(connect, firstByte, idle, span), 1_000_000)
         }
 
         // MARK: What happened
@@ -61,6 +70,25 @@
             lastByte = now
         }
 
+        mutating func contentBegins(_ now: UInt64) {
+            (spanStart, spanBytes) = (now, 0)
+        }
+
+        mutating func received(_ count: Int, _ now: UInt64) {
+            lastByte = now
+            spanBytes += count
+        }
+
+        /// Little more time is given from here on.
+        mutating func hurry(_ now: UInt64) {
+            (began, total) = (now, min(total, Self.haste))
+        }
+
+        /// From here on the reader decides how long it takes.
+        mutating func endTotal() {
+            total = .max
+        }
+
         mutating func suspend() {
             isSuspended = true
         }
@@ -70,19 +98,28 @@
             isSuspended = false
             if awaitingAnswer != nil { awaitingAnswer = now }
             if lastByte != nil { lastByte = now }
+            if spanStart != nil { contentBegins(now) }
         }
 
         // MARK: What follows
 
-        /// The phase that took too long. Where the answer is late and the wire is idle for the same reason, the phase
+        /// What took too long, or came too slowly. Where the answer is late and the wire is idle for the same reason, the phase
         /// with the shorter time-out is named, and the first byte when they are equal.
-        func expired(_ now: UInt64) -> TimeoutPhase? {
-            if Self.end(began, total) <= now { return .total }
-            if let connecting, Self.end(connecting, connect) <= now { return .connect }
+        mutating func expired(_ now: UInt64) -> TransportError.Kind? {
+            if Self.end(began, total) <= now { return .timeout(.total) }
+            if let connecting, Self.end(connecting, connect) <= now { return .timeout(.connect) }
             guard !isSuspended else { return nil }
-            if let awaitingAnswer, Self.end(awaitingAnswer, firstByte) <= now { return .firstByte }
-            if let lastByte, Self.end(lastByte, idle) <= now { return .idle }
-            return nil
+            if let awaitingAnswer, Self.end(awaitingAnswer, firstByte) <= now { return .timeout(.firstByte) }
+            if let lastByte, Self.end(lastByte, idle) <= now { return .timeout(.idle) }
+            return isTooSlow(now) ? .limitExceeded(.minimumThroughput) : nil
+        }
+
+        /// Ends a span that brought enough, and begins the next.
+        private mutating func isTooSlow(_ now: UInt64) -> Bool {
+            guard let spanStart, Self.end(spanStart, span) <= now else { return false }
+            guard spanBytes >= leastBytes else { return true }
+            contentBegins(now)
+            return false
         }
 
         /// When to look again, given that nothing has expired.
@@ -92,6 +129,7 @@
             guard !isSuspended else { return moment }
             if let awaitingAnswer { moment = min(moment, Self.end(awaitingAnswer, firstByte)) }
             if let lastByte { moment = min(moment, Self.end(lastByte, idle)) }
+            if let spanStart { moment = min(moment, Self.end(spanStart, span)) }
             return moment
         }
 

@@ -6,13 +6,16 @@
     /// What becomes of an exchange, told while its handle still knows.
     extension CurlExchange {
         func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
-            if code == CURLE_OK, head.isComplete, failure == nil { return .success(response()) }
+            let isOver = code == CURLE_OK || (toSkip.map { $0 < 0 } ?? false)
+            if isOver, head.isComplete || connectsOnly, failure == nil { return .success(response()) }
             return .failure(error(code))
         }
 
-        private func response() -> TransportResponse {
-            let response = HTTPResponse(
+        /// As far as it has come.
+        func response() -> TransportResponse {
+            var response = HTTPResponse(
                 status: head.status, fields: head.fields, body: body, version: head.version)
+            if !head.trailers.isEmpty { response.trailers = head.trailers }
             guard let handle else { return TransportResponse(response) }
             let facts = ccurl_get_facts(handle.easy)
             return TransportResponse(response, timings: Timings(facts), connection: ConnectionInfo(facts))
@@ -21,7 +24,9 @@
         private func error(_ code: CURLcode) -> TransportError {
             guard let handle else { return TransportError(.other, sendState: .unsent) }
             if let failure { return error(failure.kind, failure.message) }
-            let kind = CurlErrors.kind(code, handle.easy, isReadingHead: isReadingHead)
+            let kind =
+                CurlProxy.failure(code, handle.easy, order.proxy, isConnected: attempts > 0)
+                ?? CurlErrors.kind(code, handle.easy, isReadingHead: isReadingHead)
             let message = handle.message
             return error(kind, message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
         }
@@ -34,15 +39,17 @@
                 timings: Timings(ccurl_get_facts(handle.easy)), partialResponse: partialResponse)
         }
 
-        /// libcurl counts the bytes it gave to the socket. Where an HTTP/2 server refused the stream after libcurl's
+        /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone. Where an HTTP/2 server refused the stream after libcurl's
         /// own attempts, it does not tell, so that counts as maybe processed.
         private func sendState(_ handle: CurlHandle) -> SendState {
+            if attempts == 0 { return .unsent }
+            if isRefusedByProxy { return .unprocessed }
             if head.hasBegun { return .answered }
             return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .unsent
         }
 
         private var partialResponse: HTTPResponse? {
-            guard head.isComplete else { return nil }
+            guard head.isComplete, !isRefusedByProxy else { return nil }
             return HTTPResponse(status: head.status, fields: head.fields, version: head.version)
         }
 

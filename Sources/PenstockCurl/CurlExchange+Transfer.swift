@@ -7,6 +7,8 @@
     extension CurlExchange {
         /// Memory reserved on the word of a server that has sent nothing yet.
         private static let maxReserve = 1 << 20
+        /// Content that is read past rather than closing the connection.
+        private static let maxSkipped = 64 << 10
 
         func connectionStarts(_ now: UInt64) {
             clock.connectionStarted(now)
@@ -42,40 +44,72 @@
             clock.answered(now)
             let wasComplete = head.isComplete
             if let kind = head.take(line, order.limits) { return refuse(kind, "the response head is not acceptable") }
-            if head.isComplete, !wasComplete, !prepareForBody() { return 0 }
+            if head.isComplete, !wasComplete {
+                clock.contentBegins(now)
+                if isRefusedByProxy { return refuse(.unreachable(.proxyAuthentication), "the proxy wants credentials") }
+                guard prepareForBody() else { return 0 }
+            }
             return line.count
         }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
             guard !isSuspended else { return Int(CURL_WRITEFUNC_PAUSE) }
-            clock.moved(now)
+            clock.received(bytes.count, now)
+            if toSkip != nil { return skip(bytes.count) }
+            guard pipe == nil else { return passOn(bytes, now) }
             guard bytes.count <= order.limits.bodyBytes - body.count else {
                 return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
             }
             append(bytes)
-            if let report = order.control.onProgress {
-                progress.received = body.count
-                report(progress)
-            }
+            reportReceived(bytes.count)
             return bytes.count
         }
 
         /// - Returns: `false` when the body that is announced will not be taken.
         private func prepareForBody() -> Bool {
-            guard order.request.method != .head, let length = head.contentLength, !head.isEncoded else { return true }
-            progress.expectedToReceive = length
-            guard length <= order.limits.bodyBytes else {
-                _ = refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
-                return false
+            guard head.codings <= CurlHead.maxCodings else {
+                return refuse(.limitExceeded(.contentCodings), "the content is coded too many times over") > 0
             }
-            return true
+            if let skips = order.skipsContent, skips(response().response) { beginSkipping() }
+            guard order.request.method != .head, let length = head.contentLength else { return true }
+            progress.expectedToReceive = length
+            guard pipe == nil, toSkip == nil, length > order.limits.bodyBytes else { return true }
+            return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit") > 0
+        }
+
+        // MARK: Content that is streamed, or not wanted
+
+        private func passOn(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
+            guard let pipe, pipe.offer({ Data(bytes) }) else {
+                isHeldBack = true
+                clock.suspend()
+                return Int(CURL_WRITEFUNC_PAUSE)
+            }
+            reportReceived(bytes.count)
+            return bytes.count
+        }
+
+        /// What is left of the content is read past while it is short, so that the connection can be used again.
+        func beginSkipping() {
+            toSkip = toSkip ?? Self.maxSkipped
+        }
+
+        private func skip(_ count: Int) -> Int {
+            toSkip = (toSkip ?? 0) - count
+            return toSkip.map { $0 < 0 } ?? true ? 0 : count
+        }
+
+        private func reportReceived(_ count: Int) {
+            guard let report = order.control.onProgress else { return }
+            progress.received += count
+            report(progress)
         }
 
         /// A body that comes in one piece is copied once, into memory of its own size.
         private func append(_ bytes: UnsafeRawBufferPointer) {
             if body.isEmpty {
                 guard let base = bytes.baseAddress else { return }
-                let expected = head.isEncoded ? nil : head.contentLength
+                let expected = head.contentLength
                 if (expected ?? 0) <= bytes.count {
                     body = Data(bytes: base, count: bytes.count)
                     return

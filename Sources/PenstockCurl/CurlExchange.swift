@@ -6,49 +6,77 @@
     /// One request on its way: everything about it that lasts no longer than itself.
     ///
     /// Unchecked because the compiler cannot see the confinement: the task writes before it posts the exchange to the
-    /// inbox and reads after the continuation resumes, and in between only the loop's thread touches it.
+    /// inbox and reads after the continuation resumes, and in between only who drives the loop touches it. For the same
+    /// reason the checks of exclusive access, a tenth of an exchange's instructions, are left out here and in the loop.
     final class CurlExchange: @unchecked Sendable {
         let order: TransportRequest
+        /// Whether there is to be a connection and no request.
+        let connectsOnly: Bool
+        /// Where the content goes; `nil` when it is collected.
+        let pipe: ContentPipe?
+        /// Of a streamed exchange, for its reader.
+        let completion = Locked(TransportCompletion())
         private let inbox: CurlInbox
-        private var continuation: UnsafeContinuation<Void, Never>?
-        private var result: Result<TransportResponse, TransportError>
+        @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+        @exclusivity(unchecked) private var result: Result<TransportResponse, TransportError>
 
         /// Where it stands among the deadlines; `nil` while it is not under way.
-        var place: Int?
-        var handle: CurlHandle?
-        var pool: CurlPool?
-        var source: (any CurlBodySource)?
-        var clock: CurlClock
+        @exclusivity(unchecked) var place: Int?
+        @exclusivity(unchecked) var handle: CurlHandle?
+        @exclusivity(unchecked) var pool: CurlPool?
+        @exclusivity(unchecked) var source: (any CurlBodySource)?
+        @exclusivity(unchecked) var clock: CurlClock
+        @exclusivity(unchecked) var patience = CurlPatience()
+        /// Since when it is held back, in nanoseconds; 0 for one that never was.
+        @exclusivity(unchecked) var waitsSince: UInt64 = 0
+        /// Whether it has a place among the exchanges with its origin.
+        @exclusivity(unchecked) var isAdmitted = false
 
-        var head = CurlHead()
-        var body = Data()
+        @exclusivity(unchecked) var head = CurlHead()
+        @exclusivity(unchecked) var body = Data()
         /// Decided by a callback, in place of whatever libcurl makes of the callback's refusal.
-        var failure: (kind: TransportError.Kind, message: String)?
-        var progress = TransferProgress()
+        @exclusivity(unchecked) var failure: (kind: TransportError.Kind, message: String)?
+        @exclusivity(unchecked) var progress = TransferProgress()
 
-        private var isSettled = false
-        var isCancelled = false
-        var isSuspended = false
+        @exclusivity(unchecked) private var isSettled = false
+        @exclusivity(unchecked) private var isHeadDelivered = false
+        @exclusivity(unchecked) var isCancelled = false
+        @exclusivity(unchecked) var isSuspended = false
+        /// Whether the reader has enough for now.
+        @exclusivity(unchecked) var isHeldBack = false
+        /// Bytes of content nobody wants that are still read past; `nil` while content is wanted.
+        @exclusivity(unchecked) var toSkip: Int?
         /// Whether libcurl has been told to read no body until the stream yields more.
-        var awaitsChunk = false
+        @exclusivity(unchecked) var awaitsChunk = false
         /// Times the request was about to be sent.
-        var attempts = 0
+        @exclusivity(unchecked) var attempts = 0
         /// Whether the first attempt went over a connection that was made for it.
-        var beganOnNewConnection = false
+        @exclusivity(unchecked) var beganOnNewConnection = false
 
-        init(_ order: TransportRequest, inbox: CurlInbox) {
+        init(
+            _ order: TransportRequest, loop: CurlLoop, streams: Bool = false, connectsOnly: Bool = false
+        ) {
             self.order = order
-            self.inbox = inbox
-            clock = CurlClock(order.timeouts)
-            result = .failure(TransportError(.cancelled, sendState: .unsent))
+            self.connectsOnly = connectsOnly
+            inbox = loop.inbox
+            clock = CurlClock(order.timeouts, order.limits.minimumThroughput)
+            result = Self.notBegun
+            let reader = streams ? CurlReader(loop) : nil
+            pipe = reader.map { reader in ContentPipe(capacity: Self.streamed) { reader.proceed() } }
+            reader?.attach(self)
         }
+
+        private static let notBegun = Result<TransportResponse, TransportError>.failure(.stopped)
+        /// Of a streamed response, in bytes: as much as two threads hand each other without waiting.
+        private static let streamed = 1 << 20
 
         // MARK: The task's side
 
-        func outcome() async throws(TransportError) -> TransportResponse {
+        /// The response; of a streamed exchange, its head.
+        func outcome(on loop: CurlLoop) async throws(TransportError) -> TransportResponse {
             await withUnsafeContinuation { continuation in
                 self.continuation = continuation
-                guard !inbox.post(.start(self)) else { return }
+                guard !loop.perform(self) else { return }
                 self.continuation = nil
                 continuation.resume()
             }
@@ -63,7 +91,29 @@
             isSettled = true
             source?.close()
             source = nil
-            self.result = result
+            guard isHeadDelivered else {
+                self.result = result
+                return
+            }
+            if case .success(let response) = result { complete(response) }
+            pipe?.end(result.map { _ in })
+        }
+
+        /// Hands over the head of a streamed response.
+        ///
+        /// - Returns: `false` where the whole response is awaited.
+        func settleHead(_ head: TransportResponse) -> Bool {
+            guard pipe != nil, !isHeadDelivered else { return false }
+            isHeadDelivered = true
+            complete(head)
+            result = .success(head)
+            return true
+        }
+
+        private func complete(_ response: TransportResponse) {
+            let completion = TransportCompletion(
+                trailers: response.response.trailers, timings: response.timings, connection: response.connection)
+            self.completion.withLock { $0 = completion }
         }
 
         func deliver() {
@@ -72,8 +122,37 @@
             continuation.resume()
         }
 
+        // MARK: The reader's side
+
+        /// The rest is not wanted.
+        func skip() {
+            inbox.post(.skip(self))
+        }
+
         func stream(_ event: CurlStreamSource.Event) {
             inbox.post(.chunk(self, event))
+        }
+    }
+
+    /// Asks for more content. It stands between a pipe and its exchange, which holds the pipe.
+    final class CurlReader: Sendable {
+        private let loop: CurlLoop
+        private let exchange = Locked<WeakExchange>(WeakExchange())
+
+        private struct WeakExchange: Sendable {
+            weak var exchange: CurlExchange?
+        }
+
+        init(_ loop: CurlLoop) {
+            self.loop = loop
+        }
+
+        func attach(_ exchange: CurlExchange) {
+            self.exchange.withLock { $0.exchange = exchange }
+        }
+
+        func proceed() {
+            if let exchange = exchange.withLock({ $0.exchange }) { loop.proceed(exchange) }
         }
     }
 

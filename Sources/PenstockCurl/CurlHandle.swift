@@ -8,18 +8,23 @@
         let easy: UnsafeMutableRawPointer
         /// The loop outlives its handles.
         unowned(unsafe) let loop: CurlLoop
-        var exchange: CurlExchange?
-        var headers = CurlHeaderList()
+        @exclusivity(unchecked) var exchange: CurlExchange?
+        /// Where it stands among those of its pool that are in use.
+        @exclusivity(unchecked) var place = 0
+        @exclusivity(unchecked) var headers = CurlHeaderList()
         /// Whether the options of the last exchange are such that the next must begin from nothing.
-        private var needsReset = false
+        @exclusivity(unchecked) private var needsReset = false
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-        private let authorities: String?
+        /// The pool outlives its handles.
+        private unowned(unsafe) let pool: CurlPool
+        /// Large content in few, large pieces; a collected response is mostly smaller than libcurl's own 16 KiB.
+        private static let streamBuffer = 128 << 10
 
-        init?(loop: CurlLoop, authorities: String?) {
+        init?(loop: CurlLoop, pool: CurlPool) {
             guard let easy = curl_easy_init() else { return nil }
             self.easy = easy
             self.loop = loop
-            self.authorities = authorities
+            self.pool = pool
             errorText.pointee = 0
             setConstants()
         }
@@ -31,6 +36,17 @@
         }
 
         var message: String { String(cString: errorText) }
+
+        /// Ends what would close the connection when the transfer is taken away.
+        func letGo() {
+            if exchange?.connectsOnly ?? false { set(CURLOPT_CONNECT_ONLY, 0) }
+        }
+
+        /// The connection was made as any other, so it is kept as any other, but nothing is to be sent: libcurl does not
+        /// keep one that was asked for alone from the beginning.
+        func endConnected() {
+            set(CURLOPT_CONNECT_ONLY, 1)
+        }
 
         /// Makes it ready for another exchange. The connections, names and sessions it has used are the pool's and stay.
         func clear() {
@@ -57,21 +73,19 @@
             set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             set(CURLOPT_MAXAGE_CONN, loop.idleSeconds)
             set(CURLOPT_HTTPGET, 1)
-            // All codings this libcurl can remove.
-            ccurl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
         }
 
         /// Nothing that the environment, a file or a server could turn against the request.
         private func setSafety() {
             ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-            ccurl_set_text(easy, CURLOPT_PROXY, "")
+            pool.proxy.apply(to: easy)
             set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             set(CURLOPT_FOLLOWLOCATION, 0)
             set(CURLOPT_HTTP09_ALLOWED, 0)
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_SSL_VERIFYPEER, 1)
             set(CURLOPT_SSL_VERIFYHOST, 2)
-            guard let authorities else { return }
+            guard let authorities = pool.authorities else { return }
             ccurl_set_text(easy, CURLOPT_CAINFO, authorities)
             ccurl_set_text(easy, CURLOPT_CAPATH, nil)
         }
@@ -102,18 +116,17 @@
             setMethodAndBody(request, exchange.source)
             headers.build(request.fields, hasBody: needsReset)
             ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head)
-            if request.fields.contains(.acceptEncoding) {
-                needsReset = true
-                ccurl_set_text(easy, CURLOPT_ACCEPT_ENCODING, nil)
-            }
+            guard exchange.pipe != nil else { return }
+            needsReset = true
+            set(CURLOPT_BUFFERSIZE, Self.streamBuffer)
         }
 
         /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
         /// is nothing to wait for: only the first response would tell.
         private func setVersion(_ scheme: HTTPURL.Scheme) {
-            let isSecure = scheme == .https
-            set(CURLOPT_HTTP_VERSION, isSecure ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
-            set(CURLOPT_PIPEWAIT, isSecure ? 1 : 0)
+            let isShared = scheme == .https && pool.key.isShared
+            set(CURLOPT_HTTP_VERSION, isShared ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
         }
 
         private func setMethodAndBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {

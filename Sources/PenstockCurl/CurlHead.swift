@@ -12,16 +12,18 @@
             case body
         }
 
-        /// Interim responses that are put up with.
-        static let maxInterim = 32
+        /// Content codings, one over the other, that are put up with.
+        static let maxCodings = 5
 
         private(set) var phase = Phase.statusLine
         private(set) var status = 0
         private(set) var version = HTTPVersion.unknown
         private(set) var fields = HTTPFields()
+        private(set) var trailers = HTTPFields()
         /// Of the content on the wire.
         private(set) var contentLength: Int?
-        private(set) var isEncoded = false
+        /// How many codings the content has.
+        private(set) var codings = 0
         private var isChunked = false
         private var interim = 0
         private var bytes = 0
@@ -41,9 +43,10 @@
             let text = Self.withoutLineEnd(line)
             switch phase {
             case .statusLine: return takeStatusLine(text)
-            case .fields where text.isEmpty: return endOfBlock()
+            case .fields where text.isEmpty: return endOfBlock(limits)
             case .fields: return takeField(text, limits)
-            case .body: return countTrailer(limits)
+            case .body where text.isEmpty: return nil
+            case .body: return takeTrailer(text, limits)
             }
         }
 
@@ -78,13 +81,28 @@
             lines += 1
             guard lines <= limits.headerCount else { return .limitExceeded(.headerCount) }
             guard line[0] != 0x20, line[0] != 0x09 else { return unfold(line) }
-            guard let colon = line.firstIndex(of: 0x3A), colon > 0 else { return .protocolViolation }
-            let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
-            let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
-            guard name.allSatisfy(HTTPSyntax.isTokenByte) else { return .protocolViolation }
+            guard let (name, value) = Self.split(line) else { return .protocolViolation }
             if fields.isEmpty { fields.reserveCapacity(12) }
             fields.appendParsed(name: String(decoding: name, as: UTF8.self), value: Self.text(value))
             return takeFraming(name, value)
+        }
+
+        private mutating func takeTrailer(
+            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits
+        ) -> TransportError.Kind? {
+            guard trailers.count < limits.headerCount else { return .limitExceeded(.headerCount) }
+            guard let (name, value) = Self.split(line) else { return .protocolViolation }
+            trailers.appendParsed(name: String(decoding: name, as: UTF8.self), value: Self.text(value))
+            return nil
+        }
+
+        private static func split(
+            _ line: UnsafeRawBufferPointer
+        ) -> (name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+            guard let colon = line.firstIndex(of: 0x3A), colon > 0 else { return nil }
+            let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
+            guard name.allSatisfy(HTTPSyntax.isTokenByte) else { return nil }
+            return (name, trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])))
         }
 
         /// The length must be one plain number, or the next response on the connection begins where an attacker wants
@@ -99,12 +117,21 @@
                 }
                 contentLength = number
             case 16 where Self.matches(name, "content-encoding"):
-                isEncoded = !Self.matches(value, "identity")
+                codings += Self.codings(value)
             case 17 where Self.matches(name, "transfer-encoding"):
+                // Nobody asked for another, and libcurl would decode it without a bound (RFC 9112 §7).
+                guard Self.matches(value, "chunked") else { return .protocolViolation }
                 isChunked = true
             default: break
             }
             return nil
+        }
+
+        private static func codings(_ value: UnsafeRawBufferPointer) -> Int {
+            value.split(separator: 0x2C).count { part in
+                let name = trimmed(UnsafeRawBufferPointer(rebasing: part))
+                return !name.isEmpty && !matches(name, "identity")
+            }
         }
 
         /// A line that continues the one before joins it with one space (RFC 9112 §5.2).
@@ -120,22 +147,18 @@
             return nil
         }
 
-        private mutating func endOfBlock() -> TransportError.Kind? {
+        private mutating func endOfBlock(_ limits: ResponseLimits) -> TransportError.Kind? {
             if isChunked, contentLength != nil { return .protocolViolation }
             guard status < 200 else {
                 phase = .body
+                bytes = 0
                 return nil
             }
             interim += 1
             let seen = (interim, bytes, lines)
             self = CurlHead()
             (interim, bytes, lines) = seen
-            return interim > Self.maxInterim ? .protocolViolation : nil
-        }
-
-        private mutating func countTrailer(_ limits: ResponseLimits) -> TransportError.Kind? {
-            lines += 1
-            return lines <= limits.headerCount + 1 ? nil : .limitExceeded(.headerCount)
+            return interim > limits.interimResponses ? .limitExceeded(.interimResponses) : nil
         }
     }
 
@@ -174,7 +197,8 @@
 
         /// UTF-8 where it is that, else one character for each byte, so that nothing is lost.
         private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-            String(validating: bytes, as: UTF8.self)
+            if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+            return String(validating: bytes, as: UTF8.self)
                 ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
         }
     }

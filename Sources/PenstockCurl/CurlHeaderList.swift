@@ -1,17 +1,20 @@
 #if os(Linux)
     import CCurl
+    import Foundation
     import PenstockCore
 
     /// Request fields as the linked list libcurl reads, laid out in one block of memory that is used again for the next
     /// request of the same handle.
     struct CurlHeaderList {
-        private var text = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 512)
-        private var nodes = UnsafeMutableBufferPointer<curl_slist>.allocate(capacity: 16)
+        private var text = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 256)
+        private var nodes = UnsafeMutableBufferPointer<curl_slist>.allocate(capacity: 8)
         private var textCount = 0
         private var nodeCount = 0
 
         /// Framing is the transport's own; a copy of it in the fields could contradict the body.
         private static let omitted: [HTTPFieldName] = [.contentLength, .transferEncoding]
+
+        private static let acceptEncoding = "Accept-Encoding: \(ContentDecoder.accepted)"
 
         /// Valid until the next ``build(_:hasBody:)``; `nil` for an empty list.
         var head: UnsafeMutablePointer<curl_slist>? { nodeCount == 0 ? nil : nodes.baseAddress }
@@ -36,6 +39,8 @@
         /// A name without a value keeps libcurl from adding its own.
         private mutating func suppressDefaults(_ fields: HTTPFields, hasBody: Bool) {
             if !fields.contains(.accept) { append("Accept:") }
+            // libcurl itself must remove none: it would do so without a bound, also from content that nobody wants.
+            if !fields.contains(.acceptEncoding) { append(Self.acceptEncoding) }
             guard hasBody else { return }
             if !fields.contains(.contentType) { append("Content-Type:") }
             if !fields.contains("Expect") { append("Expect:") }
@@ -61,9 +66,11 @@
         }
 
         private mutating func write(_ part: String) {
-            for byte in part.utf8 {
-                text[textCount] = CChar(bitPattern: byte)
-                textCount += 1
+            var part = part
+            part.withUTF8 { bytes in
+                guard let source = bytes.baseAddress, let target = text.baseAddress else { return }
+                memcpy(target + textCount, source, bytes.count)
+                textCount += bytes.count
             }
         }
 

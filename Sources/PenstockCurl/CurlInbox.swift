@@ -12,6 +12,8 @@
             case suspend(CurlExchange)
             case resume(CurlExchange)
             case chunk(CurlExchange, CurlStreamSource.Event)
+            case proceed(CurlExchange)
+            case skip(CurlExchange)
             case stop
         }
 
@@ -68,6 +70,18 @@
 
         func wakeUp() {
             state.withLock { $0.isAsleep = false }
+        }
+
+        /// Wakes the loop though there is no message.
+        func wakeLoop() {
+            state.withLock { $0.isAsleep = false }
+            eventfd_write(wakeup, 1)
+        }
+
+        /// - Parameter timeout: milliseconds, -1 for ever.
+        func waitForWakeup(_ timeout: Int32) {
+            var entry = pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0)
+            _ = poll(&entry, 1, timeout)
         }
 
         func drainWakeup() {

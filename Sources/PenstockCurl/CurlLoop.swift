@@ -3,23 +3,28 @@
     import Foundation
     import PenstockCore
 
-    /// The thread that drives every transfer: takes messages, calls libcurl, hands results over, sleeps in epoll.
+    /// What drives every transfer: takes messages, calls libcurl, hands results over, sleeps in epoll. It has a thread of
+    /// its own; while next to nothing is under way a caller's thread may take a turn (see ``perform(_:)``).
     ///
     /// Unchecked because the compiler cannot see the confinement: after ``start()``, everything but the inbox and the
-    /// list of those who wait for the end is touched on the loop's own thread only.
+    /// list of those who wait for the end is touched only by whoever holds the turn.
     final class CurlLoop: @unchecked Sendable {
         let inbox = CurlInbox()
         let poller: CurlPoller
         let configuration: CurlTransport.Configuration
         /// The moment the current round began, in nanoseconds.
-        private(set) var now = CurlClock.now()
+        @exclusivity(unchecked) private(set) var now = CurlClock.now()
 
         private let end = CurlLoopEnd()
-        private var pools: [CurlPool.Key: CurlPool] = [:]
-        private var lastPool: CurlPool?
-        private var deadlines = CurlDeadlines()
-        private var toPause: [CurlExchange] = []
-        private var settled: [CurlExchange] = []
+        private let turn = CurlTurn()
+        @exclusivity(unchecked) private var lead = CurlLead()
+        @exclusivity(unchecked) private var pools: [CurlPool.Key: CurlPool] = [:]
+        @exclusivity(unchecked) private var lastPool: CurlPool?
+        @exclusivity(unchecked) private var deadlines = CurlDeadlines()
+        @exclusivity(unchecked) private var toPause: [CurlExchange] = []
+        @exclusivity(unchecked) private var settled: [CurlExchange] = []
+        /// Those that were held back, and are no longer.
+        @exclusivity(unchecked) private var admitted: [CurlExchange] = []
         private static let batch = 64
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
@@ -37,7 +42,9 @@
         func start() {
             CurlLibrary.prepare()
             let isRunning = poller.isUsable && CurlThread.start { self.run() }
-            if !isRunning { finishThread() }
+            guard !isRunning else { return }
+            isStopping = true
+            finishThread()
         }
 
         /// Ends every exchange and returns when the thread has closed everything.
@@ -47,13 +54,15 @@
         }
 
         private func run() {
+            turn.take()
             while !isStopping {
                 handleMessages()
                 serve()
-                sleep()
+                if lead.isWorthwhile, deadlines.isEmpty { park() } else { sleep() }
             }
             closeDown()
             finishThread()
+            turn.leave()
         }
 
         private func finishThread() {
@@ -87,6 +96,8 @@
             case .suspend(let exchange): suspend(exchange)
             case .resume(let exchange): resume(exchange)
             case .chunk(let exchange, let event): receive(event, for: exchange)
+            case .proceed(let exchange): goOn(exchange)
+            case .skip(let exchange): skip(exchange)
             case .stop: isStopping = true
             }
         }
@@ -95,20 +106,41 @@
             guard !exchange.isCancelled else { return finish(exchange, .failure(.stopped)) }
             exchange.isSuspended = exchange.order.control.isSuspended
             exchange.clock.begin(now)
+            lead.hasBegun(now)
             deadlines.insert(exchange, at: exchange.clock.nextLook(now))
             if !exchange.isSuspended { launch(exchange) }
         }
 
         private func launch(_ exchange: CurlExchange) {
             do throws(TransportError) {
-                exchange.source = try CurlSources.source(for: exchange)
                 let pool = try pool(for: exchange.order)
+                guard admits(exchange, to: pool) else { return }
+                exchange.source = try CurlSources.source(for: exchange)
                 guard let handle = pool.take() else { throw TransportError(.other, sendState: .unsent) }
                 (exchange.pool, exchange.handle) = (pool, handle)
                 handle.prepare(for: exchange)
                 guard pool.add(handle) else { throw TransportError(.other, sendState: .unsent) }
             } catch {
                 finish(exchange, .failure(error))
+            }
+        }
+
+        /// Whether it may go now; if not, it comes back by ``launchAdmitted()``.
+        private func admits(_ exchange: CurlExchange, to pool: CurlPool) -> Bool {
+            guard pool.key.isShared, exchange.order.request.url.scheme == .https, !exchange.isAdmitted else {
+                return true
+            }
+            guard exchange.waitsSince == 0 else { return false }
+            exchange.pool = pool
+            return pool.gate.admits(exchange, now)
+        }
+
+        private func launchAdmitted() {
+            for pool in pools.values { admitted += pool.gate.impatient(now) }
+            while !admitted.isEmpty {
+                let next = admitted
+                admitted = []
+                for exchange in next where exchange.place != nil && !exchange.isSuspended { launch(exchange) }
             }
         }
 
@@ -128,7 +160,7 @@
         private func resume(_ exchange: CurlExchange) {
             guard exchange.place != nil, exchange.isSuspended else { return }
             exchange.isSuspended = false
-            exchange.clock.resume(now)
+            if !exchange.isHeldBack { exchange.clock.resume(now) }
             guard exchange.handle != nil else { return launch(exchange) }
             exchange.awaitsChunk = false
             applyPause(exchange)
@@ -142,6 +174,27 @@
             applyPause(exchange)
         }
 
+        private func goOn(_ exchange: CurlExchange) {
+            guard exchange.place != nil, exchange.isHeldBack else { return }
+            exchange.isHeldBack = false
+            guard !exchange.isSuspended else { return }
+            exchange.clock.resume(now)
+            applyPause(exchange)
+        }
+
+        private func skip(_ exchange: CurlExchange) {
+            guard exchange.place != nil else { return }
+            exchange.beginSkipping()
+            hurry(exchange)
+            goOn(exchange)
+        }
+
+        /// An exchange whose content nobody wants may not keep its connection for long.
+        private func hurry(_ exchange: CurlExchange) {
+            exchange.clock.hurry(now)
+            deadlines.move(exchange, to: exchange.clock.nextLook(now))
+        }
+
         // MARK: Pausing
 
         /// An exchange whose connection is only being made cannot be paused yet; it is once it is there.
@@ -152,7 +205,8 @@
         private func applyPause(_ exchange: CurlExchange) {
             guard let handle = exchange.handle else { return }
             var bits = CURLPAUSE_CONT
-            if exchange.isSuspended { bits = CURLPAUSE_ALL } else if exchange.awaitsChunk { bits = CURLPAUSE_SEND }
+            if exchange.isSuspended || exchange.isHeldBack { bits |= CURLPAUSE_RECV }
+            if exchange.isSuspended || exchange.awaitsChunk { bits |= CURLPAUSE_SEND }
             curl_easy_pause(handle.easy, bits)
         }
 
@@ -162,11 +216,13 @@
             repeat {
                 for pool in pools.values {
                     if let moment = pool.timerMoment, moment <= now { pool.runTimer() }
+                    if let moment = pool.nudges.moment, moment <= now { pool.nudge() }
                     pool.collect { handle, code in conclude(handle, code) }
                 }
                 for exchange in toPause where exchange.place != nil { applyPause(exchange) }
                 toPause.removeAll()
                 expire()
+                launchAdmitted()
             } while pools.values.contains { $0.timerMoment.map { $0 <= now } ?? false }
             deliver()
             sweep()
@@ -179,17 +235,29 @@
 
         private func expire() {
             while deadlines.nextMoment <= now, let exchange = deadlines.first {
-                if let phase = exchange.clock.expired(now) {
-                    finish(exchange, .failure(exchange.error(.timeout(phase))))
+                if let kind = exchange.clock.expired(now) {
+                    let isSkipped = exchange.toSkip != nil && exchange.head.isComplete
+                    finish(exchange, isSkipped ? .success(exchange.response()) : .failure(exchange.error(kind)))
                 } else {
                     deadlines.move(exchange, to: exchange.clock.nextLook(now))
                 }
             }
         }
 
+        /// The head of a response is there.
+        func headIsThere(_ exchange: CurlExchange) {
+            if exchange.isAdmitted, let pool = exchange.pool { admitted += pool.gate.headCame(for: exchange) }
+            if exchange.toSkip != nil { hurry(exchange) }
+            guard exchange.settleHead(exchange.response()) else { return }
+            if exchange.toSkip == nil { exchange.clock.endTotal() }
+            settled.append(exchange)
+        }
+
         private func finish(_ exchange: CurlExchange, _ result: Result<TransportResponse, TransportError>) {
             deadlines.remove(exchange)
+            lead.hasEnded(after: now - min(now, exchange.clock.began), others: deadlines.count)
             if let handle = exchange.handle { exchange.pool?.remove(handle) }
+            if exchange.isAdmitted, let pool = exchange.pool { admitted += pool.gate.ended(exchange) }
             (exchange.handle, exchange.pool) = (nil, nil)
             exchange.settle(result)
             settled.append(exchange)
@@ -208,7 +276,14 @@
             guard !isStopping else { return }
             poller.applyChanges()
             let timeout = inbox.fallAsleep() ? timeout() : 0
-            poller.wait(timeout) {
+            turn.leave()
+            let count = poller.wait(timeout)
+            turn.take()
+            wakeUp(count)
+        }
+
+        private func wakeUp(_ count: Int) {
+            poller.dispatch(count) {
                 inbox.drainWakeup()
             } _: { pool, descriptor, events in
                 pool.act(descriptor, events)
@@ -219,18 +294,89 @@
 
         /// Milliseconds until something is due, rounded up; -1 when nothing is.
         private func timeout() -> Int32 {
-            var moment = min(deadlines.nextMoment, nextSweep)
-            for pool in pools.values { moment = min(moment, pool.timerMoment ?? .max) }
-            guard moment != .max else { return -1 }
+            let moment = nextMoment
             let current = CurlClock.now()
+            lead.sleepsUntil = moment
+            guard moment != .max else { return -1 }
             guard moment > current else { return 0 }
             return Int32(clamping: (moment - current + 999_999) / 1_000_000)
+        }
+
+        private var nextMoment: UInt64 {
+            var moment = min(deadlines.nextMoment, nextSweep, lead.nextLook(now))
+            for pool in pools.values { moment = min(moment, pool.nextMoment) }
+            return moment
+        }
+
+        // MARK: A caller's turn
+
+        /// Begins an exchange, on the caller's own thread where that is free to be done: handing it to the loop's thread
+        /// and back takes longer than the rest of a small exchange.
+        ///
+        /// - Returns: `false` when the loop takes no more exchanges.
+        func perform(_ exchange: CurlExchange) -> Bool {
+            guard turn.tryTake() else { return inbox.post(.start(exchange)) }
+            defer { turn.leave() }
+            guard !isStopping, deadlines.count <= CurlLead.maxOthers else { return inbox.post(.start(exchange)) }
+            now = CurlClock.now()
+            let isAlone = deadlines.isEmpty
+            begin(exchange)
+            serve()
+            if isAlone, lead.isThreadParked { drive(exchange) }
+            poller.applyChanges()
+            if nextMoment < lead.sleepsUntil { inbox.wakeLoop() }
+            return true
+        }
+
+        /// The reader of a stream has room again, and fills it itself where the turn is free.
+        func proceed(_ exchange: CurlExchange) {
+            guard turn.tryTake() else { return _ = inbox.post(.proceed(exchange)) }
+            defer { turn.leave() }
+            guard !isStopping else { return }
+            now = CurlClock.now()
+            goOn(exchange)
+            serve()
+            poller.applyChanges()
+            if nextMoment < lead.sleepsUntil { inbox.wakeLoop() }
+        }
+
+        /// Stays with the only exchange there is, for as long as such exchanges took lately.
+        private func drive(_ exchange: CurlExchange) {
+            let limit = now + CurlLead.patience
+            while exchange.place != nil, deadlines.count == 1, now < limit {
+                poller.applyChanges()
+                let count = poller.wait(inbox.fallAsleep() ? 1 : 0)
+                wakeUp(count)
+                handleMessages()
+                serve()
+            }
+            let isOver = deadlines.isEmpty && !isStopping && inbox.fallAsleep()
+            if isOver { return }
+            if exchange.place != nil { lead.giveUp() }
+            inbox.wakeLoop()
+        }
+
+        /// The thread's part of it: sleeps where callers do not wake it, until one has to.
+        private func park() {
+            poller.applyChanges()
+            guard inbox.fallAsleep() else { return inbox.wakeUp() }
+            let timeout = timeout()
+            lead.isThreadParked = true
+            turn.leave()
+            inbox.waitForWakeup(timeout)
+            turn.take()
+            lead.isThreadParked = false
+            inbox.drainWakeup()
+            inbox.wakeUp()
+            now = CurlClock.now()
         }
 
         // MARK: Pools
 
         private func pool(for order: TransportRequest) throws(TransportError) -> CurlPool {
-            let key = CurlPool.Key(partition: order.partition, trust: order.trust)
+            let key = CurlPool.Key(
+                partition: order.partition, trust: order.trust, proxy: order.proxy,
+                isShared: CurlMultiplexing.suits(order.request))
             if let lastPool, lastPool.key == key { return lastPool }
             let pool: CurlPool
             if let known = pools[key] { pool = known } else { pool = try open(key) }

@@ -19,9 +19,9 @@
 
         private let epoll: Int32
         private let wakeup: Int32
-        private var entries: [Entry] = []
-        private var changed: [Int32] = []
-        private var events = [epoll_event](repeating: epoll_event(), count: 512)
+        @exclusivity(unchecked) private var entries: [Entry] = []
+        @exclusivity(unchecked) private var changed: [Int32] = []
+        @exclusivity(unchecked) private var events = [epoll_event](repeating: epoll_event(), count: 512)
 
         init(wakeup: Int32) {
             self.wakeup = wakeup
@@ -67,11 +67,15 @@
 
         // MARK: Waiting
 
-        /// Brings the kernel up to date, waits, and calls `body` for each socket with something to do.
+        /// Waits until there is something to do, which ``dispatch(_:wakeup:_:)`` then tells.
         ///
         /// - Parameter timeout: milliseconds, -1 for ever.
-        func wait(_ timeout: Int32, wakeup onWakeup: () -> Void, _ body: (CurlPool, Int32, Int32) -> Void) {
-            let count = Int(epoll_wait(epoll, &events, Int32(events.count), timeout))
+        func wait(_ timeout: Int32) -> Int {
+            Int(epoll_wait(epoll, &events, Int32(events.count), timeout))
+        }
+
+        /// Calls `body` for each of the sockets with something to do.
+        func dispatch(_ count: Int, wakeup onWakeup: () -> Void, _ body: (CurlPool, Int32, Int32) -> Void) {
             guard count > 0 else { return }
             for index in 0..<count {
                 let event = events[index]

@@ -3,18 +3,24 @@
         /// How connections are kept.
         public struct Configuration: Sendable {
             /// Connections to one host and port within one partition; `nil`, the default, means no limit. Exchanges
-            /// beyond it wait for a connection to be free, and only their total time-out runs meanwhile.
+            /// beyond it wait for a connection to be free, and only their total time-out runs meanwhile. Uploads that
+            /// have HTTP/1.1 connections of their own are counted apart.
             public var maxConnectionsPerHost: Int?
-            /// Connections of one partition that are kept while nothing uses them. 128 by default.
+            /// Connections of one partition to all hosts together, counted as those to one host are; `nil`, the default,
+            /// means no limit. An idle one is closed for a new one before anything waits.
+            public var maxConnections: Int?
+            /// Connections of one partition that are kept while nothing uses them, at the very most: 1,024 by default.
+            /// Below that, as many are kept as were in use at once lately, and never fewer than 32.
             public var maxIdleConnections: Int
             /// How long a connection that nothing uses may still be used again, in whole seconds. 90 s by default.
             public var idleConnectionLifetime: Duration
 
             public init(
-                maxConnectionsPerHost: Int? = nil, maxIdleConnections: Int = 128,
+                maxConnectionsPerHost: Int? = nil, maxConnections: Int? = nil, maxIdleConnections: Int = 1_024,
                 idleConnectionLifetime: Duration = .seconds(90)
             ) {
                 self.maxConnectionsPerHost = maxConnectionsPerHost
+                self.maxConnections = maxConnections
                 self.maxIdleConnections = maxIdleConnections
                 self.idleConnectionLifetime = idleConnectionLifetime
             }

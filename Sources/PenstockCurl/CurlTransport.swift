@@ -3,9 +3,13 @@
 
     /// The transport on libcurl: one thread, one epoll, any number of exchanges.
     ///
-    /// Connections are kept alive and shared by the exchanges of one ``ConnectionPartition`` and one ``TrustPolicy``, and
-    /// by no others. HTTP/2 is used over TLS where ALPN agrees on it. Proxies, cookies, redirects, `.netrc`, HSTS and
-    /// Alt-Svc are off, whatever the environment says.
+    /// Connections are kept alive and shared by the exchanges of one ``ConnectionPartition``, one ``TrustPolicy`` and
+    /// one ``ProxyPolicy``, and by no others. HTTP/2 is used over TLS where ALPN agrees on it; with libcurl before 8.14
+    /// requests with a body over 65,535 bytes, or of unknown length, go over HTTP/1.1 all the same. Cookies, redirects,
+    /// `.netrc`, HSTS and Alt-Svc are off, and no proxy is used but a request's own, whatever the environment says.
+    ///
+    /// Through a proxy, the times and the address of the connection are those of the way to the proxy, and the name that
+    /// was looked up is the proxy's; ``Timings/secured`` is the origin's TLS, within the tunnel.
     ///
     /// ```swift
     /// let transport = CurlTransport()
@@ -34,11 +38,47 @@
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
         public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-            try CurlRefusal.check(exchange.request)
-            let work = CurlExchange(exchange, inbox: loop.inbox)
-            guard exchange.control.attach(work) else { throw TransportError(.cancelled, sendState: .unsent) }
+            let work = try begin(exchange)
             defer { exchange.control.detach() }
-            return try await work.outcome()
+            var response = try await work.outcome(on: loop)
+            try CurlContent.decode(&response.response, of: exchange)
+            return response
+        }
+
+        /// Performs one exchange as far as the head of its response.
+        ///
+        /// - Throws: as ``perform(_:)`` does.
+        public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+            let work = try begin(exchange, streams: true)
+            do throws(TransportError) {
+                let head = try await work.outcome(on: loop)
+                let content = try CurlContent(of: work, head.response)
+                return TransportStream(
+                    head.response, timings: head.timings, connection: head.connection, content: content)
+            } catch {
+                exchange.control.detach()
+                work.cancel()
+                throw error
+            }
+        }
+
+        /// Makes the connection that an exchange would go over, and keeps it for the exchange.
+        ///
+        /// - Throws: what the exchange would, as far as its connection goes; nothing was sent.
+        public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+            let work = try begin(exchange, connectsOnly: true)
+            defer { exchange.control.detach() }
+            _ = try await work.outcome(on: loop)
+        }
+
+        private func begin(
+            _ exchange: TransportRequest, streams: Bool = false, connectsOnly: Bool = false
+        ) throws(TransportError) -> CurlExchange {
+            try CurlRefusal.check(exchange.request)
+            try CurlProxy.check(exchange.proxy)
+            let work = CurlExchange(exchange, loop: loop, streams: streams, connectsOnly: connectsOnly)
+            guard exchange.control.attach(work) else { throw TransportError(.cancelled, sendState: .unsent) }
+            return work
         }
 
         public func shutdown() async {

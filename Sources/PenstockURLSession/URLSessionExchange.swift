@@ -14,11 +14,13 @@ final class URLSessionExchange: ControlledExchange {
         var task: URLSessionTask?
         var isSuspended = false
         var hasBegun = false
+        var isHeadDelivered = false
         var isFinished = false
         /// Foundation kept the content to itself.
         var isContentLost = false
         var head: HTTPResponse?
         var body = Data()
+        var received = 0
         var sent = 0
         var timings = Timings()
         var connection = ConnectionInfo()
@@ -27,12 +29,16 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     private let exchange: TransportRequest
+    /// Where the content goes; `nil` when it is collected.
+    let pipe: ContentPipe?
+    private let brake = URLSessionBrake()
     private let state: Locked<State>
 
     var body: HTTPBody { exchange.request.body }
 
-    init(_ exchange: TransportRequest) {
+    init(_ exchange: TransportRequest, streams: Bool = false) {
         self.exchange = exchange
+        pipe = streams ? ContentPipe(onDemand: brake.release) : nil
         state = Locked(State(timers: .init(exchange.timeouts)))
     }
 
@@ -47,8 +53,19 @@ final class URLSessionExchange: ControlledExchange {
             continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
             return URLSessionPlatform.cancel(task)
         }
+        brake.attach(task)
         watch()
         if mayBegin { task.resume() }
+    }
+
+    /// Nobody wants what is left.
+    func leave() {
+        fail(.cancelled, "nobody reads the rest of the content")
+    }
+
+    /// Of a streamed exchange, as far as it is known.
+    var completion: TransportCompletion {
+        state.withLock { TransportCompletion(timings: $0.timings, connection: $0.connection) }
     }
 
     // MARK: ControlledExchange
@@ -104,20 +121,52 @@ final class URLSessionExchange: ControlledExchange {
         if let limit = URLSessionResponse.exceededLimit(head.fields, exchange.limits) {
             fail(.limitExceeded(limit), "the response's header is larger than allowed")
         }
+        guard !deliver(head) else { return }
+        if exchange.skipsContent?(head) == true { return pass(over: head) }
         let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
         if let length, length > exchange.limits.bodyBytes { didExceedBodyLimit() }
     }
 
     func didReceive(_ data: Data) {
         let (progress, isTooLarge) = state.withLock { state in
-            let isTooLarge = data.count > exchange.limits.bodyBytes - state.body.count
-            if !isTooLarge, !state.isFinished { state.body.append(data) }
+            let isTooLarge = pipe == nil && data.count > exchange.limits.bodyBytes - state.body.count
+            if pipe == nil, !isTooLarge, !state.isFinished { state.body.append(data) }
+            state.received += data.count
             state.timers.touch()
             return (measured(state), isTooLarge)
         }
         exchange.control.onProgress?(progress)
+        if let pipe, !pipe.push(data) { brake.pull() }
         if isTooLarge { didExceedBodyLimit() }
     }
+
+    /// Hands over the head of a streamed response.
+    ///
+    /// - Returns: `false` where the whole response is awaited.
+    private func deliver(_ head: HTTPResponse) -> Bool {
+        guard pipe != nil else { return false }
+        let (continuation, timings, connection) = state.withLock { state in
+            state.isHeadDelivered = true
+            state.timers.endTotal()
+            defer { state.continuation = nil }
+            return (state.continuation, state.timings, state.connection)
+        }
+        continuation?.resume(
+            returning: .success(TransportResponse(head, timings: timings, connection: connection)))
+        watch()
+        return true
+    }
+
+    /// Content that nobody looks at is not waited for where it may be long, or is coded: Foundation would decode it.
+    private func pass(over head: HTTPResponse) {
+        let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
+        guard length.map({ $0 > Self.maxSkipped }) ?? true else { return }
+        let (timings, connection, task) = state.withLock { ($0.timings, $0.connection, $0.task) }
+        finish(.success(TransportResponse(head, timings: timings, connection: connection)))
+        if let task { URLSessionPlatform.cancel(task) }
+    }
+
+    private static let maxSkipped = 64 << 10
 
     private func didExceedBodyLimit() {
         fail(.limitExceeded(.bodyBytes), "the response is larger than allowed")
@@ -137,8 +186,9 @@ final class URLSessionExchange: ControlledExchange {
         guard !URLSessionResponse.isMisframed(response.response) else {
             return fail(.protocolViolation, "the response contradicts itself about its length")
         }
-        let isTruncated = URLSessionResponse.isTruncated(response.response, to: exchange.request.method)
-        guard !isTruncated || state.withLock(\.isContentLost) else {
+        let isTruncated = URLSessionResponse.isTruncated(
+            response.response, received: state.withLock(\.received), to: exchange.request.method)
+        guard !isTruncated || state.withLock({ $0.isContentLost }) else {
             return fail(.connectionLost, "the response is shorter than its length")
         }
         finish(.success(response))
@@ -148,7 +198,7 @@ final class URLSessionExchange: ControlledExchange {
 
     private func completeResponse(_ state: inout State, _ task: URLSessionTask) -> TransportResponse? {
         guard var response = state.head else { return nil }
-        response.body = state.body
+        if exchange.skipsContent?(response) != true { response.body = state.body }
         state.timings.total = state.timers.elapsed
         state.connection.bytesSent = max(state.sent, Int(task.countOfBytesSent))
         state.connection.bytesReceived = max(state.connection.bytesReceived, Int(task.countOfBytesReceived))
@@ -191,13 +241,14 @@ final class URLSessionExchange: ControlledExchange {
             return (state.continuation, state.task, state.watchdog)
         }
         watchdog?.cancel()
+        pipe?.end(outcome.map { _ in })
         if case .failure = outcome, let task { URLSessionPlatform.cancel(task) }
         continuation?.resume(returning: outcome)
     }
 
     private func measured(_ state: State) -> TransferProgress {
         TransferProgress(
-            sent: state.sent, expectedToSend: body.length, received: state.body.count,
+            sent: state.sent, expectedToSend: body.length, received: state.received,
             expectedToReceive: state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
         )
     }

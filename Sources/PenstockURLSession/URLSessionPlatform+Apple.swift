@@ -6,6 +6,7 @@
     enum URLSessionPlatform {
         static let capabilities: TransportCapabilities = [
             .trustPolicy, .timings, .streamedRequests, .http2, .suspension, .partitions,
+            .streamedResponses,
         ]
 
         static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {

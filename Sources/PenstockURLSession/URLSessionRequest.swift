@@ -32,6 +32,7 @@ enum URLSessionRequest {
         }
         let missing = needed(exchange).subtracting(URLSessionPlatform.capabilities)
         if missing.contains(.trustPolicy) { throw unsupported("a trust policy of the request's own") }
+        if missing.contains(.proxies) { throw unsupported("anything through a proxy of the request's own") }
         if missing.contains(.streamedRequests) { throw unsupported("a streamed request body") }
         if !request.body.isNone, request.method == .get || request.method == .head {
             throw unsupported("a body in a \(request.method) request")
@@ -41,6 +42,7 @@ enum URLSessionRequest {
     private static func needed(_ exchange: TransportRequest) -> TransportCapabilities {
         var needed: TransportCapabilities = []
         if exchange.trust != .system { needed.insert(.trustPolicy) }
+        if exchange.proxy != .none { needed.insert(.proxies) }
         if case .stream = exchange.request.body.source { needed.insert(.streamedRequests) }
         return needed
     }

@@ -40,8 +40,8 @@ enum URLSessionResponse {
     }
 
     /// A connection that closes in the middle of the content is not always reported.
-    static func isTruncated(_ response: HTTPResponse, to method: HTTPMethod) -> Bool {
-        guard let expected = expectedLength(response, to: method) else { return false }
-        return response.body.count < expected
+    static func isTruncated(_ head: HTTPResponse, received: Int, to method: HTTPMethod) -> Bool {
+        guard let expected = expectedLength(head, to: method) else { return false }
+        return received < expected
     }
 }

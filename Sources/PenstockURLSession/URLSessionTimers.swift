@@ -4,7 +4,7 @@ import PenstockCore
 struct URLSessionTimers: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    private let limits: Timeouts
+    private var limits: Timeouts
     private let start = Instant.now
     private var lastSign = Instant.now
     private var isAnswered = false
@@ -24,6 +24,11 @@ struct URLSessionTimers: Sendable {
     mutating func answered() {
         isAnswered = true
         touch()
+    }
+
+    /// From here on the reader decides how long it takes.
+    mutating func endTotal() {
+        limits.total = nil
     }
 
     /// Only the total time goes on.

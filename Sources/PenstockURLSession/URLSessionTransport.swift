@@ -12,9 +12,11 @@ import PenstockCore
 ///
 /// - Header fields of one name arrive as one line, and the order of lines is lost, everywhere.
 /// - A request cannot have content with `GET` or `HEAD`, nor a `Host` or framing field of its own.
+/// - There is no proxy of a request's own (a session on Apple's systems uses the system's), and no connecting without
+///   a request.
 /// - There is no time-out for connecting alone: its time is added to that of the first byte.
-/// - On Linux: no trust policy but the system's, no streamed request bodies, no timings of the phases, no suspension
-///   of an exchange that has begun; a redirect status without `Location` loses its content; the
+/// - On Linux: no trust policy but the system's, no streamed request bodies, no streamed responses, no timings of the phases, no
+///   suspension of an exchange that has begun; a redirect status without `Location` loses its content; the
 ///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.
 ///
 /// The send state of a failure is `unsent` where no connection was made, `answered` once a response began, and
@@ -38,10 +40,43 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Throws: what the protocol says; `unsupported` before anything is sent for what Foundation cannot do as asked.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-        let request = try URLSessionRequest.make(exchange)
         let running = URLSessionExchange(exchange)
         guard exchange.control.attach(running) else { throw URLSessionErrors.cancelledBeforeStart }
         defer { exchange.control.detach() }
+        return try await run(running, exchange)
+    }
+
+    /// Performs one exchange as far as the head of its response.
+    ///
+    /// - Throws: as ``perform(_:)`` does; `unsupported` on Linux, where Foundation goes on receiving what nobody reads.
+    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        guard capabilities.contains(.streamedResponses) else {
+            throw TransportError(.unsupported("streamed responses"), sendState: .unsent)
+        }
+        return try await stream(exchange)
+    }
+
+    /// The same whatever the platform can do.
+    func stream(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        let running = URLSessionExchange(exchange, streams: true)
+        guard let pipe = running.pipe, exchange.control.attach(running) else {
+            throw URLSessionErrors.cancelledBeforeStart
+        }
+        do throws(TransportError) {
+            let head = try await run(running, exchange)
+            let content = URLSessionContent(of: running, pipe, exchange.control)
+            return TransportStream(
+                head.response, timings: head.timings, connection: head.connection, content: content)
+        } catch {
+            exchange.control.detach()
+            throw error
+        }
+    }
+
+    private func run(
+        _ running: URLSessionExchange, _ exchange: TransportRequest
+    ) async throws(TransportError) -> TransportResponse {
+        let request = try URLSessionRequest.make(exchange)
         holdBack(running, as: exchange.control)
         let (session, bridge) = try sessions.session(for: exchange)
         let outcome = await withCheckedContinuation { continuation in

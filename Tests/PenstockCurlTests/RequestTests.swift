@@ -16,7 +16,7 @@
                 #expect(
                     server.requests.map(\.head) == [
                         "\(name) /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
-                            + "Accept-Encoding: deflate, gzip, br, zstd\r\n\r\n"
+                            + "Accept-Encoding: \(ContentDecoder.accepted)\r\n\r\n"
                     ])
             }
         }

@@ -69,6 +69,10 @@
 
     /// Sockets of this process whose peer is the given port.
     func openSockets(to port: UInt16) throws -> Int {
+        try sockets(to: port).count
+    }
+
+    func sockets(to port: UInt16) throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter {
             var address = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -77,7 +81,7 @@
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
             }
             return code == 0 && UInt16(bigEndian: address.sin_port) == port
-        }.count
+        }
     }
 
     /// Performs exchanges that need the loop to go around several times; what was posted before has been seen then.

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import PenstockCore
+    import PenstockTestSupport
     import Testing
 
     @testable import PenstockCurl
@@ -93,7 +94,7 @@
             clock.sent(2 * second)
             #expect(clock.expired(3 * second) == nil)
             #expect(clock.nextLook(3 * second) == 5 * second)
-            #expect(clock.expired(5 * second) == .firstByte)
+            #expect(clock.expired(5 * second) == .timeout(.firstByte))
         }
 
         @Test func phasesStandStillWhileSuspended() {
@@ -105,8 +106,38 @@
             #expect(clock.expired(50 * second) == nil)
             clock.resume(50 * second)
             #expect(clock.expired(52 * second) == nil)
-            #expect(clock.expired(53 * second) == .firstByte)
-            #expect(clock.expired(100 * second) == .total)
+            #expect(clock.expired(53 * second) == .timeout(.firstByte))
+            #expect(clock.expired(100 * second) == .timeout(.total))
+        }
+
+        @Test(
+            "Content that comes too slowly is due when its span ends; a span that brought enough begins anew",
+            .covers("H12"))
+        func throughput() {
+            var clock = CurlClock(
+                Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil), .init(bytes: 10, per: .seconds(4)))
+            clock.begin(0)
+            clock.sending(0)
+            clock.contentBegins(second)
+            clock.received(10, 2 * second)
+            #expect(clock.nextLook(2 * second) == 5 * second)
+            #expect(clock.expired(5 * second) == nil)
+            clock.received(9, 8 * second)
+            #expect(clock.expired(9 * second - 1) == nil)
+            #expect(clock.expired(9 * second) == .limitExceeded(.minimumThroughput))
+        }
+
+        @Test("While the reader holds content back, slowness is not the server's", .covers("H12"))
+        func throughputOfAHeldStream() {
+            var clock = CurlClock(
+                Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil), .init(bytes: 10, per: .seconds(4)))
+            clock.begin(0)
+            clock.contentBegins(0)
+            clock.suspend()
+            #expect(clock.expired(50 * second) == nil)
+            clock.resume(50 * second)
+            #expect(clock.expired(54 * second - 1) == nil)
+            #expect(clock.expired(54 * second) == .limitExceeded(.minimumThroughput))
         }
 
         @Test func withoutTimeoutsNothingIsDue() {

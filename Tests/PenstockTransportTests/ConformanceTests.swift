@@ -29,6 +29,9 @@ struct ConformanceTests {
     @Test(arguments: Case.all(TransportConformance.responses))
     func `A response is handed up as it came`(example: Case) async throws { try await example.run() }
 
+    @Test(arguments: Case.all(TransportConformance.streaming))
+    func `Content is received as it is read`(example: Case) async throws { try await example.run() }
+
     @Test(.covers("S1.10"), arguments: Case.all(TransportConformance.connections))
     func `Connections are used again, and kept apart`(example: Case) async throws { try await example.run() }
 

@@ -2,8 +2,9 @@ import Foundation
 import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
-import PenstockURLSession
 import Testing
+
+@testable import PenstockURLSession
 
 /// What is particular to the transport over Foundation's session.
 @Suite(.timeLimit(.minutes(1)))
@@ -80,5 +81,31 @@ struct URLSessionTransportTests {
         #expect(try await transport.perform(template).response.status == 200)
         await transport.shutdown()
         try await server.waitForOpenConnections(atMost: 0)
+    }
+
+    /// What the streaming of Apple's systems shares with Linux, where Foundation cannot be made to stop receiving.
+    @Test(
+        "The portable part of streaming keeps its rules",
+        arguments: TransportConformance.streaming.filter {
+            !["What nobody reads stays on the wire", "Letting go of a stream closes its wire"].contains($0.name)
+        })
+    func `streaming`(rule: TransportConformance.Rule) async throws {
+        try await rule.run { _ in Streaming() }
+    }
+
+    private struct Streaming: Transport {
+        let transport = URLSessionTransport()
+
+        var capabilities: TransportCapabilities { transport.capabilities.union(.streamedResponses) }
+
+        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+            try await transport.perform(exchange)
+        }
+
+        func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+            try await transport.stream(exchange)
+        }
+
+        func shutdown() async { await transport.shutdown() }
     }
 }

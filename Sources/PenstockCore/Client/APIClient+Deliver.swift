@@ -34,23 +34,14 @@ extension APIClient {
         if let rule = endpoint.validator {
             try context.stage(.validation) { () throws(APIError) in try rule.validate(decoded.value) }
         }
-        return response(decoded, opened.payload, exchange, context)
+        return APIResponse(decoded, opened.payload, exchange, attempts: context.attempts)
     }
 
     private func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {
         switch call.endpoint.envelope {
-        case .ofService: try call.runtime.get().service.envelope
+        case .ofService: try runtime(of: call).service.envelope
         case .none: nil
         case .custom(let envelope): envelope
         }
-    }
-
-    private func response<Output>(
-        _ decoded: Decoded<Output>, _ payload: Payload, _ exchange: Exchange, _ context: CallContext
-    ) -> APIResponse<Output> {
-        APIResponse(
-            value: decoded.value, payload: payload, http: exchange.response, request: exchange.request,
-            code: decoded.code, message: decoded.message, notes: decoded.notes, source: exchange.source,
-            timings: exchange.timings, connection: exchange.connection, attempts: context.attempts)
     }
 }

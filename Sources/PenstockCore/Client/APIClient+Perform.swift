@@ -1,13 +1,27 @@
-/// A call that has begun: its endpoint, its context, and the service it goes to.
-struct ActiveCall<E: Endpoint>: Sendable {
-    let endpoint: E
+/// A call that has begun: its endpoint, its context, and the service it goes to. A class, so that handing it on costs
+/// the same whatever its endpoint holds.
+final class ActiveCall<E: Endpoint>: Sendable {
     let context: CallContext
-    /// What this one call wants different.
-    let callOptions: CallOptions?
-    /// All levels in one: the call's options over the endpoint's, the service's and the client's.
-    let options: CallOptions
-    let runtime: Result<ServiceRuntime, APIError>
+    /// `nil` for a service that the client does not know.
+    let runtime: ServiceRuntime?
     let scope: WeakScope?
+    /// All levels in one: the call's options over the endpoint's, the service's and the client's.
+    let resolved: ResolvedOptions
+    /// What this one call wants different of what it carries.
+    let own: CallOptions?
+    let endpoint: E
+
+    init(
+        _ endpoint: E, _ context: CallContext, own: CallOptions?, resolved: ResolvedOptions, runtime: ServiceRuntime?,
+        scope: WeakScope?
+    ) {
+        self.endpoint = endpoint
+        self.context = context
+        self.own = own
+        self.resolved = resolved
+        self.runtime = runtime
+        self.scope = scope
+    }
 }
 
 /// A scope that a call does not keep alive.
@@ -26,27 +40,29 @@ struct WeakScope: Sendable {
 extension APIClient {
     /// Gives a call its number and its settings, and enters it in the table. An unknown service shows when it runs.
     func begin<E: Endpoint>(
-        _ endpoint: E, _ options: CallOptions?, in scope: CallScope?, control: ExchangeControl = ExchangeControl()
+        _ endpoint: E, _ options: CallOptions?, in scope: CallScope?, control: ExchangeControl = ExchangeControl(),
+        streams: Bool = false, isSilent: Bool = false
     ) -> ActiveCall<E> {
-        let runtime = Result { () throws(APIError) in try self.runtime(for: endpoint.service) }
-        return begin(endpoint, options, in: scope, control: control, runtime: runtime)
+        begin(
+            endpoint, options, in: scope, control: control, streams: streams, isSilent: isSilent,
+            runtime: try? runtime(for: endpoint.service))
     }
 
     /// The same for a service that is known already.
     func begin<E: Endpoint>(
         _ endpoint: E, _ options: CallOptions?, in scope: CallScope?, control: ExchangeControl = ExchangeControl(),
-        runtime: Result<ServiceRuntime, APIError>
+        streams: Bool = false, isRefresh: Bool = false, isSilent: Bool = false, runtime: ServiceRuntime?
     ) -> ActiveCall<E> {
-        let merged = layered(options, endpoint, (try? runtime.get())?.options ?? configuration.options)
+        let resolved = resolve(options, endpoint, runtime)
         let context = CallContext(
             id: .next(), endpoint: E.self, service: endpoint.service,
-            environment: merged.environment ?? environment, identity: configuration.identity(),
-            settings: CallSettings(merged), control: control, time: configuration.time, sink: configuration.events)
+            environment: resolved.options.environment ?? environment, identity: configuration.identity(),
+            options: resolved, control: control, time: configuration.time, sink: isSilent ? nil : configuration.events,
+            streams: streams, isRefresh: isRefresh)
         shared.calls.add(context)
         scope?.add(context)
         return ActiveCall(
-            endpoint: endpoint, context: context, callOptions: options, options: merged, runtime: runtime,
-            scope: scope.map(WeakScope.init))
+            endpoint, context, own: options, resolved: resolved, runtime: runtime, scope: scope.map(WeakScope.init))
     }
 
     /// Runs a call to its end, and tells of the end once.
@@ -60,55 +76,66 @@ extension APIClient {
     ) async throws(APIError) -> APIResponse<E.Output> {
         let context = call.context
         context.emitStart()
-        let result = await withTaskCancellationHandler {
-            await Result(path)
-        } onCancel: {
-            context.cancel(.requested)
+        do throws(APIError) {
+            let response = try await path()
+            isOver(context)
+            try context.checkNotCancelled()
+            context.emit(.callEnded(.success))
+            return response
+        } catch {
+            isOver(context)
+            throw ended(error, call)
         }
-        shared.calls.remove(context)
-        context.hasEnded()
-        return try finish(result, call)
     }
 
-    /// Sends a request through the stages.
+    /// Sends a request through the stages. Cancelling the task closes the wire.
     func exchange<E: Endpoint>(
         _ request: HTTPRequest, for call: ActiveCall<E>
     ) async throws(APIError) -> Exchange {
+        let context = call.context
+        let pipeline = try runtime(of: call).pipeline(for: call.endpoint)
         do {
-            return try await call.runtime.get().pipeline(for: call.endpoint)(request, call.context)
+            return try await withTaskCancellationHandler {
+                try await pipeline(request, context)
+            } onCancel: {
+                context.cancel(.requested)
+            }
         } catch {
             throw .wrapping(error)
         }
     }
 
-    private func layered(_ call: CallOptions?, _ endpoint: some Endpoint, _ wider: CallOptions) -> CallOptions {
-        var options = endpoint.options.map { $0.over(wider) } ?? wider
-        let headers = endpoint.headers
-        if !headers.isEmpty { options.headers = options.headers.map { $0.followed(by: headers) } ?? headers }
-        return call.map { $0.over(options) } ?? options
+    /// The service a call goes to.
+    func runtime<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> ServiceRuntime {
+        if let runtime = call.runtime { return runtime }
+        return try runtime(for: call.endpoint.service)
     }
 
-    /// Nothing but `cancelled` comes out of a cancelled call; every other error is completed and mapped.
-    private func finish<E: Endpoint>(
-        _ result: Result<APIResponse<E.Output>, APIError>, _ call: ActiveCall<E>
-    ) throws(APIError) -> APIResponse<E.Output> {
-        let context = call.context
-        switch result {
-        case .success(let response) where !context.isCancelled:
-            context.emit(.callEnded(.success))
-            return response
-        case .success:
-            throw ended(APIError(.cancelled, stage: .transport), call)
-        case .failure(var error):
-            if context.isCancelled { error.kind = .cancelled }
-            throw ended(error, call)
-        }
+    private func resolve(
+        _ call: CallOptions?, _ endpoint: some Endpoint, _ runtime: ServiceRuntime?
+    ) -> ResolvedOptions {
+        let wider = runtime?.resolved ?? ResolvedOptions(configuration.options)
+        let (own, headers) = (endpoint.options, endpoint.headers)
+        if call == nil, own == nil, headers.isEmpty { return wider }
+        var options = own?.over(wider.options) ?? wider.options
+        if !headers.isEmpty { options.headers = options.headers?.followed(by: headers) ?? headers }
+        return ResolvedOptions(call?.over(options) ?? options)
     }
 
-    private func ended<E: Endpoint>(_ error: APIError, _ call: ActiveCall<E>) -> APIError {
+    /// Takes a call off the table. A task that was cancelled has cancelled its call, also while nothing was on the wire.
+    private func isOver(_ context: CallContext) {
+        if Task.isCancelled { context.cancel(.requested) }
+        shared.calls.remove(context)
+        context.hasEnded()
+    }
+
+    /// Tells of a call's end. Nothing but `cancelled` comes out of a cancelled call; every other error is completed and
+    /// mapped.
+    func ended<E: Endpoint>(_ error: APIError, _ call: ActiveCall<E>) -> APIError {
         var error = error
+        if call.context.isCancelled { error.kind = .cancelled }
         error.attempts = call.context.attempts
-        error.presentation = presentation(of: error, try? call.runtime.get())
+        error.presentation = presentation(of: error, call.runtime)
         call.context.emit(.callEnded(Event.Outcome(error)))
         return error
     }
@@ -123,14 +150,6 @@ extension Result {
     init(_ body: () async throws(Failure) -> Success) async {
         do throws(Failure) {
             self = .success(try await body())
-        } catch {
-            self = .failure(error)
-        }
-    }
-
-    init(_ body: () throws(Failure) -> Success) {
-        do throws(Failure) {
-            self = .success(try body())
         } catch {
             self = .failure(error)
         }

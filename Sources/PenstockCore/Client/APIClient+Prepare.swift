@@ -4,7 +4,7 @@ extension APIClient {
     /// Makes the request of a call: validate → common parameters → encode → URL, headers, body.
     func prepare<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         let context = call.context
-        let runtime = try call.runtime.get()
+        let runtime = try runtime(of: call)
         try context.checkNotCancelled()
         try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }
         let parameters = try context.stage(.commonParameters) { () throws(APIError) in
@@ -20,18 +20,18 @@ extension APIClient {
         let service = runtime.service
         do throws(ParameterEncodingError) {
             return try ParameterLayers(
-                call: layer(call.callOptions, over: call.endpoint.options?.parameters ?? [:]),
+                call: layer(call.own?.parameters, over: call.endpoint.options?.parameters ?? [:]),
                 endpoint: try ownParameters(of: call.endpoint),
-                service: layer(service.options, over: service.parameters.read()),
-                client: layer(configuration.options, over: configuration.parameters.read())
+                service: layer(service.options.parameters, over: service.parameters.read()),
+                client: layer(configuration.options.parameters, over: configuration.parameters.read())
             ).merged()
         } catch {
             throw APIError(error, stage: .parameters)
         }
     }
 
-    private func layer(_ options: CallOptions?, over common: ParameterObject) -> ParameterObject {
-        options?.parameters.map { $0.merging(over: common) } ?? common
+    private func layer(_ own: ParameterObject?, over common: ParameterObject) -> ParameterObject {
+        own?.merging(over: common) ?? common
     }
 
     private func ownParameters<E: Endpoint>(of endpoint: E) throws(ParameterEncodingError) -> ParameterValue? {
@@ -54,19 +54,21 @@ extension APIClient {
         var fields = commonFields()
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
-        call.options.headers?.apply(to: &fields)
+        call.resolved.options.headers?.apply(to: &fields)
         return HTTPRequest(method: route.method, url: url, fields: fields, body: content.body)
     }
 
     /// What every request of this client carries until something closer to the call changes it.
     func commonFields() -> HTTPFields {
-        var fields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
+        var fields = Self.ownFields
         fields.merge(configuration.headers.read())
         return fields
     }
 
+    private static let ownFields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
+
     private func baseURL<E: Endpoint>(_ call: ActiveCall<E>, _ runtime: ServiceRuntime) throws(APIError) -> HTTPURL {
-        guard let text = call.options.baseURL else { return try runtime.baseURL(in: call.context.environment) }
+        guard let text = call.resolved.options.baseURL else { return try runtime.baseURL(in: call.context.environment) }
         return try runtime.service.parse(text, for: "this call")
     }
 

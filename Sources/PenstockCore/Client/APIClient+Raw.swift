@@ -20,13 +20,14 @@ extension APIClient {
     public func send(
         _ request: HTTPRequest, options: CallOptions? = nil, in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<Data> {
-        let runtime = ServiceRuntime(Service(.unnamed, [:]), configuration, transport)
-        let call = begin(RawRequest(method: request.method), options, in: scope, runtime: .success(runtime))
+        let runtime = ServiceRuntime(Service(.unnamed, [:]), configuration, transport, cache)
+        let call = begin(RawRequest(method: request.method), options, in: scope, runtime: runtime)
         defer { call.scope?.remove(call.context) }
         return try await perform(call) { () async throws(APIError) in
             let complete = try completed(request, for: call)
             let exchange = try await self.exchange(complete, for: call)
-            return try deliver(exchange, for: call)
+            let response = try await deliver(exchange, of: complete, for: call)
+            return await keep(response, of: call, request: complete)
         }
     }
 
@@ -38,7 +39,7 @@ extension APIClient {
             var fields = commonFields()
             configuration.options.headers?.apply(to: &fields)
             fields.merge(request.fields)
-            call.callOptions?.headers?.apply(to: &fields)
+            call.own?.headers?.apply(to: &fields)
             var request = request
             request.fields = fields
             return request

@@ -23,6 +23,7 @@ extension APIClient {
     func path<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
         let request = try prepare(call)  // validate → common parameters → encode → URL, headers, body
         let exchange = try await exchange(request, for: call)  // the stages in Pipeline.swift, then the transport
-        return try deliver(exchange, for: call)  // status → envelope → validate → decode
+        let response = try await deliver(exchange, of: request, for: call)  // status → envelope → validate → decode
+        return await keep(response, of: call, request: request)  // what has passed is stored
     }
 }

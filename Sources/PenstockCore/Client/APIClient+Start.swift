@@ -113,6 +113,9 @@ extension APIClient {
         let active = begin(endpoint, options, in: scope, control: control)
         let context = active.context
         context.onRedirect(feed.yield(redirectedTo:))
+        if context.settings.cache.mode == .cacheThenNetwork {
+            context.onCached { exchange in self.deliverCached(exchange, for: active, to: feed.yield(cached:)) }
+        }
         let task = Task {
             let result = await Result { () async throws(APIError) in try await self.perform(active) }
             feed.end(with: result)

@@ -11,18 +11,21 @@ public final class APIClient: Sendable {
     public let configuration: Configuration
     public let transport: any Transport
     let shared: Shared
+    let cache: CacheAccess?
     private let runtimes = Locked<[ServiceID: ServiceRuntime]>([:])
 
     public init(_ configuration: Configuration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport
         shared = Shared(configuration.environment)
+        cache = CacheAccess.of(configuration.cache)
     }
 
     private init(_ configuration: Configuration, of client: APIClient) {
         self.configuration = configuration
         transport = client.transport
         shared = client.shared
+        cache = CacheAccess.of(configuration.cache, reusing: client)
     }
 
     /// What a client and those derived from it have in common.
@@ -45,7 +48,7 @@ public final class APIClient: Sendable {
     /// The service as this client calls it, made once.
     func runtime(for id: ServiceID) throws(APIError) -> ServiceRuntime {
         if let known = runtimes.withLock({ $0[id] }) { return known }
-        let new = ServiceRuntime(try configuration.services.service(id), configuration, transport)
+        let new = ServiceRuntime(try configuration.services.service(id), configuration, transport, cache)
         return runtimes.withLock { runtimes in
             if let other = runtimes[id] { return other }
             runtimes[id] = new
@@ -87,8 +90,7 @@ extension APIClient {
 
     /// Ends every call of one API that is under way.
     public func cancel<E: Endpoint>(_ endpoint: E.Type) {
-        let type = ObjectIdentifier(endpoint)
-        shared.calls.cancel { $0.endpointType == type }
+        shared.calls.cancel { $0.endpointType == endpoint }
     }
 
     /// How many calls are under way.

@@ -4,16 +4,17 @@ import Foundation
 ///
 /// The domain is `Penstock.APIError`. The codes never change:
 ///
-/// | code | kind               | code | kind              |
-/// |------|--------------------|------|-------------------|
-/// | 1001 | invalidParameter   | 2005 | limitExceeded     |
-/// | 1002 | invalidConfiguration | 3001 | httpStatus      |
-/// | 1003 | blocked            | 3002 | malformedEnvelope |
-/// | 1004 | unsupported        | 3003 | business          |
-/// | 2001 | unreachable        | 3004 | validation        |
-/// | 2002 | timeout            | 3005 | decoding          |
-/// | 2003 | tls                | 4001 | cancelled         |
-/// | 2004 | transport          |      |                   |
+/// | code | kind                 | code | kind              |
+/// |------|----------------------|------|-------------------|
+/// | 1001 | invalidParameter     | 2005 | limitExceeded     |
+/// | 1002 | invalidConfiguration | 3001 | httpStatus        |
+/// | 1003 | blocked              | 3002 | malformedEnvelope |
+/// | 1004 | unsupported          | 3003 | business          |
+/// | 1005 | cacheMiss            | 3004 | validation        |
+/// | 2001 | unreachable          | 3005 | decoding          |
+/// | 2002 | timeout              | 4001 | cancelled         |
+/// | 2003 | tls                  |      |                   |
+/// | 2004 | transport            |      |                   |
 extension APIError: CustomNSError {
     public static var errorDomain: String { "Penstock.APIError" }
 
@@ -66,6 +67,7 @@ extension APIError.Kind {
         case .invalidConfiguration: Entry(code: 1002, name: "invalidConfiguration", text: Self.cannotDo)
         case .blocked: Entry(code: 1003, name: "blocked", text: "This request is not allowed.")
         case .unsupported: Entry(code: 1004, name: "unsupported", text: Self.cannotDo)
+        case .cacheMiss: Entry(code: 1005, name: "cacheMiss", text: "This is not available offline.")
         case .unreachable: Entry(code: 2001, name: "unreachable", text: "The server cannot be reached.")
         case .timeout: Entry(code: 2002, name: "timeout", text: "The server took too long to answer.")
         case .tls: Entry(code: 2003, name: "tls", text: "A secure connection could not be made.")

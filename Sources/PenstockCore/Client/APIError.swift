@@ -8,7 +8,8 @@ import Foundation
 /// │   ├── invalidParameter      a parameter, a header or the path breaks a rule
 /// │   ├── invalidConfiguration  no such service or environment, a base URL that is none
 /// │   ├── blocked               a policy forbids it: cleartext, a redirect, a veto
-/// │   └── unsupported           the transport cannot enforce what was asked
+/// │   ├── unsupported           the transport cannot enforce what was asked
+/// │   └── cacheMiss             only the cache was to be asked, and it has nothing usable
 /// ├── on the network
 /// │   ├── unreachable           no connection: offline, no such name, refused
 /// │   ├── timeout               which phase
@@ -42,6 +43,7 @@ public struct APIError: Error, Sendable {
         case invalidConfiguration(reason: String)
         case blocked(reason: String)
         case unsupported(feature: String)
+        case cacheMiss
         case unreachable(TransportError.Reachability)
         case timeout(TimeoutPhase)
         case tls(TransportError.TLSFailure)
@@ -65,34 +67,80 @@ public struct APIError: Error, Sendable {
         case other
     }
 
-    public var kind: Kind
-    /// The stage that found it.
-    public var stage: Stage
-    /// For developers; `localizedDescription` is for users.
-    public var debugMessage: String
-    /// The request as it was sent, or as far as it was made.
-    public var request: HTTPRequest?
-    /// The response with its body, when one came.
-    public var response: HTTPResponse?
-    /// How far the request got, when there was one to send.
-    public var sendState: SendState?
-    public var underlying: (any Error)?
-    /// Every exchange of the call, the failed one last.
-    public var attempts: [Attempt] = []
-    /// What the app's ``ErrorMapper`` makes of it.
-    public var presentation: Presentation?
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var kind: Kind
+        var stage: Stage
+        var debugMessage: String
+        var request: HTTPRequest?
+        var response: HTTPResponse?
+        var sendState: SendState?
+        var underlying: (any Error)?
+        var attempts: [Attempt] = []
+        var presentation: Presentation?
+    }
 
     public init(
         _ kind: Kind, stage: Stage, debugMessage: String = "", request: HTTPRequest? = nil,
         response: HTTPResponse? = nil, sendState: SendState? = nil, underlying: (any Error)? = nil
     ) {
-        self.kind = kind
-        self.stage = stage
-        self.debugMessage = debugMessage
-        self.request = request
-        self.response = response
-        self.sendState = sendState
-        self.underlying = underlying
+        parts = Boxed(
+            Parts(
+                kind: kind, stage: stage, debugMessage: debugMessage, request: request, response: response,
+                sendState: sendState, underlying: underlying))
+    }
+
+    public var kind: Kind {
+        get { parts.kind }
+        set { parts.kind = newValue }
+    }
+
+    /// The stage that found it.
+    public var stage: Stage {
+        get { parts.stage }
+        set { parts.stage = newValue }
+    }
+
+    /// For developers; `localizedDescription` is for users.
+    public var debugMessage: String {
+        get { parts.debugMessage }
+        set { parts.debugMessage = newValue }
+    }
+
+    /// The request as it was sent, or as far as it was made.
+    public var request: HTTPRequest? {
+        get { parts.request }
+        set { parts.request = newValue }
+    }
+
+    /// The response with its body, when one came.
+    public var response: HTTPResponse? {
+        get { parts.response }
+        set { parts.response = newValue }
+    }
+
+    /// How far the request got, when there was one to send.
+    public var sendState: SendState? {
+        get { parts.sendState }
+        set { parts.sendState = newValue }
+    }
+
+    public var underlying: (any Error)? {
+        get { parts.underlying }
+        set { parts.underlying = newValue }
+    }
+
+    /// Every exchange of the call, the failed one last.
+    public var attempts: [Attempt] {
+        get { parts.attempts }
+        set { parts.attempts = newValue }
+    }
+
+    /// What the app's ``ErrorMapper`` makes of it.
+    public var presentation: Presentation? {
+        get { parts.presentation }
+        set { parts.presentation = newValue }
     }
 }
 
@@ -110,6 +158,7 @@ extension APIError {
         public static let prepare = Stage(rawValue: "prepare")
         public static let interceptor = Stage(rawValue: "interceptor")
         public static let redirect = Stage(rawValue: "redirect")
+        public static let cache = Stage(rawValue: "cache")
         public static let cookies = Stage(rawValue: "cookies")
         public static let seal = Stage(rawValue: "seal")
         public static let sign = Stage(rawValue: "sign")

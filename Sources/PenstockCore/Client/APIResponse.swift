@@ -5,19 +5,59 @@ public struct APIResponse<Output: Sendable>: Sendable {
     public var value: Output
     /// The content as it came, opened and decoded of its codings; reformers work on it.
     public var payload: Payload
-    public var http: HTTPResponse
-    /// The request of the last exchange, as it was sent.
-    public var request: HTTPRequest
     /// The envelope's code and message, when there was an envelope.
     public var code: BusinessCode?
     public var message: String?
     /// Values that were of the wrong type and were replaced by their defaults.
     public var notes: [DecodingNote]
-    public var source: ResponseSource
-    public var timings: Timings
-    public var connection: ConnectionInfo
     /// Every exchange of the call, the last one last: more than one when it was redirected.
     public var attempts: [APIError.Attempt]
+    private(set) var exchange: Exchange
+
+    init(_ decoded: Decoded<Output>, _ payload: Payload, _ exchange: Exchange, attempts: [APIError.Attempt]) {
+        value = decoded.value
+        self.payload = payload
+        self.exchange = exchange
+        code = decoded.code
+        message = decoded.message
+        notes = decoded.notes
+        self.attempts = attempts
+    }
+
+    public var http: HTTPResponse {
+        get { exchange.response }
+        set { exchange.response = newValue }
+    }
+
+    /// The request of the last exchange, as it was sent.
+    public var request: HTTPRequest {
+        get { exchange.request }
+        set { exchange.request = newValue }
+    }
+
+    public var source: ResponseSource {
+        get { exchange.source }
+        set { exchange.source = newValue }
+    }
+
+    /// How the cache handled the request, as RFC 9211 says it; `nil` where it took no part.
+    public var cacheStatus: CacheStatus? { exchange.cache?.status }
+
+    /// Whether it was stored, is past its freshness, and was not validated (RFC 9111 §4.2.4).
+    public var isStale: Bool { exchange.cache?.isStale ?? false }
+
+    /// How old a stored response is, in whole seconds (RFC 9111 §4.2.3); `nil` for what came from the server.
+    public var age: Duration? { exchange.cache?.age }
+
+    public var timings: Timings {
+        get { exchange.timings }
+        set { exchange.timings = newValue }
+    }
+
+    public var connection: ConnectionInfo {
+        get { exchange.connection }
+        set { exchange.connection = newValue }
+    }
 
     /// The raw bytes.
     public var data: Data { payload.data }

@@ -52,7 +52,7 @@ public final class Call<Output: Sendable>: Sendable {
     }
 
     /// What the call yields: progress, redirects, and last its response or its error. One who comes late gets the
-    /// latest progress and the end. Ending the iteration does not end the call.
+    /// cached response, the latest progress and the end. Ending the iteration does not end the call.
     public var events: CallUpdates<Output> { feed.subscribe() }
 }
 
@@ -64,6 +64,8 @@ public typealias CallUpdates<Output: Sendable> = AsyncThrowingStream<CallUpdate<
 public enum CallUpdate<Output: Sendable>: Sendable {
     case progress(TransferProgress)
     case redirected(to: HTTPURL)
+    /// A stored response that comes before the one that is loaded: ``CachePolicy/Mode/cacheThenNetwork``.
+    case cached(APIResponse<Output>)
     /// The last one.
     case response(APIResponse<Output>)
 }
@@ -73,6 +75,7 @@ final class CallFeed<Output: Sendable>: Sendable {
     private struct State {
         var listeners: [CallUpdates<Output>.Continuation] = []
         var latestProgress: TransferProgress?
+        var cached: APIResponse<Output>?
         var end: Result<APIResponse<Output>, APIError>?
     }
 
@@ -80,10 +83,11 @@ final class CallFeed<Output: Sendable>: Sendable {
 
     func subscribe() -> CallUpdates<Output> {
         let (stream, continuation) = CallUpdates<Output>.makeStream()
-        let (progress, end) = state.withLock { state in
+        let (cached, progress, end) = state.withLock { state in
             if state.end == nil { state.listeners.append(continuation) }
-            return (state.latestProgress, state.end)
+            return (state.cached, state.latestProgress, state.end)
         }
+        if let cached { continuation.yield(.cached(cached)) }
         if let progress { continuation.yield(.progress(progress)) }
         if let end { Self.finish(continuation, with: end) }
         return stream
@@ -95,6 +99,14 @@ final class CallFeed<Output: Sendable>: Sendable {
             return state.listeners
         }
         for listener in listeners { listener.yield(.progress(progress)) }
+    }
+
+    func yield(cached response: APIResponse<Output>) {
+        let listeners = state.withLock { state in
+            state.cached = response
+            return state.listeners
+        }
+        for listener in listeners { listener.yield(.cached(response)) }
     }
 
     func yield(redirectedTo url: HTTPURL) {

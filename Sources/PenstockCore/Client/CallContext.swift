@@ -1,18 +1,21 @@
 /// One call on its way: its number, its settings, and how it is stopped. Given to interceptors, signers and sealers.
 public final class CallContext: Sendable {
     public let id: CallID
-    let endpointType: ObjectIdentifier
-    private let makeName: @Sendable () -> String
+    let endpointType: any Endpoint.Type
     public let service: ServiceID
     /// The environment the call was made in; a later switch does not move it.
     public let environment: ServerEnvironment
     public let partition: ConnectionPartition
-    /// Options with every default filled in.
-    public let settings: CallSettings
+    private let options: ResolvedOptions
     public let control: ExchangeControl
     public let time: TimeSource
-    /// On ``TimeSource/now``'s clock; `nil` when the call may take for ever.
+    /// On ``TimeSource/now``'s clock; `nil` when the call may take for ever. A streamed call keeps it until the head of
+    /// its response has come.
     public let deadline: Duration?
+    /// Whether the content of the response is handed over as it comes.
+    public let streams: Bool
+    /// Whether it refreshes what another call was answered with.
+    let isRefresh: Bool
 
     private let started: Duration
     private let sink: (any EventSink)?
@@ -23,6 +26,7 @@ public final class CallContext: Sendable {
         var cancelTask: (@Sendable () -> Void)?
         var cancellation: Cancellation?
         var onRedirect: (@Sendable (HTTPURL) -> Void)?
+        var onCached: (@Sendable (Exchange) -> Void)?
     }
 
     /// Who ended a call early.
@@ -35,24 +39,37 @@ public final class CallContext: Sendable {
 
     init(
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment, identity: String,
-        settings: CallSettings, control: ExchangeControl, time: TimeSource, sink: (any EventSink)?
+        options: ResolvedOptions, control: ExchangeControl, time: TimeSource, sink: (any EventSink)?,
+        streams: Bool = false, isRefresh: Bool = false, deadline: Duration?? = nil
     ) {
         self.id = id
-        endpointType = ObjectIdentifier(endpoint)
-        makeName = { String(describing: endpoint) }
+        endpointType = endpoint
         self.service = service
         self.environment = environment
-        self.settings = settings
+        self.options = options
         self.control = control
         self.time = time
         self.sink = sink
+        self.streams = streams
+        self.isRefresh = isRefresh
         partition = ConnectionPartition(environment: environment.name, identity: identity)
         started = time.now()
-        deadline = settings.timeouts.total.map { [started] in started + $0 }
+        self.deadline = deadline ?? options.settings.timeouts.total.map { [started] in started + $0 }
+    }
+
+    /// The same call, for an exchange that goes on without it.
+    func detached(_ relay: RelayedEvents) -> CallContext {
+        CallContext(
+            id: id, endpoint: endpointType, service: service, environment: environment, identity: partition.identity,
+            options: options, control: ExchangeControl(onProgress: control.onProgress), time: time,
+            sink: sink == nil ? nil : relay, isRefresh: isRefresh, deadline: .some(deadline))
     }
 
     /// The endpoint's type name.
-    public var endpoint: String { makeName() }
+    public var endpoint: String { String(describing: endpointType) }
+
+    /// Options with every default filled in.
+    public var settings: CallSettings { options.settings }
 
     /// Every exchange so far.
     public var attempts: [APIError.Attempt] { state.withLock(\.attempts) }
@@ -93,6 +110,7 @@ extension CallContext {
         state.withLock { state in
             state.cancelTask = nil
             state.onRedirect = nil
+            state.onCached = nil
         }
     }
 
@@ -104,6 +122,7 @@ extension CallContext {
 // MARK: Events
 
 extension CallContext {
+    @inline(never)
     func emit(_ event: @autoclosure () -> Event) {
         guard let sink else { return }
         sink.receive(event(), EventContext(call: id, elapsed: time.now() - started))
@@ -123,9 +142,22 @@ extension CallContext {
         state.withLock(\.onRedirect)?(to)
     }
 
+    /// Sets who is given a stored response that comes before the one that is loaded.
+    func onCached(_ take: @escaping @Sendable (Exchange) -> Void) {
+        state.withLock { $0.onCached = take }
+    }
+
+    func cached(_ exchange: Exchange) {
+        state.withLock(\.onCached)?(exchange)
+    }
+
     /// Runs a stage between its start and its end event.
     func stage<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
-        guard sink != nil else { return try await body() }
+        // Two functions, since a call that waits keeps room for all that its functions may need.
+        sink == nil ? try await body() : try await told(stage, body)
+    }
+
+    private func told<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
         emit(.stageStarted(stage))
         do {
             let result = try await body()

@@ -21,10 +21,14 @@ extension APIClient {
         public var identity: @Sendable () -> String
         /// `nil` keeps no cookies.
         public var cookies: (any CookieStore)?
+        /// Where responses are stored. How each call uses them is ``CallOptions/cache``.
+        public var cache: CacheChoice
         public var errorMapper: ErrorMapper?
         /// `nil` is silent.
         public var events: (any EventSink)?
         public var time: TimeSource
+        /// For delays that are spread.
+        public var random: RandomSource
 
         public init(services: [Service], build: BuildFlavor = .current) {
             self.init(registry: ServiceRegistry(services), build: build)
@@ -40,7 +44,9 @@ extension APIClient {
             callInterceptors = []
             attemptInterceptors = []
             identity = { "" }
+            cache = .standard
             time = .system
+            random = .system
         }
     }
 }

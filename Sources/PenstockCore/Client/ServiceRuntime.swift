@@ -2,26 +2,32 @@
 final class ServiceRuntime: Sendable {
     let service: Service
     /// The service's options over the client's.
-    let options: CallOptions
+    let resolved: ResolvedOptions
     private let configuration: APIClient.Configuration
     private let transport: any Transport
+    private let cache: CacheAccess?
     private let pipeline: Pipeline
     private let baseURLs = Locked<[ServerEnvironment: HTTPURL]>([:])
 
-    init(_ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport) {
+    init(
+        _ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport, _ cache: CacheAccess?
+    ) {
         self.service = service
         self.configuration = configuration
         self.transport = transport
-        options = service.options.over(configuration.options)
-        pipeline = Self.pipeline(service, configuration, transport, call: [], attempt: [])
+        self.cache = cache
+        resolved = ResolvedOptions(service.options.over(configuration.options))
+        pipeline = Self.pipeline(service, configuration, transport, cache, call: [], attempt: [])
     }
+
+    var options: CallOptions { resolved.options }
 
     /// The request path of an endpoint: its own interceptors are innermost.
     func pipeline(for endpoint: some Endpoint) -> Pipeline {
         let call = endpoint.callInterceptors
         let attempt = endpoint.attemptInterceptors
         if call.isEmpty, attempt.isEmpty { return pipeline }
-        return Self.pipeline(service, configuration, transport, call: call, attempt: attempt)
+        return Self.pipeline(service, configuration, transport, cache, call: call, attempt: attempt)
     }
 
     func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
@@ -32,11 +38,11 @@ final class ServiceRuntime: Sendable {
     }
 
     private static func pipeline(
-        _ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport,
+        _ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport, _ cache: CacheAccess?,
         call: [any Interceptor], attempt: [any Interceptor]
     ) -> Pipeline {
         Pipeline(
-            call: configuration.callInterceptors + service.callInterceptors + call,
+            call: configuration.callInterceptors + service.callInterceptors + call, cache: cache,
             attempt: configuration.attemptInterceptors + service.attemptInterceptors + attempt,
             cookies: configuration.cookies, sealer: service.sealer, signer: service.signer, transport: transport)
     }

@@ -100,7 +100,7 @@ struct Cookie: Sendable {
         case "domain": domain = String(argument.trimmingPrefix(".")).lowercased()
         case "max-age": setAge(argument, now)
         case "expires":
-            if maxAge == nil, let date = HTTPDate.parse(argument) { expiry = min(date, now + Self.maximumAge) }
+            if maxAge == nil, let date = HTTPDate.parseOfCookie(argument) { expiry = min(date, now + Self.maximumAge) }
         default: break
         }
     }

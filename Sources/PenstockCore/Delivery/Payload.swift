@@ -12,15 +12,16 @@ public struct Payload: Sendable {
     /// Every byte of the body, as the pipeline handed it up.
     public let data: Data
     private let path: JSONPath
-    private let options: DecodingOptions
-    private let document: Document
+    private let options: Boxed<DecodingOptions>
+    /// The parsed document, the same for all copies. Two first uses at one moment may both parse.
+    private let document: Locked<JSONValue?>
 
     /// - Parameter options: how ``value(_:at:)`` decodes.
     public init(_ data: Data, options: DecodingOptions = DecodingOptions()) {
-        self.init(data: data, path: JSONPath(""), options: options, document: Document())
+        self.init(data: data, path: JSONPath(""), options: Boxed(options), document: Locked(nil))
     }
 
-    private init(data: Data, path: JSONPath, options: DecodingOptions, document: Document) {
+    private init(data: Data, path: JSONPath, options: Boxed<DecodingOptions>, document: Locked<JSONValue?>) {
         self.data = data
         self.path = path
         self.options = options
@@ -40,39 +41,32 @@ public struct Payload: Sendable {
     }
 
     func decoding(with options: DecodingOptions) -> Payload {
-        Payload(data: data, path: path, options: options, document: document)
+        Payload(data: data, path: path, options: Boxed(options), document: document)
     }
 
     /// The JSON at the root (UTF-8, RFC 8259 §8.1); `.null` when there is nothing. The bytes are parsed on first use and the result is kept.
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` when the bytes are not JSON.
     public func json() throws(APIError) -> JSONValue {
-        let whole = try document.value { () throws(JSONFault) in
-            try JSONParser.parse(data, maximumDepth: options.maximumDepth)
+        try whole()[path] ?? .null
+    }
+
+    private func whole() throws(APIError) -> JSONValue {
+        if let known = document.withLock({ $0 }) { return known }
+        do throws(JSONFault) {
+            let value = try JSONParser.parse(data, maximumDepth: options.maximumDepth)
+            document.withLock { $0 = value }
+            return value
+        } catch {
+            throw .decoding(error, at: JSONPath(""))
         }
-        return whole[path] ?? .null
     }
 
     /// Decodes the value at a dotted path below the root.
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` with the full path of what could not be read.
     public func value<Value: Decodable>(_ type: Value.Type, at path: String = "") throws(APIError) -> Value {
-        let session = DecodingSession(data, options: options, path: self.path.appending(JSONPath(path)))
+        let session = DecodingSession(data, options: options.value, path: self.path.appending(JSONPath(path)))
         return try JSONReading.decode(type, from: data, session: session).value
-    }
-}
-
-extension Payload {
-    /// The parsed document, kept for all copies of a payload. Two first uses at one moment may both parse.
-    private final class Document: Sendable {
-        private let parsed = Locked<JSONValue?>(nil)
-
-        func value(_ parse: () throws(JSONFault) -> JSONValue) throws(APIError) -> JSONValue {
-            if let known = parsed.withLock({ $0 }) { return known }
-            let value: JSONValue
-            do throws(JSONFault) { value = try parse() } catch { throw .decoding(error, at: JSONPath("")) }
-            parsed.withLock { $0 = value }
-            return value
-        }
     }
 }

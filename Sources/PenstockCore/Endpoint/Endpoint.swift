@@ -54,6 +54,19 @@ public protocol Endpoint: Sendable {
     /// Checked on the raw payload, before it is decoded.
     var payloadValidator: Validator<Payload>? { get }
 
+    /// Marks for what is stored of this API's responses, by which they are cleared and invalidated. None by default.
+    var cacheTags: [String] { get }
+
+    /// What a successful call makes out of date, all at one moment: it is asked for anew before it is used again. Nothing
+    /// by default; the URL of a write is taken care of in any case (RFC 9111 §4.4).
+    ///
+    /// ```swift
+    /// var invalidates: [CacheSelection] { [.tag("cart")] }
+    /// ```
+    ///
+    /// A selection that names no partition means that of the call.
+    var invalidates: [CacheSelection] { get }
+
     /// Checked on the decoded output.
     var validator: Validator<Output>? { get }
 
@@ -72,6 +85,8 @@ extension Endpoint {
     public var options: CallOptions? { nil }
     public static var parameterRules: ParameterRules<Self> { [] }
     public var envelope: EnvelopeChoice { .ofService }
+    public var cacheTags: [String] { [] }
+    public var invalidates: [CacheSelection] { [] }
     public var payloadValidator: Validator<Payload>? { nil }
     public var validator: Validator<Output>? { nil }
     public var callInterceptors: [any Interceptor] { [] }

@@ -20,7 +20,7 @@ extension HTTPURL {
     private func joined(with encoded: String) -> String {
         guard !encoded.isEmpty else { return path }
         var base = path[...]
-        while base.last == "/" { base.removeLast() }
+        while base.utf8.last == UInt8(ascii: "/") { base = Substring(base.utf8.dropLast()) }
         return base + encoded
     }
 

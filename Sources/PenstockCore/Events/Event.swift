@@ -12,6 +12,8 @@ public enum Event: Sendable {
     case requestSent(HTTPRequest)
     case responseReceived(status: Int, timings: Timings, connection: ConnectionInfo)
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
+    /// What the cache does with a request, and why; once more when the answer to what was sent changes it.
+    case cacheDecided(CacheReason, CacheStatus)
     /// A value of the wrong type was replaced by its default.
     case defaultUsed(path: String)
     case callEnded(Outcome)

@@ -2,8 +2,28 @@ import Foundation
 
 /// The dates of HTTP: the preferred form and the two obsolete ones (RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// `nil` for anything that is none of the three forms, or no date of the calendar.
-    package static func parse(_ text: String) -> Date? {
+    /// Reads the three forms, and nothing that is merely like them: another zone than GMT, a year of two digits or
+    /// dashes in the preferred form, or no date of the calendar give `nil`. Letter case does not count, and the name of
+    /// the day need not be the right one.
+    ///
+    /// - Parameter now: decides the century of a year of two digits, which is never more than 50 years ahead.
+    package static func parse(_ text: String, at now: Date) -> Date? {
+        if let date = parsePreferred(text) { return date }
+        let words = text.split(separator: " ")
+        switch words.count {
+        case 6 where isDay(words[0], shortDays, comma: true) && isGMT(words[5]):
+            return strict(words[1], words[2], words[3], words[4])
+        case 5 where isDay(words[0], shortDays, comma: false):
+            let day = words[2].utf8.count == 1 ? "0" + words[2] : words[2]
+            return strict(day, words[1], words[4], words[3])
+        case 4 where isDay(words[0], longDays, comma: true) && isGMT(words[3]):
+            return obsolete(words[1].split(separator: "-", omittingEmptySubsequences: false), words[2], now)
+        default: return nil
+        }
+    }
+
+    /// Reads what servers write into `Expires` of `Set-Cookie`, which mixes the forms (RFC 6265 §5.1.1).
+    package static func parseOfCookie(_ text: String) -> Date? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.dropFirst()
         let parts = Array(words)
         switch parts.count {
@@ -11,6 +31,56 @@ package enum HTTPDate {
         case 4 where parts[2].contains(":"): return date(parts[1], parts[0], parts[3], parts[2])
         default: return nil
         }
+    }
+
+    /// The preferred form to the letter, as nearly all dates are: read from fixed places, without cutting up the text.
+    private static func parsePreferred(_ text: String) -> Date? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 29, bytes[3...4].elementsEqual(", ".utf8), bytes[25...].elementsEqual(" GMT".utf8),
+            bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20, bytes[19] == 0x3A, bytes[22] == 0x3A,
+            dayNames.contains(where: { bytes[..<3].elementsEqual($0.utf8) }),
+            let month = monthNames.firstIndex(where: { bytes[8...10].elementsEqual($0.utf8) }),
+            let day = number(bytes[5...6]), let year = number(bytes[12...15]), year >= 1_601
+        else { return nil }
+        return date(day, month, year, [bytes[17...18], bytes[20...21], bytes[23...24]].compactMap { number($0) })
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+        var value = 0
+        for byte in digits {
+            guard byte &- 0x30 < 10 else { return nil }
+            value = value * 10 + Int(byte &- 0x30)
+        }
+        return value
+    }
+
+    private static let shortDays: Set = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    private static let longDays: Set = [
+        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    ]
+
+    private static func isDay(_ word: Substring, _ names: Set<String>, comma: Bool) -> Bool {
+        guard word.hasSuffix(",") == comma else { return false }
+        return names.contains((comma ? word.dropLast() : word).lowercased())
+    }
+
+    private static func isGMT(_ word: Substring) -> Bool { word.lowercased() == "gmt" }
+
+    private static func strict(_ day: Substring, _ month: Substring, _ year: Substring, _ time: Substring) -> Date? {
+        guard day.utf8.count == 2, year.utf8.count == 4, time.utf8.count == 8 else { return nil }
+        return date(day, month, year, time)
+    }
+
+    /// `06-Nov-94`: a year that would be more than 50 years ahead is one of the past century.
+    private static func obsolete(_ parts: [Substring], _ time: Substring, _ now: Date) -> Date? {
+        guard parts.count == 3, parts[2].utf8.count == 2, number(parts[2]) != nil else { return nil }
+        let present = Int(format(now).split(separator: " ")[3]) ?? 0
+        let century = present / 100 * 100
+        let limit = now.addingTimeInterval(50 * 365.2425 * 86_400)
+        return [century + 100, century, century - 100].lazy
+            .compactMap { century in number(parts[2]).map { century + $0 } }
+            .compactMap { strict(parts[0], parts[1], Substring(String($0)), time) }
+            .first { $0 <= limit }
     }
 
     private static let months = [
@@ -22,8 +92,15 @@ package enum HTTPDate {
     ) -> Date? {
         let time = timeText.split(separator: ":", omittingEmptySubsequences: false).compactMap { number($0) }
         guard let day = number(dayText), let month = months.firstIndex(of: monthText.lowercased()),
-            let year = fullYear(yearText), time.count == 3, (1...31).contains(day),
-            (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2])
+            let year = fullYear(yearText)
+        else { return nil }
+        return date(day, month, year, time)
+    }
+
+    /// `nil` unless the calendar and the clock have it. Months count from 0.
+    private static func date(_ day: Int, _ month: Int, _ year: Int, _ time: [Int]) -> Date? {
+        guard time.count == 3, (1...31).contains(day), (0...23).contains(time[0]), (0...59).contains(time[1]),
+            (0...60).contains(time[2])
         else { return nil }
         let days = daysSince1970(year: year, month: month + 1, day: day)
         let nextMonth = month == 11 ? (year + 1, 1) : (year, month + 2)
@@ -31,7 +108,7 @@ package enum HTTPDate {
         return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]))
     }
 
-    /// A year of two digits is the one nearest to now in the past (RFC 9110 §5.6.7), by the rule of RFC 6265 §5.1.1.
+    /// A year of two digits is read by the rule of RFC 6265 §5.1.1.
     private static func fullYear(_ text: Substring) -> Int? {
         guard let year = number(text) else { return nil }
         switch text.utf8.count {

@@ -9,6 +9,9 @@ public struct HTTPResponse: Sendable {
     /// The content with its codings (gzip, br, zstd, deflate) removed.
     public var body: Data
     public var version: HTTPVersion
+    /// The fields that came after the content (RFC 9110 §6.5). Never merged into ``fields``: they come too late to say
+    /// how the content is to be read.
+    public var trailers: HTTPFields = [:]
 
     public init(status: Int, fields: HTTPFields = [:], body: Data = Data(), version: HTTPVersion = .http11) {
         self.status = status

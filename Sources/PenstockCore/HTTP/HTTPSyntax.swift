@@ -31,8 +31,14 @@ package enum HTTPSyntax {
     }
 
     package static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
-        left.utf8.count == right.utf8.count
-            && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+        guard left.utf8.count == right.utf8.count else { return false }
+        var others = right.utf8.makeIterator()
+        for byte in left.utf8 {
+            guard let other = others.next(), byte == other || lowercased(byte) == lowercased(other) else {
+                return false
+            }
+        }
+        return true
     }
 
     /// Removes the optional white space around a field value (RFC 9110 §5.6.3).

@@ -4,12 +4,20 @@
 /// cache key. A text that two parsers could read differently (user information, a backslash, an escape in the host, a
 /// number that is not a dotted quad) is refused.
 public struct HTTPURL: Hashable, Sendable {
+    private let parts: Boxed<Parts>
+
+    private struct Parts: Hashable, Sendable {
+        var origin: Origin
+        var path: String
+        var query: String?
+    }
+
     /// Scheme, host and port.
-    public let origin: Origin
+    public var origin: Origin { parts.origin }
     /// The path with its percent-escapes; begins with `/`.
-    public let path: String
+    public var path: String { parts.path }
     /// The query with its percent-escapes, without the `?`.
-    public let query: String?
+    public var query: String? { parts.query }
 
     /// The request target in origin form: path and query.
     public var target: String {
@@ -24,9 +32,7 @@ public struct HTTPURL: Hashable, Sendable {
     public var port: Int { origin.port }
 
     package init(origin: Origin, path: String, query: String?) {
-        self.origin = origin
-        self.path = path
-        self.query = query
+        parts = Boxed(Parts(origin: origin, path: path, query: query))
     }
 
     /// Parses an absolute URL. A fragment is dropped, as it is never sent. Characters that a URL may not hold, such as

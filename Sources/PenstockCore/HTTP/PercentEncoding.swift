@@ -21,6 +21,29 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Undoes the escapes of unreserved characters and writes the others in capitals, as equal URLs may differ in both
+    /// (RFC 3986 §6.2.2).
+    package static func normalised(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.contains(UInt8(ascii: "%")) else { return text }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = hexValue(bytes[index + 1]), let low = hexValue(bytes[index + 2])
+            {
+                let byte = high << 4 | low
+                if isUnreserved(byte) { output.append(byte) } else { appendEscape(of: byte, to: &output) }
+                index += 3
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
     /// Escapes every byte that `keeping` refuses.
     package static func escape(_ text: some StringProtocol, keeping: (UInt8) -> Bool) -> String {
         guard !text.utf8.allSatisfy(keeping) else { return String(text) }

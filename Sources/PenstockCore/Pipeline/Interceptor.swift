@@ -31,6 +31,11 @@ public struct Next: Sendable {
         self.call = call
     }
 
+    /// The same for another context.
+    func on(_ call: CallContext) -> Next {
+        Next(stages: stages, index: index, call: call)
+    }
+
     public func callAsFunction(_ request: HTTPRequest) async throws -> Exchange {
         try call.checkNotCancelled()
         let next = Next(stages: stages, index: index + 1, call: call)
@@ -40,21 +45,64 @@ public struct Next: Sendable {
 
 /// A request as it was sent and the response to it.
 public struct Exchange: Sendable {
-    public var request: HTTPRequest
-    public var response: HTTPResponse
-    public var timings: Timings
-    public var connection: ConnectionInfo
-    public var source: ResponseSource
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var request: HTTPRequest
+        var response: HTTPResponse
+        var content: (any TransportContent)?
+        var timings: Timings
+        var connection: ConnectionInfo
+        var source: ResponseSource
+        var cache: Boxed<CacheRecord>?
+    }
 
     public init(
-        request: HTTPRequest, response: HTTPResponse, timings: Timings = .init(), connection: ConnectionInfo = .init(),
-        source: ResponseSource = .network
+        request: HTTPRequest, response: HTTPResponse, content: (any TransportContent)? = nil,
+        timings: Timings = .init(), connection: ConnectionInfo = .init(), source: ResponseSource = .network
     ) {
-        self.request = request
-        self.response = response
-        self.timings = timings
-        self.connection = connection
-        self.source = source
+        parts = Boxed(
+            Parts(
+                request: request, response: response, content: content, timings: timings, connection: connection,
+                source: source))
+    }
+
+    public var request: HTTPRequest {
+        get { parts.request }
+        set { parts.request = newValue }
+    }
+
+    /// Of a streamed call, only the head.
+    public var response: HTTPResponse {
+        get { parts.response }
+        set { parts.response = newValue }
+    }
+
+    /// Of a streamed call, what follows the head; `nil` where the content is in ``response``.
+    public var content: (any TransportContent)? {
+        get { parts.content }
+        set { parts.content = newValue }
+    }
+
+    public var timings: Timings {
+        get { parts.timings }
+        set { parts.timings = newValue }
+    }
+
+    public var connection: ConnectionInfo {
+        get { parts.connection }
+        set { parts.connection = newValue }
+    }
+
+    public var source: ResponseSource {
+        get { parts.source }
+        set { parts.source = newValue }
+    }
+
+    /// What the cache had to do with it; `nil` where it took no part.
+    var cache: CacheRecord? {
+        get { parts.cache?.value }
+        set { parts.cache = newValue.map(Boxed.init) }
     }
 }
 
@@ -62,6 +110,12 @@ public struct Exchange: Sendable {
 @nonexhaustive
 public enum ResponseSource: String, Hashable, Sendable {
     case network
+    /// Stored, and at hand.
+    case memory
+    /// Stored, and read from where the store keeps what is not at hand.
+    case disk
+    /// Stored, and the server has just said that it is the current one, or has brought what was missing of it.
+    case revalidated
     /// An interceptor answered.
     case interceptor
 }

@@ -3,12 +3,14 @@ struct Pipeline: Sendable {
     let stages: [any Interceptor]
 
     init(
-        call: [any Interceptor], attempt: [any Interceptor], cookies: (any CookieStore)?, sealer: (any Sealer)?,
+        call: [any Interceptor], cache: CacheAccess?, attempt: [any Interceptor], cookies: (any CookieStore)?,
+        sealer: (any Sealer)?,
         signer: (any Signer)?, transport: any Transport
     ) {
         var stages: [any Interceptor] = []
         stages += call.map(CallInterception.init)
         stages.append(Redirect())
+        if let cache { stages.append(Cache(access: cache)) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies { stages.append(Cookies(store: cookies)) }
         if let sealer { stages.append(Seal(sealer: sealer)) }

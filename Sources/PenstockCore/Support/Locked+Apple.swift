@@ -2,8 +2,8 @@
     import os
 
     /// A value that is read and written by one thread at a time: the form for systems older than the standard
-    /// library's `Mutex`.
-    package final class Locked<Value: Sendable>: Sendable {
+    /// library's `Mutex`. Copies are the same value.
+    package struct Locked<Value: Sendable>: Sendable {
         private let lock: OSAllocatedUnfairLock<Value>
 
         package init(_ value: Value) {

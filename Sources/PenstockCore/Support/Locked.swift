@@ -1,34 +1,38 @@
 #if !canImport(Darwin)
     import Foundation
 
-    /// A value that is read and written by one thread at a time.
+    /// A value that is read and written by one thread at a time. Copies are the same value.
     ///
     /// The closure given to ``withLock(_:)`` must be short and must not wait, call out to the app, or call C that can
     /// call back. It stands on a POSIX mutex because the thread sanitizer does not see the standard library's `Mutex`
     /// and takes everything behind it for a race. Unchecked because the compiler does not see it either.
-    package final class Locked<Value: Sendable>: @unchecked Sendable {
-        @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        @exclusivity(unchecked) @usableFromInline var value: Value
+    package struct Locked<Value: Sendable>: @unchecked Sendable {
+        /// The value and its mutex in one block of memory, in which both keep their places.
+        @usableFromInline let buffer: ManagedBuffer<Value, pthread_mutex_t>
 
         package init(_ value: Value) {
-            self.value = value
-            mutex = .allocate(capacity: 1)
-            mutex.initialize(to: pthread_mutex_t())
-            pthread_mutex_init(mutex, nil)
-        }
-
-        deinit {
-            pthread_mutex_destroy(mutex)
-            mutex.deallocate()
+            buffer = LockedBuffer<Value>.create(minimumCapacity: 1) { _ in value }
+            buffer.withUnsafeMutablePointerToElements { mutex in
+                mutex.initialize(to: pthread_mutex_t())
+                pthread_mutex_init(mutex, nil)
+            }
         }
 
         @inlinable
         package func withLock<Result: Sendable, Failure: Error>(
             _ body: (inout Value) throws(Failure) -> Result
         ) throws(Failure) -> Result {
-            pthread_mutex_lock(mutex)
-            defer { pthread_mutex_unlock(mutex) }
-            return try body(&value)
+            try buffer.withUnsafeMutablePointers { (value, mutex) throws(Failure) in
+                pthread_mutex_lock(mutex)
+                defer { pthread_mutex_unlock(mutex) }
+                return try body(&value.pointee)
+            }
+        }
+    }
+
+    private final class LockedBuffer<Value>: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
         }
     }
 #endif

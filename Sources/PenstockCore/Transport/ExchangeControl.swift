@@ -98,9 +98,9 @@ public protocol ControlledExchange: AnyObject, Sendable {
 public struct TransferProgress: Hashable, Sendable {
     public var sent: Int
     public var expectedToSend: Int?
-    /// Of the response, after its codings are removed.
+    /// Of the response: as it came over the wire where the transport can tell, else after its codings are removed.
     public var received: Int
-    /// From `Content-Length`, when the content has no coding.
+    /// From `Content-Length`, where ``received`` can be compared with it.
     public var expectedToReceive: Int?
 
     public init(sent: Int = 0, expectedToSend: Int? = nil, received: Int = 0, expectedToReceive: Int? = nil) {

@@ -14,6 +14,17 @@ public protocol Transport: Sendable {
     /// anything, and throws ``TransportError/Kind/cancelled`` once it is told to stop.
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse
 
+    /// Performs one exchange as far as the head of its response, whatever the status. The content is then received as
+    /// ``TransportStream/content`` is asked for it: what nobody asks for stays on the wire.
+    ///
+    /// The request's control reaches the exchange until its content has ended. ``Timeouts/total`` and
+    /// ``ResponseLimits/bodyBytes`` end with the head: they are for responses that are collected.
+    func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream
+
+    /// Makes the connection that an exchange would go over, unless there is one, and sends no request. The exchange that
+    /// comes next finds it, if it comes before the connection is given up.
+    func preconnect(_ exchange: TransportRequest) async throws(TransportError)
+
     /// Ends every exchange with ``TransportError/Kind/cancelled``, closes every connection and stops any thread. The
     /// transport refuses exchanges afterwards. Returns when all is closed.
     func shutdown() async
@@ -45,46 +56,128 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// with commas, which makes several `Set-Cookie` lines hard to tell apart, and come in an order of no meaning.
     public static let separateFieldLines = TransportCapabilities(rawValue: 1 << 7)
 
+    /// ``Transport/open(_:)``, with content that is received only as it is asked for.
+    public static let streamedResponses = TransportCapabilities(rawValue: 1 << 8)
+    /// A proxy policy other than ``ProxyPolicy/none``.
+    public static let proxies = TransportCapabilities(rawValue: 1 << 9)
+    /// ``Transport/preconnect(_:)``.
+    public static let preconnection = TransportCapabilities(rawValue: 1 << 10)
+
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
-        .separateFieldLines,
+        .separateFieldLines, .streamedResponses, .proxies, .preconnection,
     ]
+}
+
+extension Transport {
+    /// For transports that only collect: refuses, before anything is sent.
+    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        throw TransportError(.unsupported("streamed responses"), sendState: .unsent)
+    }
+
+    /// For transports that cannot: refuses.
+    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+        throw TransportError(.unsupported("connections without a request"), sendState: .unsent)
+    }
 }
 
 /// One request with all that a transport must know to perform it.
 public struct TransportRequest: Sendable {
-    /// Already validated: method, target and fields can be written as they are. The transport adds `Host`, the framing
-    /// fields, and `Accept-Encoding` for the codings it removes where the request names none.
-    public var request: HTTPRequest
-    public var timeouts: Timeouts
-    public var limits: ResponseLimits
-    public var trust: TrustPolicy
-    public var partition: ConnectionPartition
-    /// How the exchange is cancelled, suspended and resumed, and where it reports its progress.
-    public let control: ExchangeControl
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var request: HTTPRequest
+        var timeouts: Timeouts
+        var limits: ResponseLimits
+        var trust: TrustPolicy
+        var proxy: ProxyPolicy
+        var partition: ConnectionPartition
+        var skipsContent: (@Sendable (HTTPResponse) -> Bool)?
+        var control: ExchangeControl
+    }
 
     public init(
         _ request: HTTPRequest, timeouts: Timeouts = .init(), limits: ResponseLimits = .init(),
-        trust: TrustPolicy = .system, partition: ConnectionPartition = .init(), control: ExchangeControl = .init()
+        trust: TrustPolicy = .system, proxy: ProxyPolicy = .none, partition: ConnectionPartition = .init(),
+        control: ExchangeControl = .init()
     ) {
-        self.request = request
-        self.timeouts = timeouts
-        self.limits = limits
-        self.trust = trust
-        self.partition = partition
-        self.control = control
+        parts = Boxed(
+            Parts(
+                request: request, timeouts: timeouts, limits: limits, trust: trust, proxy: proxy,
+                partition: partition, control: control))
     }
+
+    /// Already validated: method, target and fields can be written as they are. The transport adds `Host`, the framing
+    /// fields, and `Accept-Encoding` for the codings it removes where the request names none.
+    public var request: HTTPRequest {
+        get { parts.request }
+        set { parts.request = newValue }
+    }
+
+    public var timeouts: Timeouts {
+        get { parts.timeouts }
+        set { parts.timeouts = newValue }
+    }
+
+    public var limits: ResponseLimits {
+        get { parts.limits }
+        set { parts.limits = newValue }
+    }
+
+    public var trust: TrustPolicy {
+        get { parts.trust }
+        set { parts.trust = newValue }
+    }
+
+    public var proxy: ProxyPolicy {
+        get { parts.proxy }
+        set { parts.proxy = newValue }
+    }
+
+    public var partition: ConnectionPartition {
+        get { parts.partition }
+        set { parts.partition = newValue }
+    }
+
+    /// Asked once, with the head of the final response: whether nobody will look at its content. Such content is never
+    /// decoded; the transport reads past it where that is cheap and closes the wire otherwise. `nil` means that all
+    /// content is wanted.
+    public var skipsContent: (@Sendable (HTTPResponse) -> Bool)? {
+        get { parts.skipsContent }
+        set { parts.skipsContent = newValue }
+    }
+
+    /// How the exchange is cancelled, suspended and resumed, and where it reports its progress.
+    public var control: ExchangeControl { parts.control }
 }
 
 /// A response and how it came.
 public struct TransportResponse: Sendable {
-    public var response: HTTPResponse
-    public var timings: Timings
-    public var connection: ConnectionInfo
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var response: HTTPResponse
+        var timings: Timings
+        var connection: ConnectionInfo
+    }
 
     public init(_ response: HTTPResponse, timings: Timings = .init(), connection: ConnectionInfo = .init()) {
-        self.response = response
-        self.timings = timings
-        self.connection = connection
+        parts = Boxed(
+            Parts(response: response, timings: timings, connection: connection))
+    }
+
+    public var response: HTTPResponse {
+        get { parts.response }
+        set { parts.response = newValue }
+    }
+
+    public var timings: Timings {
+        get { parts.timings }
+        set { parts.timings = newValue }
+    }
+
+    public var connection: ConnectionInfo {
+        get { parts.connection }
+        set { parts.connection = newValue }
     }
 }

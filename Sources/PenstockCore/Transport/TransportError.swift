@@ -29,6 +29,10 @@ public struct TransportError: Error, Sendable {
         case nameNotResolved
         case connectionRefused
         case noRoute
+        /// The proxy cannot be reached, or will not or cannot connect to the origin.
+        case proxy
+        /// The proxy wants credentials, or others than it was given.
+        case proxyAuthentication
     }
 
     @nonexhaustive
@@ -43,23 +47,50 @@ public struct TransportError: Error, Sendable {
         case trustMaterial
     }
 
-    public var kind: Kind
-    public var sendState: SendState
-    /// For people; holds no header value and no body.
-    public var message: String
-    public var timings: Timings
-    /// The head of a response that began before the failure, without its body.
-    public var partialResponse: HTTPResponse?
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var kind: Kind
+        var sendState: SendState
+        var message: String
+        var timings: Timings
+        var partialResponse: HTTPResponse?
+    }
 
     public init(
         _ kind: Kind, sendState: SendState, message: String = "", timings: Timings = .init(),
         partialResponse: HTTPResponse? = nil
     ) {
-        self.kind = kind
-        self.sendState = sendState
-        self.message = message
-        self.timings = timings
-        self.partialResponse = partialResponse
+        parts = Boxed(
+            Parts(
+                kind: kind, sendState: sendState, message: message, timings: timings, partialResponse: partialResponse))
+    }
+
+    public var kind: Kind {
+        get { parts.kind }
+        set { parts.kind = newValue }
+    }
+
+    public var sendState: SendState {
+        get { parts.sendState }
+        set { parts.sendState = newValue }
+    }
+
+    /// For people; holds no header value and no body.
+    public var message: String {
+        get { parts.message }
+        set { parts.message = newValue }
+    }
+
+    public var timings: Timings {
+        get { parts.timings }
+        set { parts.timings = newValue }
+    }
+
+    /// The head of a response that began before the failure, without its body.
+    public var partialResponse: HTTPResponse? {
+        get { parts.partialResponse }
+        set { parts.partialResponse = newValue }
     }
 }
 

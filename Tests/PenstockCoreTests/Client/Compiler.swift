@@ -23,10 +23,21 @@ struct Compiler {
     }
 
     private static func run(_ files: [String]) async throws -> Compiler {
-        let options = ["-typecheck", "-swift-version", "6", "-parse-as-library", "-I", try modules()]
+        let folders = try [modules()] + moduleMaps()
+        let options = ["-typecheck", "-swift-version", "6", "-parse-as-library"] + folders.flatMap { ["-I", $0] }
         let compiler = try await Subprocess.run(
             URL(fileURLWithPath: "/usr/bin/env"), ["swiftc"] + options + files)
         return Compiler(succeeded: compiler.status == 0, diagnostics: compiler.output)
+    }
+
+    /// The folders that tell the compiler of the C libraries below some of the modules.
+    private static func moduleMaps() throws -> [String] {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 1...4 { root.deleteLastPathComponent() }
+        let sources = root.appendingPathComponent("Sources")
+        return try FileManager.default.contentsOfDirectory(atPath: sources.path)
+            .map { sources.appendingPathComponent($0).path }
+            .filter { FileManager.default.fileExists(atPath: "\($0)/module.modulemap") }
     }
 
     /// The folder of the modules that this test was built with: beside the test's own executable, or above it.

@@ -63,6 +63,12 @@ struct Tuned: Endpoint {
             guard case .file(let url) = call.settings.trust.anchors else { return nil }
             return Int(url.lastPathComponent)
         },
+        "proxy": Field {
+            $0.proxy = .socks5("\($1).example")
+        } read: { _, call in
+            guard case .socks5(let host, _) = call.settings.proxy.route else { return nil }
+            return Int(host.prefix { $0 != "." })
+        },
         "redirects": Field {
             $0.redirects = RedirectPolicy(limit: 100 + $1)
         } read: { _, call in
@@ -95,6 +101,16 @@ struct Tuned: Endpoint {
         } read: { _, call in
             let depth = call.settings.modelFormat.maximumDepth - 10
             return (1...9).contains(depth) ? depth : nil
+        },
+        "cache": Field {
+            $0.cache = CachePolicy(.http, ttl: .seconds($1))
+        } read: { _, call in
+            (call.settings.cache.ttl?.components.seconds).map(Int.init)
+        },
+        "cacheTags": Field {
+            $0.cacheTags = ["\($1)"]
+        } read: { _, call in
+            call.settings.cacheTags.first.flatMap { Int($0) }
         },
     ]
 
@@ -167,6 +183,7 @@ struct Tuned: Endpoint {
                 { $0.sent.first?.fields["X-A"] == "1" }
             ),
             "identity": ({ $0.identity = { "alice" } }, { _ in capture.contexts.first?.partition.identity == "alice" }),
+            "cache": ({ $0.cache = .none }, { $0.client.cachesNothing }),
             "cookies": ({ $0.cookies = store }, { $0.sent.first?.fields[.cookie] == "c=1" }),
             "errorMapper": (
                 { $0.errorMapper = ErrorMapper { _ in .init(code: 12) } },
@@ -175,6 +192,10 @@ struct Tuned: Endpoint {
                 }
             ),
             "events": ({ $0.events = sink }, { _ in !sink.records.isEmpty }),
+            "random": (
+                { $0.random = RandomSource { 7 } },
+                { $0.client.configuration.random.next() == 7 }
+            ),
             "time": ({ $0.time = clock.timeSource }, { _ in capture.contexts.first?.time.now() == .seconds(77) }),
         ]
         let names = Mirror(reflecting: APIClient.Configuration(services: [])).children.compactMap(\.label)
@@ -387,5 +408,12 @@ enum URLSet {
             return HTTPURL(origin: .init(scheme: .https, host: "invalid", port: 443), path: "/", query: nil)
         }
         return url
+    }
+}
+
+extension APIClient {
+    /// Whether it reports no cache.
+    fileprivate var cachesNothing: Bool {
+        if case .none = configuration.cache { true } else { false }
     }
 }

@@ -13,7 +13,7 @@ import Testing
         ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
         ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-        ("Thursday, 01-Jan-70 00:00:00 GMT", 0),
+        ("Thursday, 01-Jan-70 00:00:00 GMT", 3_155_760_000),
         ("Tuesday, 31-Dec-69 23:59:59 GMT", 3_155_759_999),
         ("Sun, 06 NOV 1994 08:49:37 GMT", 784_111_777),
         ("Thu, 29 Feb 2023 00:00:00 GMT", nil),
@@ -30,6 +30,25 @@ import Testing
         ("Sun, 06 Nov 19940 08:49:37 GMT", nil),
         ("Sun, 06 Nov 1994 8:-9:37 GMT", nil),
         ("Sun, +6 Nov 1994 08:49:37 GMT", nil),
+        ("Tue, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+        ("sun, 06 nov 1994 08:49:37 gmt", 784_111_777),
+        ("Sun Nov 06 08:49:37 1994", 784_111_777),
+        ("Tuesday, 31-Dec-76 23:59:59 GMT", 220_924_799),
+        ("Sun, 06 Nov 1994 08:49:37 UTC", nil),
+        ("Sun, 06 Nov 1994 08:49:37 +0000", nil),
+        ("Sun, 06 Nov 1994 08:49:37", nil),
+        ("Sun, 06 Nov 94 08:49:37 GMT", nil),
+        ("Sun, 06-Nov-1994 08:49:37 GMT", nil),
+        ("Sunday, 06-Nov-1994 08:49:37 GMT", nil),
+        ("Sun, 06-Nov-94 08:49:37 GMT", nil),
+        ("Sunday, 06 Nov 1994 08:49:37 GMT", nil),
+        ("Sun, 6 Nov 1994 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 1994 8:49:37 GMT", nil),
+        ("Sun, 06 Nov 1994 08.49.37 GMT", nil),
+        ("Day, 06 Nov 1994 08:49:37 GMT", nil),
+        ("Sun 06 Nov 1994 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", nil),
+        ("Sun Nov  6 08:49:37 1994 GMT", nil),
         ("784111777", nil),
         ("0", nil),
         ("", nil),
@@ -37,7 +56,34 @@ import Testing
         (": : : : : :", nil),
     ]
 
+    /// Fri, 06 Feb 2026 13:46:40 GMT.
+    static let now = Date(timeIntervalSince1970: 1_770_385_600)
+
     @Test(arguments: dates) func `three forms are read, and nothing else`(text: String, seconds: TimeInterval?) {
-        #expect(HTTPDate.parse(text)?.timeIntervalSince1970 == seconds)
+        #expect(HTTPDate.parse(text, at: Self.now)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Sun, 06-Nov-1994 08:49:37 GMT", 784_111_777),
+        ("Sun, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun, 06 Nov 94 08:49:37 UTC", 784_111_777),
+        ("Sun Nov  6 08:49:37 1994", 784_111_777), ("tomorrow", nil),
+    ]) func `cookies' mixed forms are read too`(text: String, seconds: TimeInterval?) {
+        #expect(HTTPDate.parseOfCookie(text)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(arguments: [
+        (784_111_777.0, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+        (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_399.9, "Mon, 28 Feb 2000 23:59:59 GMT"),
+        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        (1e300, "Fri, 31 Dec 9999 23:59:59 GMT"), (-11_644_473_600, "Mon, 01 Jan 1601 00:00:00 GMT"),
+    ]) func `the preferred form is written`(seconds: TimeInterval, text: String) {
+        #expect(HTTPDate.format(Date(timeIntervalSince1970: seconds)) == text)
+    }
+
+    @Test func `what is written is read again`() {
+        for day in stride(from: -130_000, to: 200_000, by: 37) {
+            let date = Date(timeIntervalSince1970: TimeInterval(day) * 86_400 + 4_321)
+            #expect(HTTPDate.parse(HTTPDate.format(date), at: Self.now) == date)
+        }
     }
 }

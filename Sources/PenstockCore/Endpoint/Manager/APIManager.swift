@@ -74,6 +74,16 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
         for call in loading.values { call.cancel() }
     }
 
+    /// Removes what is stored of the API with the parameters of the moment, for the user of the moment.
+    ///
+    /// - Returns: whether that is so for good; `true` when there is nothing to load either.
+    /// - Throws: what the source throws, or what stands in the way of making the request.
+    @discardableResult
+    public func clearCache() async throws -> Bool {
+        guard let endpoint = try source() else { return true }
+        return try await client.clearCache(of: endpoint)
+    }
+
     // MARK: Inner hooks
 
     /// Before a call starts; `false` vetoes it.

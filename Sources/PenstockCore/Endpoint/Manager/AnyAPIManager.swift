@@ -8,6 +8,8 @@ public protocol AnyAPIManager: AnyObject {
     var error: APIError? { get }
     @discardableResult func load() -> CallID?
     func cancel()
+    /// Removes what is stored of the API with the parameters of the moment.
+    @discardableResult func clearCache() async throws -> Bool
 }
 
 extension AnyAPIManager {

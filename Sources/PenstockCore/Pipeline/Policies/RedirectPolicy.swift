@@ -1,4 +1,6 @@
 /// How far redirects are followed, and with what.
+///
+/// The content of a redirect that is followed is never looked at: interceptors see such a response without it.
 public struct RedirectPolicy: Hashable, Sendable {
     /// Whether any is followed; otherwise the 3xx response is the answer.
     public var isFollowing: Bool
@@ -46,13 +48,20 @@ extension RedirectPolicy {
         .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .contentEncoding, "Content-Language",
     ]
 
+    private static let statuses = [301, 302, 303, 307, 308]
+
+    /// Whether a response leads to another one, so that nobody will look at its content.
+    static let leadsOn: @Sendable (HTTPResponse) -> Bool = { response in
+        statuses.contains(response.status) && response.fields.contains(.location)
+    }
+
     /// Decides on `response` to `request`.
     ///
     /// - Parameter visited: method and URL of every request of the call so far, `request` included.
     public func decide(
         on response: HTTPResponse, to request: HTTPRequest, visited: [RedirectHop]
     ) -> RedirectDecision {
-        guard isFollowing, [301, 302, 303, 307, 308].contains(response.status),
+        guard isFollowing, Self.statuses.contains(response.status),
             let location = response.fields[.location]
         else { return .answer }
         guard response.fields.values(of: .location).count == 1 else {

@@ -1,0 +1,14 @@
+#ifndef PENSTOCK_CCODINGS_SHIM_H
+#define PENSTOCK_CCODINGS_SHIM_H
+
+#include <brotli/decode.h>
+#include <zlib.h>
+#include <zstd.h>
+
+/* A macro, which passes the version and the size that the header declares: Swift sees neither the macro nor, were it
+   to pass them itself, a mistake in them. */
+static inline int ccodings_inflate_init(z_stream *stream, int window_bits) {
+    return inflateInit2(stream, window_bits);
+}
+
+#endif

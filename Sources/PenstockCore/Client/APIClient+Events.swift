@@ -1,0 +1,48 @@
+extension APIClient {
+    /// The events that an endpoint sends (server-sent events, WHATWG HTML §9.2), over as many connections as it takes.
+    ///
+    /// ```swift
+    /// for try await event in client.events(of: Prices()) { show(try event.value(Price.self)) }
+    /// ```
+    ///
+    /// Nothing is sent before the first event is asked for. When a connection ends, the next one is made after the delay
+    /// that `reconnection` or the server says, with the `Last-Event-ID` that came last; each is a call of its own, for
+    /// which parameters and headers are made anew. The sequence ends when the server answers 204, and throws what cannot be
+    /// mended by trying again.
+    ///
+    /// Time-outs: the total one ends with the head of each response; without one byte for the idle time-out (30 s unless
+    /// set), also a comment, the connection counts as lost. There is no minimum throughput unless the options set one.
+    ///
+    /// - Parameters:
+    ///   - lastEventID: where to go on from; `nil` for the beginning.
+    ///   - scope: ends the sequence when it goes.
+    public func events<E: Endpoint>(
+        of endpoint: E, options: CallOptions? = nil, reconnection: EventStreamReconnection = .init(),
+        lastEventID: String? = nil, in scope: CallScope? = nil
+    ) -> ServerSentEvents {
+        ServerSentEvents(
+            EventSource(
+                lastEventID: lastEventID, reconnection: reconnection, random: configuration.random,
+                sleep: configuration.time.sleep,
+                isWanted: { [wasGiven = scope != nil, weak scope] in !wasGiven || scope != nil },
+                connect: { [weak scope] lastEventID throws(APIError) in
+                    let options = self.eventOptions(options, endpoint, lastEventID)
+                    return try await self.stream(endpoint, options: options, in: scope)
+                }))
+    }
+
+    private func eventOptions(_ options: CallOptions?, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions
+    {
+        var merged = options ?? CallOptions()
+        var edits: HeaderEdits = ["Accept": "text/event-stream", "Cache-Control": "no-store"]
+        if let lastEventID { edits = edits.setting("Last-Event-ID", lastEventID) }
+        merged.headers = merged.headers.map(edits.followed(by:)) ?? edits
+        if merged.limits == nil {
+            var limits =
+                endpoint.options?.limits ?? (try? runtime(for: endpoint.service).options.limits) ?? ResponseLimits()
+            if limits.minimumThroughput == .trickle { limits.minimumThroughput = nil }
+            merged.limits = limits
+        }
+        return merged
+    }
+}

@@ -1,0 +1,127 @@
+/// Whether, and when, to connect again to an event stream that has ended (WHATWG HTML §9.2.3): a table, and the rule
+/// for the delay.
+public struct EventStreamReconnection: Hashable, Sendable {
+    /// Before connecting again, where the server does not say otherwise. 3 s by default.
+    public var delay: Duration
+    /// To what the delay grows when connecting fails again and again. 30 s by default. A server that asks for more than
+    /// that gets it.
+    public var maxDelay: Duration
+    /// What a server may ask for: less and more become its bounds, so that it can neither have itself flooded nor put
+    /// us off for ever. 100 ms to 10 min by default.
+    public var serverDelays: ClosedRange<Duration>
+    /// How many failures in a row are put up with; `nil`, which is the default, for any number.
+    public var maxFailures: Int?
+
+    public init(
+        delay: Duration = .seconds(3), maxDelay: Duration = .seconds(30),
+        serverDelays: ClosedRange<Duration> = .milliseconds(100) ... .seconds(600), maxFailures: Int? = nil
+    ) {
+        self.delay = delay
+        self.maxDelay = maxDelay
+        self.serverDelays = serverDelays
+        self.maxFailures = maxFailures
+    }
+
+    /// How a connection to the stream ended.
+    @nonexhaustive
+    public enum Ending: Hashable, Sendable {
+        /// The stream came to its end.
+        case completed
+        /// No connection, or one that broke.
+        case failed(TransportError.Kind)
+        /// A response that is not 200.
+        case status(Int)
+        /// A response that is no event stream, by its `Content-Type`.
+        case contentType(String?)
+    }
+
+    @nonexhaustive
+    public enum Decision: Hashable, Sendable {
+        /// - Parameter lastEventID: for `Last-Event-ID`; `nil` where the field is to be left out.
+        case reconnect(after: Duration, lastEventID: String?)
+        /// The stream is over: the server said so, or the app did.
+        case stop
+        case fail(Reason)
+    }
+
+    @nonexhaustive
+    public enum Reason: Hashable, Sendable {
+        case status(Int)
+        case contentType(String?)
+        /// Trying again would fail again.
+        case futile(TransportError.Kind)
+        /// So many in a row.
+        case tooManyFailures(Int)
+    }
+
+    /// - Parameters:
+    ///   - lastEventID: as ``ServerSentEventParser/lastEventID`` has it.
+    ///   - retry: as ``ServerSentEventParser/retry`` has it, from this connection or one before.
+    ///   - failures: how many connections in a row have failed, the last one included.
+    ///   - random: spreads what is added to the delay after failures, so that the clients of a server that comes back
+    ///     do not come back all at once.
+    public func decide(
+        _ ending: Ending, lastEventID: String, retry: Duration?, failures: Int,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        switch ending {
+        case .completed:
+            return reconnect(after: shortest(retry), lastEventID)
+        case .status(204), .failed(.cancelled): return .stop
+        case .status(let status): return .fail(.status(status))
+        case .contentType(let type): return .fail(.contentType(type))
+        case .failed(let kind) where Self.isFutile(kind): return .fail(.futile(kind))
+        case .failed:
+            if let maxFailures, failures > maxFailures { return .fail(.tooManyFailures(failures)) }
+            return reconnect(after: delay(retry, failures, &random), lastEventID)
+        }
+    }
+
+    /// The standard wants each failure that is not known to be futile to be tried again.
+    private static func isFutile(_ kind: TransportError.Kind) -> Bool {
+        switch kind {
+        case .limitExceeded(.minimumThroughput), .tls(.handshake): false
+        case .tls, .limitExceeded, .requestBody, .unsupported: true
+        case .unreachable, .timeout, .cancelled, .connectionLost, .protocolViolation, .other: false
+        }
+    }
+
+    private func reconnect(after delay: Duration, _ id: String) -> Decision {
+        .reconnect(after: delay, lastEventID: Self.sendable(id))
+    }
+
+    /// An id with a control character cannot be sent: better all events again than no more events.
+    static func sendable(_ id: String) -> String? {
+        !id.isEmpty && HTTPSyntax.isFieldValue(id) ? id : nil
+    }
+
+    private func shortest(_ retry: Duration?) -> Duration {
+        retry.map { min(max($0, serverDelays.lowerBound), serverDelays.upperBound) } ?? delay
+    }
+
+    /// Never before the time that was asked for; what is added is random, up to that time doubled for each failure.
+    private func delay(
+        _ retry: Duration?, _ failures: Int, _ random: inout some RandomNumberGenerator
+    ) -> Duration {
+        let shortest = shortest(retry)
+        var longest = max(shortest, .seconds(1))
+        for _ in 0..<min(max(failures, 1), 32) where longest < maxDelay { longest *= 2 }
+        longest = max(min(longest, maxDelay), shortest)
+        return shortest + (longest - shortest) * Double.random(in: 0...1, using: &random)
+    }
+}
+
+extension EventStreamReconnection.Ending {
+    /// What is wrong with the head of a response: `nil` for one whose content is an event stream.
+    public init?(refusing head: HTTPResponse) {
+        guard head.status == 200 else {
+            self = .status(head.status)
+            return
+        }
+        let type = head.fields[.contentType]
+        // Without its parameters: whatever they say, the stream is UTF-8.
+        let essence = HTTPSyntax.trimmed(String(type?.prefix { $0 != ";" } ?? ""))
+        guard !HTTPSyntax.equalIgnoringCase(essence, "text/event-stream") else { return nil }
+        self = .contentType(type)
+    }
+}

@@ -1,0 +1,19 @@
+/// One event of an event stream (WHATWG HTML §9.2).
+public struct ServerSentEvent: Hashable, Sendable {
+    /// The last id that the stream has given, with this event or before it; empty where it gave none. To be sent as
+    /// `Last-Event-ID` with the next connection.
+    public var id: String
+    /// The event's type, `message` where the stream names none.
+    public var name: String
+    /// Its lines, joined with LF.
+    public var data: String
+    /// How long to wait before connecting again, where this event says so.
+    public var retry: Duration?
+
+    public init(id: String = "", name: String = "message", data: String, retry: Duration? = nil) {
+        self.id = id
+        self.name = name
+        self.data = data
+        self.retry = retry
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+/// Reads an event stream from bytes that come in pieces, by the rules of WHATWG HTML §9.2.6.
+///
+/// ```swift
+/// var parser = ServerSentEventParser(lastEventID: known)
+/// for try await bytes in content {
+///     parser.push(bytes)
+///     while let event = try parser.next() { show(event) }
+/// }
+/// ```
+///
+/// An event that the stream does not end with a blank line is dropped. Bytes that are not UTF-8 become U+FFFD.
+public struct ServerSentEventParser: Sendable {
+    /// The id to connect again with; empty where there is none. It stays until the stream gives another, and an event
+    /// without data, which is not delivered, gives its id too.
+    public private(set) var lastEventID: String
+    /// How long the stream last said to wait before connecting again.
+    public private(set) var retry: Duration?
+
+    private let maxEventLength: Int
+    private var lines: LineSplitter
+    private var isAtStart = true
+
+    // What the block that is being read has given.
+    private var data: String?
+    private var name = ""
+    private var id: String
+    private var blockRetry: Duration?
+
+    /// - Parameters:
+    ///   - lastEventID: the id that the stream was asked to go on from, as browsers do it; without it the id is empty
+    ///     until the stream gives one, as the standard has it.
+    ///   - maxLineLength: in bytes, without the line end. 1 MiB by default.
+    ///   - maxEventLength: of one event's data, in bytes. 1 MiB by default.
+    public init(lastEventID: String = "", maxLineLength: Int = 1 << 20, maxEventLength: Int = 1 << 20) {
+        self.lastEventID = lastEventID
+        self.maxEventLength = maxEventLength
+        id = lastEventID
+        lines = LineSplitter(maxLength: maxLineLength, endsAtCR: true)
+    }
+
+    /// Gives it the next bytes.
+    public mutating func push(_ bytes: Data) {
+        lines.push(bytes)
+    }
+
+    /// The next event; `nil` when more input is needed.
+    ///
+    /// - Throws: ``StreamLimitError`` in the place of what is too long, and from then on.
+    public mutating func next() throws(StreamLimitError) -> ServerSentEvent? {
+        while let line = try nextLine() {
+            if !line.isEmpty {
+                try take(line)
+            } else if let event = endBlock() {
+                return event
+            }
+        }
+        return nil
+    }
+
+    private mutating func nextLine() throws(StreamLimitError) -> Data? {
+        guard let line = try lines.next() else { return nil }
+        defer { isAtStart = false }
+        // The stream as a whole may begin with a byte order mark.
+        return isAtStart && line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line
+    }
+
+    private mutating func endBlock() -> ServerSentEvent? {
+        defer { (data, name, blockRetry) = (nil, "", nil) }
+        lastEventID = id
+        return data.map {
+            ServerSentEvent(id: id, name: name.isEmpty ? "message" : name, data: $0, retry: blockRetry)
+        }
+    }
+
+    private mutating func take(_ line: Data) throws(StreamLimitError) {
+        let colon =
+            line.withUnsafeBytes { $0.firstIndex(of: UInt8(ascii: ":")) }.map { line.startIndex + $0 } ?? line.endIndex
+        var value = line[colon...].dropFirst()
+        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        // A line that begins with a colon is a comment, and has no name that is known.
+        switch String(decoding: line[..<colon], as: UTF8.self) {
+        case "data": try takeData(String(decoding: value, as: UTF8.self))
+        case "event": name = String(decoding: value, as: UTF8.self)
+        case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
+        case "retry": takeRetry(value)
+        default: break
+        }
+    }
+
+    private mutating func takeData(_ value: String) throws(StreamLimitError) {
+        let joined = data.map { $0.utf8.count + 1 } ?? 0
+        guard joined + value.utf8.count <= maxEventLength else {
+            throw lines.fail(.eventTooLong(limit: maxEventLength))
+        }
+        guard data != nil else { return data = value }
+        data?.append("\n")
+        data?.append(value)
+    }
+
+    /// Digits only. What is too large to be a time is as long as can be.
+    private mutating func takeRetry(_ value: Data) {
+        guard !value.isEmpty, value.allSatisfy({ $0 &- 0x30 < 10 }) else { return }
+        let milliseconds = Int(String(decoding: value, as: UTF8.self)) ?? .max
+        blockRetry = .milliseconds(milliseconds)
+        retry = blockRetry
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// The events of an event stream, across its connections. It is iterated once, by one task; cancelling that task, or
+/// letting go of the sequence and its iterator, closes the wire.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    private let source: EventSource
+
+    init(_ source: EventSource) {
+        self.source = source
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let source: EventSource
+
+        /// - Throws: ``APIError`` alone. Asking again after an error connects anew.
+        public mutating func next() async throws -> ServerSentEvent? { try await source.next() }
+    }
+}
+
+extension ServerSentEvent {
+    /// Decodes the data as JSON.
+    ///
+    /// - Throws: ``APIError/Kind/decoding(path:reason:)``.
+    public func value<Value: Decodable>(
+        _ type: Value.Type = Value.self, options: DecodingOptions = DecodingOptions()
+    ) throws(APIError) -> Value {
+        try Payload(Data(data.utf8), options: options).value(type)
+    }
+}
+
+/// Carries out what ``EventStreamReconnection`` decides.
+final class EventSource: Sendable {
+    fileprivate struct State {
+        var parser: ServerSentEventParser
+        var response: StreamedResponse?
+        /// As a connection before this one said it.
+        var retry: Duration?
+        var failures = 0
+        var isOver = false
+    }
+
+    private enum Step {
+        case event(ServerSentEvent)
+        case read(StreamedResponse)
+        case connect(lastEventID: String)
+        case over
+    }
+
+    private let reconnection: EventStreamReconnection
+    private let random: RandomSource
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let isWanted: @Sendable () -> Bool
+    private let connect: @Sendable (String?) async throws(APIError) -> StreamedResponse
+    private let state: Locked<State>
+
+    init(
+        lastEventID: String?, reconnection: EventStreamReconnection, random: RandomSource,
+        sleep: @escaping @Sendable (Duration) async throws -> Void, isWanted: @escaping @Sendable () -> Bool,
+        connect: @escaping @Sendable (String?) async throws(APIError) -> StreamedResponse
+    ) {
+        self.reconnection = reconnection
+        self.random = random
+        self.sleep = sleep
+        self.isWanted = isWanted
+        self.connect = connect
+        state = Locked(State(parser: ServerSentEventParser(lastEventID: lastEventID ?? "")))
+    }
+
+    func next() async throws(APIError) -> ServerSentEvent? {
+        while true {
+            switch try step() {
+            case .event(let event): return event
+            case .over: return nil
+            case .read(let response): try await read(response)
+            case .connect(let id): try await open(id)
+            }
+        }
+    }
+
+    private func step() throws(APIError) -> Step {
+        do throws(StreamLimitError) {
+            return try state.withLock { state throws(StreamLimitError) in
+                if state.isOver { return .over }
+                guard let response = state.response else { return .connect(lastEventID: state.parser.lastEventID) }
+                return try state.parser.next().map(Step.event) ?? .read(response)
+            }
+        } catch {
+            let response = state.withLock { $0.endConnection() }
+            throw response?.reader.refuse(.limitExceeded(.bodyBytes), error)
+                ?? APIError(.limitExceeded(.bodyBytes), stage: .transport)
+        }
+    }
+
+    private func read(_ response: StreamedResponse) async throws(APIError) {
+        do throws(APIError) {
+            if let bytes = try await response.reader.next() {
+                return state.withLock { $0.parser.push(bytes) }
+            }
+        } catch {
+            return try await end(.failed(error.transportKind), error)
+        }
+        try await end(.completed, nil)
+    }
+
+    private func open(_ lastEventID: String) async throws(APIError) {
+        guard isWanted() else { throw APIError(.cancelled, stage: .transport) }
+        let response: StreamedResponse
+        do throws(APIError) {
+            response = try await connect(EventStreamReconnection.sendable(lastEventID))
+        } catch {
+            if case .httpStatus(let status) = error.kind { return try await end(.status(status), error) }
+            guard error.underlying is TransportError else { throw error }
+            return try await end(.failed(error.transportKind), error)
+        }
+        if let refusal = EventStreamReconnection.Ending(refusing: response.http) {
+            return try await end(refusal, response.refused(refusal))
+        }
+        state.withLock { state in
+            state.retry = state.parser.retry ?? state.retry
+            state.parser = ServerSentEventParser(lastEventID: state.parser.lastEventID)
+            state.response = response
+            state.failures = 0
+        }
+    }
+
+    /// - Throws: `error`, where another connection would not help.
+    private func end(_ ending: EventStreamReconnection.Ending, _ error: APIError?) async throws(APIError) {
+        let decision = state.withLock { state in
+            state.endConnection()
+            if case .failed = ending { state.failures += 1 }
+            var random = random
+            return reconnection.decide(
+                ending, lastEventID: state.parser.lastEventID, retry: state.parser.retry ?? state.retry,
+                failures: state.failures, using: &random)
+        }
+        switch decision {
+        case .reconnect(let delay, _):
+            do { try await sleep(delay) } catch { throw APIError(.cancelled, stage: .transport) }
+        case .stop:
+            state.withLock { $0.isOver = true }
+            if let error, error.kind == .cancelled { throw error }
+        case .fail:
+            throw error ?? APIError(.transport(.protocolViolation), stage: .transport)
+        }
+    }
+}
+
+extension EventSource.State {
+    @discardableResult
+    fileprivate mutating func endConnection() -> StreamedResponse? {
+        defer { response = nil }
+        return response
+    }
+}
+
+extension StreamedResponse {
+    fileprivate func refused(_ ending: EventStreamReconnection.Ending) -> APIError {
+        switch ending {
+        case .status(let status): reader.refuse(.httpStatus(status))
+        default: reader.refuse(.transport(.protocolViolation), NoEventStream(type: http.fields[.contentType]))
+        }
+    }
+}
+
+/// A response that was asked for events and brought something else.
+struct NoEventStream: Error, CustomStringConvertible {
+    let type: String?
+
+    var description: String { "the content type is \(type ?? "not given") where text/event-stream was asked for" }
+}
+
+extension APIError {
+    fileprivate var transportKind: TransportError.Kind {
+        if case .cancelled = kind { return .cancelled }
+        return (underlying as? TransportError)?.kind ?? .other
+    }
+}

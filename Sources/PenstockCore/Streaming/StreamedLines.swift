@@ -1,0 +1,84 @@
+import Foundation
+
+/// The values of a response that holds one on each line, read as they come: what nobody asks for stays on the wire.
+///
+/// A line that cannot be decoded throws ``APIError/Kind/decoding(path:reason:)``; asking the iterator again goes on with the
+/// line after it. Cancelling the reading task, or letting go of this before the end, closes the wire.
+public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Output
+
+    /// The response the lines come from.
+    public let response: StreamedResponse
+    private let maxLineLength: Int
+    private let decode: @Sendable (Data) throws(APIError) -> Output
+
+    init(
+        _ response: StreamedResponse, maxLineLength: Int,
+        decode: @escaping @Sendable (Data) throws(APIError) -> Output
+    ) {
+        self.response = response
+        self.maxLineLength = maxLineLength
+        self.decode = decode
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(parser: JSONLinesParser(maxLineLength: maxLineLength), response: response, decode: decode)
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var parser: JSONLinesParser
+        fileprivate let response: StreamedResponse
+        fileprivate let decode: @Sendable (Data) throws(APIError) -> Output
+        private var number = 0
+
+        fileprivate init(
+            parser: JSONLinesParser, response: StreamedResponse,
+            decode: @escaping @Sendable (Data) throws(APIError) -> Output
+        ) {
+            self.parser = parser
+            self.response = response
+            self.decode = decode
+        }
+
+        /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` for a line that is too long.
+        public mutating func next() async throws -> Output? {
+            guard let line = try await nextLine() else { return nil }
+            number += 1
+            do throws(APIError) {
+                return try decode(line)
+            } catch {
+                throw completed(error)
+            }
+        }
+
+        private mutating func nextLine() async throws(APIError) -> Data? {
+            while true {
+                do throws(StreamLimitError) {
+                    if let line = try parser.next() { return line }
+                } catch {
+                    throw response.reader.refuse(.limitExceeded(.bodyBytes), error)
+                }
+                guard let bytes = try await response.reader.next() else { return try rest() }
+                parser.push(bytes)
+            }
+        }
+
+        private mutating func rest() throws(APIError) -> Data? {
+            parser.finish()
+            do throws(StreamLimitError) {
+                return try parser.next()
+            } catch {
+                throw response.reader.refuse(.limitExceeded(.bodyBytes), error)
+            }
+        }
+
+        private func completed(_ error: APIError) -> APIError {
+            var error = error
+            error.debugMessage = "line \(number): \(error.debugMessage)"
+            error.request = response.request
+            error.response = response.http
+            error.sendState = .answered
+            return error
+        }
+    }
+}

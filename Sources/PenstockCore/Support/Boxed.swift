@@ -1,0 +1,47 @@
+/// A value that lives outside its owner: for large ones that pass through many functions, each of which would make room
+/// for it, and keep that room while its call waits.
+@dynamicMemberLookup
+struct Boxed<Value: Sendable>: Sendable {
+    /// Unchecked because the compiler does not see that a value is changed only while it has one owner.
+    private final class Storage: @unchecked Sendable {
+        @exclusivity(unchecked) var value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    private var storage: Storage
+
+    init(_ value: Value) {
+        storage = Storage(value)
+    }
+
+    var value: Value { storage.value }
+
+    subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Member {
+        get { storage.value[keyPath: path] }
+        set {
+            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.value) }
+            storage.value[keyPath: path] = newValue
+        }
+    }
+}
+
+extension Boxed: Equatable where Value: Equatable {
+    static func == (left: Boxed, right: Boxed) -> Bool {
+        left.storage === right.storage || left.value == right.value
+    }
+}
+
+extension Boxed: Hashable where Value: Hashable {
+    func hash(into hasher: inout Hasher) {
+        value.hash(into: &hasher)
+    }
+}
+
+extension Boxed: CustomStringConvertible, CustomReflectable {
+    var description: String { String(describing: value) }
+
+    var customMirror: Mirror { Mirror(reflecting: value) }
+}

@@ -1,0 +1,27 @@
+/// A value that is made when it is first asked for, and shared by the copies of whoever holds this.
+///
+/// Unchecked because the value is touched with a lock held. The lock is one of a few that all share: a lock of its own
+/// would cost more than what is saved by not making the value.
+package final class Once<Value: Sendable>: @unchecked Sendable {
+    private var made: Value?
+
+    package init() {}
+
+    /// - Parameter make: called once, or more often when several threads ask at the same time; the values must be equal.
+    package func value(_ make: () -> Value) -> Value {
+        let lock = OnceLocks.lock(of: ObjectIdentifier(self))
+        if let value = lock.withLock({ _ in made }) { return value }
+        let value = make()
+        lock.withLock { _ in made = value }
+        return value
+    }
+}
+
+private enum OnceLocks {
+    private static let all = (0..<16).map { _ in Locked(()) }
+
+    static func lock(of object: ObjectIdentifier) -> Locked<Void> {
+        // Objects stand at multiples of 16.
+        all[Int((UInt(bitPattern: object) >> 4) % 16)]
+    }
+}

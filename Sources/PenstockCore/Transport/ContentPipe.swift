@@ -1,0 +1,130 @@
+import Foundation
+
+/// The content of a response between the thread that receives it and the task that reads it. For transports.
+///
+/// What was received and not yet read never exceeds ``capacity`` by more than one piece: past it the transport stops
+/// receiving, until `onDemand` asks for more.
+public final class ContentPipe: Sendable {
+    fileprivate struct State {
+        var pieces: ArraySlice<Data> = []
+        var byteCount = 0
+        var isFull = false
+        var end: Result<Void, TransportError>?
+        var reader: UnsafeContinuation<Void, Never>?
+    }
+
+    /// In bytes. 256 KiB by default.
+    public let capacity: Int
+    private let onDemand: @Sendable () -> Void
+    private let state = Locked(State())
+
+    /// - Parameter onDemand: called by the reader, once after each time that ``offer(_:)`` or ``push(_:)`` gave `false`, when there is
+    ///   room again; must return at once.
+    public init(capacity: Int = 256 << 10, onDemand: @escaping @Sendable () -> Void) {
+        self.capacity = capacity
+        self.onDemand = onDemand
+    }
+
+    // MARK: The transport's side
+
+    /// Adds a piece, which is made only when there is room for it.
+    ///
+    /// - Returns: `false` when there is none: the piece is the transport's to keep.
+    public func offer(_ piece: () -> Data) -> Bool {
+        guard hasRoom() else { return false }
+        add(piece())
+        return true
+    }
+
+    /// Adds a piece that cannot be kept elsewhere.
+    ///
+    /// - Returns: `false` when no more should come before `onDemand`.
+    public func push(_ piece: Data) -> Bool {
+        add(piece)
+        return hasRoom()
+    }
+
+    /// Nothing more comes; only the first end counts. What is buffered can still be read, unless the end is a failure.
+    public func end(_ result: Result<Void, TransportError>) {
+        let reader = state.withLock { state in
+            guard state.end == nil else { return nil as UnsafeContinuation<Void, Never>? }
+            state.end = result
+            if case .failure = result { (state.pieces, state.byteCount) = ([], 0) }
+            return state.takeReader()
+        }
+        reader?.resume()
+    }
+
+    private func hasRoom() -> Bool {
+        state.withLock { state in
+            state.isFull = state.byteCount >= capacity
+            return !state.isFull
+        }
+    }
+
+    private func add(_ piece: Data) {
+        guard !piece.isEmpty else { return }
+        let reader = state.withLock { state in
+            guard state.end == nil else { return nil as UnsafeContinuation<Void, Never>? }
+            state.pieces.append(piece)
+            state.byteCount += piece.count
+            return state.takeReader()
+        }
+        reader?.resume()
+    }
+
+    // MARK: The reader's side
+
+    /// The next piece as it was received; `nil` at the end.
+    ///
+    /// - Throws: the failure that was the end.
+    public func read() async throws(TransportError) -> Data? {
+        while true {
+            let (step, mustAsk) = take()
+            if mustAsk { onDemand() }
+            switch step {
+            case .piece(let piece): return piece
+            case .end(let result):
+                try result.get()
+                return nil
+            case .wait: await untilThereIsMore()
+            }
+        }
+    }
+
+    private enum Step: Sendable {
+        case piece(Data)
+        case end(Result<Void, TransportError>)
+        case wait
+    }
+
+    private func take() -> (Step, mustAsk: Bool) {
+        state.withLock { state in
+            guard let piece = state.pieces.popFirst() else { return (state.end.map(Step.end) ?? .wait, false) }
+            state.byteCount -= piece.count
+            // An empty slice may still hold the memory of all that went through it.
+            if state.pieces.isEmpty { state.pieces = [] }
+            let mustAsk = state.isFull && state.byteCount <= capacity / 2
+            if mustAsk { state.isFull = false }
+            return (.piece(piece), mustAsk)
+        }
+    }
+
+    private func untilThereIsMore() async {
+        await withUnsafeContinuation { continuation in
+            let isThere = state.withLock { state in
+                guard state.pieces.isEmpty, state.end == nil else { return true }
+                state.reader = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}
+
+extension ContentPipe.State {
+    fileprivate mutating func takeReader() -> UnsafeContinuation<Void, Never>? {
+        defer { reader = nil }
+        return reader
+    }
+}

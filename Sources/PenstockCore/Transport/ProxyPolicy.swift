@@ -1,0 +1,72 @@
+/// By what way connections to an origin are made: directly, or through a proxy.
+///
+/// ```swift
+/// configuration.options.proxy = .http(try HTTPURL("http://proxy.example.com:3128"), credentials: .init(user: "me", password: word))
+/// ```
+///
+/// The policy holds for every exchange of a call, those after a redirect included; nothing in the environment of the
+/// process changes it. Connections of two policies are never shared, and credentials are a part of the policy. What a
+/// proxy itself refuses is ``TransportError/Reachability/proxy`` or
+/// ``TransportError/Reachability/proxyAuthentication``. A gateway status such as 502 that a proxy answers in place of an
+/// `http` origin cannot be told from one of the origin's own, and is a response.
+public struct ProxyPolicy: Hashable, Sendable {
+    @nonexhaustive
+    public enum Route: Hashable, Sendable {
+        /// To the origin itself.
+        case direct
+        /// Through an HTTP proxy: a tunnel by `CONNECT` to an `https` origin (RFC 9110 §9.3.6), the absolute form of the
+        /// request target for an `http` one (RFC 9112 §3.2.2).
+        case http(HTTPURL.Origin)
+        /// Through a SOCKS 5 proxy (RFC 1928), which also looks the origin's name up.
+        case socks5(host: String, port: Int)
+    }
+
+    public let route: Route
+    /// Sent to the proxy and to nobody else.
+    public let credentials: ProxyCredentials?
+
+    private init(_ route: Route, _ credentials: ProxyCredentials? = nil) {
+        self.route = route
+        self.credentials = credentials
+    }
+
+    /// No proxy, whatever the environment says.
+    public static let none = ProxyPolicy(.direct)
+
+    /// An HTTP proxy that is itself reached over plain `http`.
+    ///
+    /// - Parameters:
+    ///   - proxy: where the proxy is; its path has no meaning.
+    ///   - credentials: sent by the Basic scheme (RFC 7617), in the clear, with the first request already.
+    public static func http(_ proxy: HTTPURL, credentials: ProxyCredentials? = nil) -> ProxyPolicy {
+        ProxyPolicy(.http(proxy.origin), credentials)
+    }
+
+    /// A SOCKS 5 proxy.
+    ///
+    /// - Parameters:
+    ///   - host: a name, or a numeric address; an IPv6 one without brackets.
+    ///   - credentials: sent as RFC 1929 has it, in the clear; user and password have 255 bytes at most.
+    public static func socks5(
+        _ host: String, port: Int = 1_080, credentials: ProxyCredentials? = nil
+    ) -> ProxyPolicy {
+        ProxyPolicy(.socks5(host: host, port: port), credentials)
+    }
+}
+
+/// A user's name and password at a proxy. Whatever prints them prints neither.
+public struct ProxyCredentials: Hashable, Sendable {
+    public let user: String
+    public let password: String
+
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+extension ProxyCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { Redaction.mark }
+    public var debugDescription: String { Redaction.mark }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

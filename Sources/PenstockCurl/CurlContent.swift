@@ -1,0 +1,128 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+
+    /// The content of a streamed response, as its reader holds it. The exchange lives on the loop's thread until its
+    /// content has ended or this is let go of.
+    final class CurlContent: TransportContent {
+        /// Unchecked because a decoder is for one thread at a time, which the lock around this sees to.
+        private struct State: @unchecked Sendable {
+            var decoder: ContentDecoder?
+            var isEnded = false
+            var failure: TransportError?
+        }
+
+        /// Decoded bytes that are handed over at a time.
+        private static let piece = 64 << 10
+
+        private let exchange: CurlExchange
+        private let state: Locked<State>
+
+        /// - Throws: when the content is coded in a way that is refused.
+        init(of exchange: CurlExchange, _ head: HTTPResponse) throws(TransportError) {
+            self.exchange = exchange
+            state = Locked(State(decoder: try Self.decoder(for: head, of: exchange.order)))
+        }
+
+        deinit {
+            if end() { exchange.cancel() }
+        }
+
+        func next() async throws(TransportError) -> Data? {
+            do throws(TransportError) {
+                while !state.withLock(\.isEnded) {
+                    if exchange.order.control.isCancelled { throw TransportError(.cancelled, sendState: .answered) }
+                    if let decoded = try decoded() { return decoded }
+                    guard let raw = try await exchange.pipe?.read() else { break }
+                    if let piece = accept(raw) { return piece }
+                }
+                try finish()
+                return nil
+            } catch {
+                if end() { exchange.cancel() }
+                state.withLock { $0.failure = error }
+                throw error
+            }
+        }
+
+        func discard() {
+            if end() { exchange.skip() }
+        }
+
+        var completion: TransportCompletion { exchange.completion.withLock { $0 } }
+
+        // MARK: Decoding
+
+        /// A caller who names the codings that it accepts removes them itself.
+        private static func decoder(
+            for head: HTTPResponse, of order: TransportRequest
+        ) throws(TransportError) -> ContentDecoder? {
+            guard head.fields.contains(.contentEncoding), !order.request.fields.contains(.acceptEncoding) else {
+                return nil
+            }
+            return try ContentDecoder(head.fields, limits: order.limits)
+        }
+
+        /// Removes the codings of content that was collected.
+        static func decode(_ response: inout HTTPResponse, of order: TransportRequest) throws(TransportError) {
+            guard !response.body.isEmpty else { return }
+            do throws(TransportError) {
+                guard let decoder = try decoder(for: response, of: order) else { return }
+                response.body = try decoded(response.body, decoder, atMost: order.limits.bodyBytes)
+            } catch {
+                var error = error
+                response.body = Data()
+                error.partialResponse = response
+                throw error
+            }
+        }
+
+        private static func decoded(
+            _ raw: Data, _ decoder: ContentDecoder, atMost limit: Int
+        ) throws(TransportError) -> Data {
+            var content = Data()
+            decoder.push(raw)
+            while let piece = try decoder.pull(Self.piece) {
+                guard piece.count <= limit - content.count else {
+                    throw TransportError(
+                        .limitExceeded(.bodyBytes), sendState: .answered,
+                        message: "the response body is larger than its limit")
+                }
+                content.append(piece)
+            }
+            try decoder.finish()
+            return content
+        }
+
+        private func decoded() throws(TransportError) -> Data? {
+            try state.withLock { state throws(TransportError) in try state.decoder?.pull(Self.piece) }
+        }
+
+        /// - Returns: the bytes themselves where there is nothing to decode.
+        private func accept(_ raw: Data) -> Data? {
+            state.withLock { state in
+                guard state.decoder != nil else { return raw }
+                state.decoder?.push(raw)
+                return nil
+            }
+        }
+
+        private func finish() throws(TransportError) {
+            let isFirst = end()
+            try state.withLock { state throws(TransportError) in
+                if let failure = state.failure { throw failure }
+                if isFirst { try state.decoder?.finish() }
+            }
+        }
+
+        /// - Returns: whether it had not ended yet.
+        private func end() -> Bool {
+            let isFirst = state.withLock { state in
+                defer { state.isEnded = true }
+                return !state.isEnded
+            }
+            if isFirst { exchange.order.control.detach() }
+            return isFirst
+        }
+    }
+#endif

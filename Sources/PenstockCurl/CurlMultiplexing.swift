@@ -1,0 +1,20 @@
+#if os(Linux)
+    import CCurl
+    import PenstockCore
+
+    /// Which exchanges may share an HTTP/2 connection with others.
+    ///
+    /// Where a server answers before it has read the whole request and then tells the client to stop (RFC 9113 §8.1),
+    /// libcurl before version 8.14 loses the answer, or spins until a time-out: it was seen to with 7.88, not with 8.14.
+    /// That takes a body that does not fit into the server's window, 65,535 bytes unless it says otherwise. Larger bodies
+    /// and those of unknown length therefore go over HTTP/1.1, on connections of their own.
+    enum CurlMultiplexing {
+        private static let window = 65_535
+        static let isSound = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0 >= 0x08_0E_00
+
+        static func suits(_ request: HTTPRequest) -> Bool {
+            guard request.url.scheme == .https, !isSound, !request.body.isNone else { return true }
+            return request.body.length.map { $0 <= window } ?? false
+        }
+    }
+#endif

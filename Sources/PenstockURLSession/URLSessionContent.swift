@@ -1,0 +1,89 @@
+import Foundation
+import PenstockCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The content of a streamed response, as its reader holds it. The session's task goes on until its content has ended
+/// or this is let go of.
+final class URLSessionContent: TransportContent {
+    private let running: URLSessionExchange
+    private let pipe: ContentPipe
+    private let control: ExchangeControl
+    private let isEnded = Locked(false)
+
+    init(of running: URLSessionExchange, _ pipe: ContentPipe, _ control: ExchangeControl) {
+        self.running = running
+        self.pipe = pipe
+        self.control = control
+    }
+
+    deinit {
+        discard()
+    }
+
+    func next() async throws(TransportError) -> Data? {
+        guard !control.isCancelled else {
+            end()
+            throw TransportError(.cancelled, sendState: .answered)
+        }
+        guard !isEnded.withLock({ $0 }) else { return try await pipe.read() }
+        do throws(TransportError) {
+            let piece = try await pipe.read()
+            if piece == nil { end() }
+            return piece
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    /// Foundation has decoded what it received, and cannot be told to pass over the rest.
+    func discard() {
+        if end() { running.leave() }
+    }
+
+    var completion: TransportCompletion { running.completion }
+
+    @discardableResult
+    private func end() -> Bool {
+        let isFirst = isEnded.withLock { isEnded in
+            defer { isEnded = true }
+            return !isEnded
+        }
+        if isFirst { control.detach() }
+        return isFirst
+    }
+}
+
+/// Stops a task while the reader of its content has enough, where the platform can.
+final class URLSessionBrake: Sendable {
+    private struct State {
+        var task: URLSessionTask?
+        var isOn = false
+    }
+
+    private let state = Locked(State())
+
+    func attach(_ task: URLSessionTask) {
+        state.withLock { $0.task = task }
+    }
+
+    func pull() {
+        set(true)?.suspend()
+    }
+
+    func release() {
+        set(false)?.resume()
+    }
+
+    private func set(_ isOn: Bool) -> URLSessionTask? {
+        guard URLSessionPlatform.capabilities.contains(.suspension) else { return nil }
+        return state.withLock { state in
+            guard state.isOn != isOn else { return nil }
+            state.isOn = isOn
+            return state.task
+        }
+    }
+}

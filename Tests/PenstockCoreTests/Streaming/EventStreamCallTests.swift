@@ -1,0 +1,152 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// The events of an endpoint, over as many connections as it takes.
+@Suite(.timeLimit(.minutes(1))) struct EventStreamCallTests {
+    private let clock = TestClock()
+
+    private func client(_ steps: ScriptedTransport.Step...) -> (ScriptedTransport, APIClient) {
+        let script = ScriptedTransport(steps)
+        let client = CallSupport.client(script) {
+            $0.time = clock.timeSource
+            $0.random = RandomSource { .max }
+        }
+        return (script, client)
+    }
+
+    private static func stream(_ text: String..., failure: TransportError? = nil) -> ScriptedTransport.Step {
+        let head = HTTPResponse(status: 200, fields: [.contentType: "text/event-stream; charset=utf-8"])
+        return .stream(head, text.map { Data($0.utf8) }, failure: failure)
+    }
+
+    private static let end = ScriptedTransport.Step.respond(.init(status: 204))
+
+    /// Reads a sequence to its end while the clock goes on by one delay after the other.
+    private func read(_ events: ServerSentEvents, waiting delays: Duration...) async throws -> [ServerSentEvent] {
+        let reader = Task {
+            var seen: [ServerSentEvent] = []
+            for try await event in events { seen.append(event) }
+            return seen
+        }
+        for delay in delays {
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: delay)
+        }
+        return try await reader.value
+    }
+
+    @Test("Events are yielded across pieces, and 204 ends the sequence")
+    func events() async throws {
+        let (script, client) = client(Self.stream("data: 1\n\nda", "ta: 2\nevent: tick\n\n"), Self.end)
+        let events = try await read(client.events(of: Hello()), waiting: .seconds(3))
+        #expect(events == [ServerSentEvent(data: "1"), ServerSentEvent(name: "tick", data: "2")])
+        #expect(script.requests.first?.request.fields[.accept] == "text/event-stream")
+        #expect(client.callCount == 0)
+    }
+
+    @Test("After an end the stream is asked to go on from the last id, after the delay the server named")
+    func reconnects() async throws {
+        let lost = TransportError(.connectionLost, sendState: .answered)
+        let (script, client) = client(
+            Self.stream("retry: 500\nid: a\ndata: 1\n\n"), Self.stream("id: b\ndata: 2\n\ndata: lost", failure: lost),
+            Self.stream("data: 3\n\n"), Self.end)
+        let events = try await read(
+            client.events(of: Hello(), lastEventID: "start"),
+            waiting: .milliseconds(500), .seconds(2), .milliseconds(500))
+        #expect(events.map(\.data) == ["1", "2", "3"])
+        #expect(events.map(\.id) == ["a", "b", "b"])
+        #expect(script.requests.map { $0.request.fields["Last-Event-ID"] } == ["start", "a", "b", "b"])
+    }
+
+    @Test(
+        "What another connection would not mend is thrown",
+        arguments: [
+            (HTTPResponse(status: 404), APIError.Kind.httpStatus(404)),
+            (.init(status: 202), .httpStatus(202)),
+            (.init(status: 200, fields: [.contentType: "text/html"]), .transport(.protocolViolation)),
+        ])
+    func fatal(response: HTTPResponse, kind: APIError.Kind) async throws {
+        let (script, client) = client(.respond(response))
+        var iterator = client.events(of: Hello()).makeAsyncIterator()
+        #expect(await failure { try await iterator.next() }?.kind == kind)
+        #expect(script.requests.count == 1)
+        #expect(client.callCount == 0)
+    }
+
+    @Test("Failures to connect are put up with as often as the app says")
+    func givesUp() async throws {
+        let refused = ScriptedTransport.Step.fail(TransportError(.unreachable(.connectionRefused), sendState: .unsent))
+        let (script, client) = client(refused, refused, refused)
+        let error = await failure {
+            try await read(
+                client.events(of: Hello(), reconnection: .init(maxFailures: 2)), waiting: .seconds(30), .seconds(30))
+        }
+        #expect(error?.kind == .unreachable(.connectionRefused))
+        #expect(script.requests.count == 3)
+    }
+
+    @Test("Cancelling the task ends the wait between two connections", .covers("S0.19"))
+    func cancelledBetween() async throws {
+        let (_, client) = client(Self.stream("data: 1\n\n"))
+        let task = Task {
+            for try await _ in client.events(of: Hello()) {}
+        }
+        await clock.waitForSleepers(count: 1)
+        task.cancel()
+        #expect(await failure { try await task.value }?.kind == .cancelled)
+        #expect(client.callCount == 0)
+    }
+
+    @Test("An event without end is refused at its limit, and the wire is let go")
+    func endlessEvent() async throws {
+        let (_, client) = client(Self.stream("data: " + String(repeating: "x", count: (1 << 20) + 1)))
+        var iterator = client.events(of: Hello()).makeAsyncIterator()
+        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.bodyBytes))
+        #expect(client.callCount == 0)
+    }
+
+    @Test("The data of an event is decoded like any JSON")
+    func decoded() throws {
+        #expect(try ServerSentEvent(data: #"{"text":"hi"}"#).value(Message.self) == Message(text: "hi"))
+        #expect(throws: APIError.self) { try ServerSentEvent(data: "{").value(Message.self) }
+    }
+}
+
+/// One value on each line.
+@Suite(.timeLimit(.minutes(1))) struct LinesCallTests {
+    private func lines(_ text: String...) async throws -> StreamedLines<Message> {
+        let step = ScriptedTransport.Step.stream(.init(status: 200), text.map { Data($0.utf8) })
+        return try await CallSupport.client(ScriptedTransport([step])).lines(of: Hello(), maxLineLength: 100)
+    }
+
+    @Test("Values come one by one, whatever the pieces")
+    func values() async throws {
+        var seen: [String] = []
+        for try await message in try await lines(
+            #"{"text":"a"}"# + "\r\n" + #"{"te"#, #"xt":"b"}"# + "\n\n", #"{"text":"c"}"#)
+        {
+            seen.append(message.text)
+        }
+        #expect(seen == ["a", "b", "c"])
+    }
+
+    @Test("A line that cannot be decoded says which it is, and the next one can still be read")
+    func malformedLine() async throws {
+        var iterator = try await lines(#"{"text":"a"}"# + "\n{}\n" + #"{"text":"c"}"#).makeAsyncIterator()
+        #expect(try await iterator.next()?.text == "a")
+        let error = await failure { try await iterator.next() }
+        #expect(error?.debugMessage.hasPrefix("line 2: ") == true)
+        #expect(try await iterator.next()?.text == "c")
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test("A line past its limit ends the stream")
+    func longLine() async throws {
+        var iterator = try await lines(String(repeating: "x", count: 101)).makeAsyncIterator()
+        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.bodyBytes))
+        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.bodyBytes))
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct EventStreamReconnectionTests {
+    typealias Policy = EventStreamReconnection
+
+    private func decide(
+        _ ending: Policy.Ending, id: String = "", retry: Duration? = nil, failures: Int = 1, seed: UInt64 = 0,
+        _ policy: Policy = .init()
+    ) -> Policy.Decision {
+        var random = Seeded(seed: seed)
+        return policy.decide(ending, lastEventID: id, retry: retry, failures: failures, using: &random)
+    }
+
+    /// The delays of many decisions.
+    private func delays(retry: Duration? = nil, failures: Int, _ policy: Policy = .init()) -> [Duration] {
+        (UInt64(0)..<500).compactMap { seed in
+            let decision = decide(.failed(.connectionLost), retry: retry, failures: failures, seed: seed, policy)
+            return if case .reconnect(let delay, _) = decision { delay } else { nil }
+        }
+    }
+
+    @Test("A stream that came to its end is opened again after the time the server said, or 3 s")
+    func completed() {
+        #expect(decide(.completed) == .reconnect(after: .seconds(3), lastEventID: nil))
+        #expect(decide(.completed, retry: .seconds(7)) == .reconnect(after: .seconds(7), lastEventID: nil))
+        #expect(decide(.completed, Policy(delay: .seconds(1))) == .reconnect(after: .seconds(1), lastEventID: nil))
+    }
+
+    @Test("A server can neither have itself flooded nor put us off for ever")
+    func bounds() {
+        #expect(decide(.completed, retry: .zero) == .reconnect(after: .milliseconds(100), lastEventID: nil))
+        #expect(
+            decide(.completed, retry: .milliseconds(Int.max)) == .reconnect(after: .seconds(600), lastEventID: nil))
+    }
+
+    @Test(
+        "The last id goes along where there is one that a field can hold",
+        arguments: [("", nil), ("7", "7"), ("é x", "é x"), ("a\u{1}", nil)] as [(String, String?)])
+    func lastEventID(_ id: String, _ sent: String?) {
+        #expect(decide(.completed, id: id) == .reconnect(after: .seconds(3), lastEventID: sent))
+    }
+
+    @Test("204 and the app end the stream")
+    func stop() {
+        #expect(decide(.status(204)) == .stop)
+        #expect(decide(.failed(.cancelled)) == .stop)
+    }
+
+    @Test(
+        "Another status or another type fails, however transient it looks", arguments: [200, 201, 301, 404, 500, 503])
+    func refused(_ status: Int) {
+        #expect(decide(.status(status)) == .fail(.status(status)))
+        #expect(decide(.contentType("text/html")) == .fail(.contentType("text/html")))
+        #expect(decide(.contentType(nil)) == .fail(.contentType(nil)))
+    }
+
+    @Test(
+        "A failure is tried again",
+        arguments: [
+            .connectionLost, .unreachable(.offline), .unreachable(.nameNotResolved), .timeout(.connect),
+            .tls(.handshake),
+            .protocolViolation, .limitExceeded(.minimumThroughput), .other,
+        ] as [TransportError.Kind])
+    func failed(_ kind: TransportError.Kind) {
+        guard case .reconnect = decide(.failed(kind)) else {
+            Issue.record("not tried again")
+            return
+        }
+    }
+
+    @Test(
+        "A failure that would come again is not tried again",
+        arguments: [
+            .tls(.untrusted), .tls(.expired), .tls(.wrongHost), .tls(.trustMaterial), .limitExceeded(.headerBytes),
+            .limitExceeded(.expansionRatio), .requestBody, .unsupported("it"),
+        ] as [TransportError.Kind])
+    func futile(_ kind: TransportError.Kind) {
+        #expect(decide(.failed(kind)) == .fail(.futile(kind)))
+    }
+
+    @Test(
+        "After failures the delay lies anywhere between the time asked for and that time doubled for each, up to 30 s",
+        arguments: [(1, 6), (2, 12), (3, 24), (4, 30), (5, 30), (1_000, 30), (Int.max, 30), (0, 6)])
+    func backOff(_ failures: Int, _ longest: Int) throws {
+        let delays = delays(failures: failures)
+        let (least, most) = (try #require(delays.min()), try #require(delays.max()))
+        let (shortest, longest) = (Duration.seconds(3), Duration.seconds(longest))
+        #expect(least >= shortest && most <= longest)
+        // The whole span is used.
+        #expect(least < shortest + (longest - shortest) * 0.1)
+        #expect(most > longest - (longest - shortest) * 0.1)
+    }
+
+    @Test("After failures nobody comes earlier than the server asked, nor in a busy loop")
+    func serverTimes() {
+        #expect(delays(retry: .seconds(60), failures: 3).allSatisfy { $0 == .seconds(60) })
+        let eager = delays(retry: .zero, failures: 5)
+        #expect(eager.allSatisfy { $0 >= .milliseconds(100) && $0 <= .seconds(30) })
+        #expect(eager.contains { $0 > .seconds(20) })
+    }
+
+    @Test("Failures in a row may be limited")
+    func tooMany() {
+        let policy = Policy(maxFailures: 2)
+        #expect(delays(failures: 2, policy).count == 500)
+        #expect(decide(.failed(.other), failures: 3, policy) == .fail(.tooManyFailures(3)))
+        #expect(decide(.failed(.other), failures: 1, Policy(maxFailures: 0)) == .fail(.tooManyFailures(1)))
+    }
+
+    @Test(
+        "A head is that of an event stream by its status and its type, parameters aside",
+        arguments: [
+            (200, "text/event-stream", nil), (200, "Text/Event-Stream ; charset=latin1", nil),
+            (200, "text/event-streams", .contentType("text/event-streams")), (200, nil, .contentType(nil)),
+            (200, "text/plain; a=text/event-stream", .contentType("text/plain; a=text/event-stream")),
+            (204, nil, .status(204)), (500, "text/event-stream", .status(500)),
+        ] as [(Int, String?, Policy.Ending?)])
+    func heads(_ status: Int, _ type: String?, _ ending: Policy.Ending?) {
+        var fields = HTTPFields()
+        fields[.contentType] = type
+        #expect(Policy.Ending(refusing: HTTPResponse(status: status, fields: fields)) == ending)
+    }
+}
