@@ -5,6 +5,8 @@ public final class RawClient {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var isOpen = true
+    /// Whether the server has reset the connection, as a read found.
+    public private(set) var wasReset = false
 
     /// - Throws: `POSIXError` when nobody listens.
     public init(port: Int) throws {
@@ -63,9 +65,16 @@ public final class RawClient {
         return String(decoding: buffer, as: UTF8.self)
     }
 
+    /// Whether nothing comes, not even the end, for so many milliseconds.
+    public func isQuiet(for milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, milliseconds) == 0
+    }
+
     private func fill() -> Bool {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count < 0, errno == ECONNRESET { wasReset = true }
         guard count > 0 else { return false }
         buffer.append(contentsOf: bytes.prefix(count))
         return true

@@ -34,6 +34,13 @@ extension TransportConformance {
             return try await transport.perform(exchange).response
         }
 
+        func open(
+            _ method: HTTPMethod = .get, _ target: String = "/", timeouts: Timeouts = patience,
+            control: ExchangeControl = .init()
+        ) async throws -> TransportStream {
+            try await transport.open(exchange(method, target, timeouts: timeouts, control: control))
+        }
+
         /// The error of an exchange that must fail.
         func failure(of exchange: TransportRequest) async throws -> TransportError {
             let response: TransportResponse

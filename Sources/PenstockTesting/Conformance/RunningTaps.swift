@@ -1,8 +1,8 @@
 import Foundation
 import PenstockCore
 
-/// Replies that go on, a byte a millisecond, until they are closed: what a suspension can be told by, however slow the
-/// machine is.
+/// Replies that go on until they are closed, by default a byte a millisecond: what a suspension can be told by, however
+/// slow the machine is.
 final class RunningTaps: Sendable {
     private struct Tap {
         var count = 0
@@ -10,6 +10,13 @@ final class RunningTaps: Sendable {
     }
 
     private let taps = Locked<[String: Tap]>([:])
+    private let piece: Data
+    private let pause: Duration
+
+    init(piece: Data = Data([1]), pause: Duration = .milliseconds(1)) {
+        self.piece = piece
+        self.pause = pause
+    }
 
     /// - Returns: the path of a new one.
     func open() -> String {
@@ -25,15 +32,16 @@ final class RunningTaps: Sendable {
         taps.withLock { $0[path]?.isOpen = false }
     }
 
-    /// How many bytes it gave.
+    /// How many pieces it gave.
     func count(_ path: String) -> Int {
         taps.withLock { $0[path]?.count ?? 0 }
     }
 
     @Sendable func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-        var response = LoopbackServer.Response()
         let path = request.path
-        response.body = .produced(pause: .milliseconds(1)) { [self] _ in tick(path) ? Data([1]) : nil }
+        guard path.hasPrefix("/tap-") else { return .text("ok") }
+        var response = LoopbackServer.Response()
+        response.body = .produced(pause: pause) { [self] _ in tick(path) ? piece : nil }
         return response
     }
 

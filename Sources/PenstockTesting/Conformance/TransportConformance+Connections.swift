@@ -34,6 +34,31 @@ extension TransportConformance {
             }
             try expect(probe.server.connectionCount, is: 3, "connections")
         },
+        Rule(
+            "A connection made beforehand sends nothing, and carries the first request", requires: .preconnection,
+            needsWire: true
+        ) { probe in
+            try await probe.transport.preconnect(probe.exchange())
+            try expect(probe.server.requestCount, is: 0, "requests")
+            try await probe.send()
+            try expect(probe.server.connectionCount, is: 1, "connections")
+        },
+        Rule(
+            "A request through a proxy names its whole target, and shares no connection with others",
+            requires: [.proxies, .timings], needsWire: true
+        ) { probe in
+            var exchange = try probe.exchange(.get, "/path")
+            exchange.proxy = .http(probe.server.url)
+            for isReused in [false, true] {
+                let connection = try await probe.transport.perform(exchange).connection
+                try expect(connection.isReused, is: isReused, "use again")
+            }
+            try await probe.send()
+            let targets = probe.server.requests.map(\.target)
+            let whole = try probe.server.url.resolving("/path").absoluteString
+            try expect(targets, is: [whole, whole, "/"], "targets")
+            try expect(probe.server.connectionCount, is: 2, "connections")
+        },
         Rule("The facts of the connection and the times are told", requires: .timings, needsWire: true) { probe in
             let first = try await probe.transport.perform(probe.exchange())
             let second = try await probe.transport.perform(probe.exchange())

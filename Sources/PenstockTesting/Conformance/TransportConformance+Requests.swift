@@ -83,6 +83,11 @@ extension TransportConformance {
             exchange.trust = .authorities(URL(fileURLWithPath: "/nowhere.pem"))
             try await expectRefusal(probe, exchange)
         },
+        Rule("A proxy that cannot be used is refused unsent", excludes: .proxies) { probe in
+            var exchange = try probe.exchange()
+            exchange.proxy = .http(probe.server.url)
+            try await expectRefusal(probe, exchange)
+        },
     ]
 
     private static let repeated = HTTPFields([

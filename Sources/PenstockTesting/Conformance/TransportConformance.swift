@@ -9,7 +9,7 @@ import PenstockCore
 /// ```
 public enum TransportConformance {
     /// All rules.
-    public static let rules = requests + responses + connections + failures + timeouts + control
+    public static let rules = requests + responses + streaming + connections + failures + timeouts + control
 
     /// One rule.
     public struct Rule: Sendable, CustomStringConvertible {

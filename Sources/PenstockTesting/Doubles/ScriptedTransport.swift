@@ -1,3 +1,4 @@
+import Foundation
 import PenstockCore
 
 /// A transport that plays a list of outcomes, one for each exchange in the order they begin, each held until it is
@@ -18,6 +19,8 @@ public final class ScriptedTransport: Transport {
         case respond(HTTPResponse)
         /// A failed exchange.
         case fail(TransportError)
+        /// A response whose content comes in these pieces and ends with the failure, if there is one.
+        case stream(HTTPResponse, [Data], failure: TransportError? = nil)
         /// Only once ``ScriptedTransport/release()`` was called for it.
         case held(Step)
     }
@@ -77,6 +80,37 @@ public final class ScriptedTransport: Transport {
 
     /// Plays the next step.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        try await play(exchange) { step throws(TransportError) in
+            switch step {
+            case .response(let response): return TransportResponse(response)
+            case .stream(var response, let pieces, let failure):
+                if let failure { throw failure }
+                response.body = Data(pieces.joined())
+                return TransportResponse(response)
+            }
+        }
+    }
+
+    /// Plays the next step; a response comes with its body as the only piece.
+    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        try await play(exchange) { step throws(TransportError) in
+            switch step {
+            case .response(let response): return TransportStream(buffering: TransportResponse(response))
+            case .stream(let head, let pieces, let failure):
+                return TransportStream(head, content: BufferedContent(pieces, failure: failure))
+            }
+        }
+    }
+
+    /// What a step comes to once it is released.
+    private enum Outcome {
+        case response(HTTPResponse)
+        case stream(HTTPResponse, [Data], TransportError?)
+    }
+
+    private func play<Output>(
+        _ exchange: TransportRequest, _ make: (Outcome) throws(TransportError) -> Output
+    ) async throws(TransportError) -> Output {
         let running = ScriptedExchange()
         guard !state.withLock(\.isShutDown), exchange.control.attach(running) else { throw StubAnswer.cancelled }
         state.withLock { $0.open += 1 }
@@ -91,8 +125,11 @@ public final class ScriptedTransport: Transport {
         guard await running.untilReleased(isSuspended: exchange.control.isSuspended) else {
             throw TransportError(.cancelled, sendState: .maybeProcessed, message: "cancelled")
         }
-        return try play(step)
+        return try make(outcome(of: step))
     }
+
+    /// A double has no connections: does nothing.
+    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
 
     /// Ends what is held, and refuses what comes after.
     public func shutdown() async {
@@ -124,11 +161,12 @@ public final class ScriptedTransport: Transport {
         return step
     }
 
-    private func play(_ step: Step) throws(TransportError) -> TransportResponse {
+    private func outcome(of step: Step) throws(TransportError) -> Outcome {
         switch step {
-        case .respond(let response): return TransportResponse(response)
+        case .respond(let response): return .response(response)
         case .fail(let error): throw error
-        case .held(let inner): return try play(inner)
+        case .stream(let head, let pieces, let failure): return .stream(head, pieces, failure)
+        case .held(let inner): return try outcome(of: inner)
         }
     }
 }

@@ -64,7 +64,7 @@ enum StubAnswer {
     private static func response(
         _ reply: LoopbackServer.Response, to method: HTTPMethod
     ) throws(TransportError) -> HTTPResponse {
-        guard case .message = reply.content, reply.declaredLength == nil else {
+        guard case .message = reply.content, reply.declaredLength == nil, reply.fault == nil else {
             throw TransportError(.unsupported("a broken answer without a wire"), sendState: .unsent)
         }
         var response = HTTPResponse(status: reply.status, fields: reply.fields)
@@ -77,7 +77,10 @@ enum StubAnswer {
                 index += 1
             }
         }
-        if case .bytes = reply.body, reply.status != 204 { response.fields[.contentLength] = "\(response.body.count)" }
+        response.trailers = reply.trailers
+        if case .bytes = reply.body, reply.trailers.isEmpty, reply.status != 204 {
+            response.fields[.contentLength] = "\(response.body.count)"
+        }
         if method == .head || reply.status == 204 || reply.status == 304 { response.body = Data() }
         return response
     }
@@ -90,4 +93,16 @@ final class StubExchange: ControlledExchange {
     func cancel() {}
     func suspend() {}
     func resume() {}
+}
+
+extension TransportStream {
+    /// The stream of a response that is complete already.
+    init(buffering reply: TransportResponse) {
+        var head = reply.response
+        let completion = TransportCompletion(
+            trailers: head.trailers, timings: reply.timings, connection: reply.connection)
+        let content = BufferedContent([head.body], completion: completion)
+        (head.body, head.trailers) = (Data(), [:])
+        self.init(head, timings: reply.timings, connection: reply.connection, content: content)
+    }
 }

@@ -66,6 +66,9 @@ public final class StubTransport: Transport {
 
     public var capabilities: TransportCapabilities { .all }
 
+    /// A double has no connections: does nothing.
+    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+
     /// Answers from the script; held back only by the control's suspension.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard exchange.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
@@ -76,6 +79,11 @@ public final class StubTransport: Transport {
         let response = try await answer(exchange.request)
         try StubAnswer.keep(exchange.limits, response)
         return StubAnswer.deliver(response, of: exchange)
+    }
+
+    /// Answers from the script, with the content in one piece.
+    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        TransportStream(buffering: try await perform(exchange))
     }
 
     /// Refuses what comes after.

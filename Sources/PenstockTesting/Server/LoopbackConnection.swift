@@ -1,71 +1,33 @@
 import Foundation
 
-/// One connection of the server, served by a thread of its own until it closes.
+/// One connection of the server from its accept on: what goes wrong before the first request, TLS, and then the protocol.
 struct LoopbackConnection {
-    let number: Int
-    let socket: Socket
-    let ledger: LoopbackLedger
-    let configuration: LoopbackServer.Configuration
-    let handler: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    let wire: Wire
+    let service: LoopbackService
+    let threads: ThreadGroup
 
     func run() {
-        var reader = RequestReader(socket, configuration: configuration)
-        while reader.waitForRequest() {
-            do throws(ReadFailure) {
-                let (request, isPersistent) = try reader.read(connection: number)
-                ledger.record(request)
-                guard answer(request, isPersistent: isPersistent, reader: &reader) else { return }
-            } catch {
-                return giveUp(error)
-            }
+        if let fault = service.onConnect(wire.tally.number) { return fail(fault) }
+        guard let tls = service.tls else { return HTTP1Connection(wire, service: service).run() }
+        let handshake = wire.secure(with: tls.makeEngine())
+        service.ledger.record(handshake, of: wire.tally)
+        guard handshake.isComplete else { return }
+        if handshake.applicationProtocol == LoopbackServer.TLS.ApplicationProtocol.http2.rawValue {
+            return HTTP2Service.serve(wire, service: service, threads: threads)
         }
+        HTTP1Connection(wire, service: service).run()
     }
 
-    /// - Returns: whether the connection stays open.
-    private func answer(
-        _ request: LoopbackServer.Request, isPersistent: Bool, reader: inout RequestReader
-    ) -> Bool {
-        let response = handler(request)
-        guard !reader.clientGoes(within: response.delay) else { return abandoned() }
-        let closing = response.ending == .close || !isPersistent
-        let isWritten = ResponseWriter(socket: socket).write(
-            response, headOnly: request.method == .head, closing: closing,
-            clientGoes: { reader.clientGoes(within: $0) })
-        guard isWritten else { return abandoned() }
-        return finish(response.ending, reader: &reader) && !closing
-    }
-
-    private func finish(_ ending: LoopbackServer.Response.Ending, reader: inout RequestReader) -> Bool {
-        switch ending {
-        case .keepAlive: return true
-        case .close, .drop: return false
-        case .reset:
-            socket.resetOnClose()
-            return false
-        case .hold:
-            _ = reader.clientGoes(within: nil)
-            return abandoned()
-        }
-    }
-
-    private func abandoned() -> Bool {
-        ledger.recordAbort()
-        return false
-    }
-
-    private func giveUp(_ failure: ReadFailure) {
-        guard case .refused(let status) = failure else { return ledger.recordAbort() }
-        ledger.recordRefusal()
-        let writer = ResponseWriter(socket: socket)
-        _ = writer.write(.init(status: status), headOnly: false, closing: true, clientGoes: { _ in false })
-        drain()
-    }
-
-    /// Closing with bytes unread would reset the connection and take the reply with it.
-    private func drain() {
-        socket.finishSending()
-        for _ in 0..<1_000 {
-            guard socket.isReadable(within: .milliseconds(500)), socket.receive() != nil else { return }
+    private func fail(_ fault: LoopbackServer.ConnectionFault) {
+        if fault.trigger == .firstBytes, !wire.isReadable(within: nil) { return }
+        wire.tally.fault(fault)
+        switch fault.effect {
+        case .close: wire.closeSilently()
+        case .reset: wire.resetOnClose()
+        case .stall: wire.waitForHangUp()
+        case .send(let bytes):
+            _ = wire.send(bytes)
+            wire.finish(within: .milliseconds(500))
         }
     }
 }

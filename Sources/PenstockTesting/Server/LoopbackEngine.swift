@@ -5,38 +5,34 @@ import PenstockCore
 final class LoopbackEngine: Sendable {
     private struct State {
         var isStopped = false
-        var sockets: [Int: Socket] = [:]
+        var wires: [Int: (socket: Socket, tally: ConnectionTally)] = [:]
     }
 
     private let listener: Locked<Listener?>
-    private let ledger: LoopbackLedger
-    private let configuration: LoopbackServer.Configuration
-    let handler: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    let service: LoopbackService
     private let state = Locked(State())
-    private let threads = DispatchGroup()
+    private let threads = ThreadGroup()
 
-    init(
-        listener: Listener, ledger: LoopbackLedger, configuration: LoopbackServer.Configuration,
-        handler: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
-    ) {
+    init(listener: Listener, service: LoopbackService) {
         self.listener = Locked(listener)
-        self.ledger = ledger
-        self.configuration = configuration
-        self.handler = handler
+        self.service = service
     }
 
     func start() {
-        startThread { [self] in acceptAll() }
+        threads.start { [self] in acceptAll() }
     }
 
     func stop() {
-        ledger.stop()
-        let sockets = state.withLock { state in
+        service.ledger.stop()
+        let wires = state.withLock { state in
             state.isStopped = true
-            return Array(state.sockets.values)
+            return Array(state.wires.values)
         }
         listener.withLock { $0?.wake() }
-        for socket in sockets { socket.shutDown() }
+        for wire in wires {
+            wire.tally.serverEnds()
+            wire.socket.shutDown()
+        }
         threads.wait()
         listener.withLock { $0 = nil }
     }
@@ -47,35 +43,23 @@ final class LoopbackEngine: Sendable {
     }
 
     private func serve(_ socket: Socket) {
-        let number = ledger.recordConnection()
+        let tally = service.ledger.recordConnection()
         let isStopped = state.withLock { state in
-            if !state.isStopped { state.sockets[number] = socket }
+            if !state.isStopped { state.wires[tally.number] = (socket, tally) }
             return state.isStopped
         }
-        guard !isStopped else { return ledger.recordClose() }
-        startThread { [self] in
-            run(number)
-            ledger.recordClose()
+        guard !isStopped else { return service.ledger.recordClose(tally) }
+        threads.start { [self] in
+            run(tally)
+            service.ledger.recordClose(tally)
         }
     }
 
     /// Holds the only lasting references to the socket, so that it is closed on return.
-    private func run(_ number: Int) {
-        guard let socket = state.withLock({ $0.sockets[number] }) else { return }
-        LoopbackConnection(
-            number: number, socket: socket, ledger: ledger, configuration: configuration, handler: handler
-        ).run()
-        _ = state.withLock { $0.sockets.removeValue(forKey: number) }
-    }
-
-    private func startThread(_ body: @escaping @Sendable () -> Void) {
-        threads.enter()
-        let thread = Thread { [threads] in
-            body()
-            threads.leave()
-        }
-        // Hundreds of connections at a time; a handler that decodes JSON fits well.
-        thread.stackSize = 256 << 10
-        thread.start()
+    private func run(_ tally: ConnectionTally) {
+        guard let socket = state.withLock({ $0.wires[tally.number]?.socket }) else { return }
+        let wire = Wire(socket, tally: tally, configuration: service.configuration)
+        LoopbackConnection(wire: wire, service: service, threads: threads).run()
+        _ = state.withLock { $0.wires.removeValue(forKey: tally.number) != nil }
     }
 }

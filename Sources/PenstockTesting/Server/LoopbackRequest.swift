@@ -14,6 +14,10 @@ extension LoopbackServer {
         public var body: Data
         /// Which connection it came by, counted from 1.
         public var connection: Int
+        /// Which request of the server it is, counted from 1 in the order that heads came.
+        public var number = 0
+        /// The HTTP/2 stream it came by; `nil` on HTTP/1.1.
+        public var stream: Int?
 
         /// The target up to the `?`, with its percent-escapes.
         public var path: String { String(target.prefix { $0 != "?" }) }

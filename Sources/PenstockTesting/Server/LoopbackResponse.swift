@@ -36,12 +36,25 @@ extension LoopbackServer {
         public var fields: HTTPFields
         /// Left out in the reply to `HEAD`.
         public var body: Body
-        /// Before the first byte of the reply. None by default.
+        /// 1xx responses that go before. None by default.
+        public var interim: [Interim] = []
+        /// Before the head. None by default.
         public var delay: Duration = .zero
+        /// Between head and content. None by default.
+        public var contentDelay: Duration = .zero
+        /// Between content and trailers, or what else ends the content. None by default.
+        public var trailerDelay: Duration = .zero
+        /// How slowly the content goes. As fast as it can by default.
+        public var throttle: Throttle?
+        /// Fields after the content. On HTTP/1.1 they make the content come in chunks. None by default.
+        public var trailers: HTTPFields = [:]
         /// The `Content-Length` to claim instead of the true one.
         public var declaredLength: Int?
         /// Keeps the connection by default.
         public var ending: Ending = .keepAlive
+        /// What goes wrong. Nothing by default. A trigger in the request has passed by now, and counts as
+        /// ``Fault/Trigger/responseStart``: ``LoopbackServer/HeadDecision`` is for those.
+        public var fault: Fault?
         var content: Content = .message
 
         /// A reply with `Content-Length`.
@@ -49,6 +62,23 @@ extension LoopbackServer {
             self.status = status
             self.fields = fields
             self.body = .bytes(body)
+        }
+    }
+
+    /// A response before the final one (RFC 9110 §15.2).
+    public struct Interim: Sendable {
+        /// 100 to 199, unless a test wants a client to see something else.
+        public var status: Int
+        /// Sent in their order.
+        public var fields: HTTPFields
+        /// Before it goes out.
+        public var delay: Duration
+
+        /// A response without content.
+        public init(_ status: Int, fields: HTTPFields = [:], delay: Duration = .zero) {
+            self.status = status
+            self.fields = fields
+            self.delay = delay
         }
     }
 }
@@ -94,17 +124,61 @@ extension LoopbackServer.Response {
     /// The connection is reset without a reply.
     public static let reset = raw(Data(), ending: .reset)
 
-    /// The same after a while.
-    public func delayed(by duration: Duration) -> Self {
-        var copy = self
-        copy.delay = duration
-        return copy
+    /// The same, gone wrong.
+    ///
+    /// ```swift
+    /// .text("hello").fault(.closeStream(.refusedStream), at: .responseStart)
+    /// ```
+    public func fault(_ effect: LoopbackServer.Fault.Effect, at trigger: LoopbackServer.Fault.Trigger)
+        -> Self
+    {
+        with { $0.fault = .init(effect, at: trigger) }
+    }
+
+    /// A part of a reply that a delay goes before.
+    public enum Part: Sendable {
+        /// The status line and the fields.
+        case head
+        /// The first byte of the content.
+        case content
+        /// The trailers, or what else ends the content.
+        case trailers
+    }
+
+    /// The same after a while, or with a while before one of its later parts.
+    public func delayed(by duration: Duration, before part: Part = .head) -> Self {
+        with { copy in
+            switch part {
+            case .head: copy.delay = duration
+            case .content: copy.contentDelay = duration
+            case .trailers: copy.trailerDelay = duration
+            }
+        }
+    }
+
+    /// The same with content that goes slowly.
+    public func throttled(to bytes: Int, per interval: Duration) -> Self {
+        with { $0.throttle = .init(bytes: bytes, per: interval) }
+    }
+
+    /// The same after these 1xx responses.
+    public func preceded(by interim: [LoopbackServer.Interim]) -> Self {
+        with { $0.interim = interim }
+    }
+
+    /// The same with fields after the content.
+    public func trailers(_ trailers: HTTPFields) -> Self {
+        with { $0.trailers = trailers }
     }
 
     /// The same with another fate of the connection.
     public func ending(_ ending: Ending) -> Self {
+        with { $0.ending = ending }
+    }
+
+    private func with(_ change: (inout Self) -> Void) -> Self {
         var copy = self
-        copy.ending = ending
+        change(&copy)
         return copy
     }
 

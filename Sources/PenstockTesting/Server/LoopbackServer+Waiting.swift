@@ -31,4 +31,23 @@ extension LoopbackServer {
         guard !isThere else { return }
         throw WaitTimeout(description: "waited \(limit) for \(count) open connections and saw \(openConnectionCount)")
     }
+
+    /// Returns when at least `count` faults have fired.
+    ///
+    /// - Throws: ``WaitTimeout`` after `limit`.
+    public func waitForFaults(count: Int, limit: Duration = .seconds(10)) async throws {
+        let isThere = await ledger.wait(upTo: limit) { $0.faults >= count }
+        guard !isThere else { return }
+        throw WaitTimeout(description: "waited \(limit) for \(count) faults and saw \(faults.count)")
+    }
+
+    /// Returns when at least `count` connections were accepted.
+    ///
+    /// - Throws: ``WaitTimeout`` after `limit`.
+    public func waitForConnections(count: Int, limit: Duration = .seconds(10)) async throws {
+        let isThere = await ledger.wait(upTo: limit) { $0.connections >= count }
+        guard !isThere else { return }
+        throw WaitTimeout(
+            description: "waited \(limit) for \(count) connections and saw \(connectionCount)")
+    }
 }

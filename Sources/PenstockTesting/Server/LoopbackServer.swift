@@ -14,20 +14,7 @@ import PenstockCore
 /// Each connection has a thread of its own, so the handler may block. Beside good answers it gives bad ones: see
 /// ``Response``.
 public final class LoopbackServer: Sendable {
-    /// How much the server accepts and remembers.
-    public struct Configuration: Sendable {
-        /// Of a request's line and header lines. 64 KiB by default; more is answered with 414 or 431.
-        public var maximumHeadBytes = 64 << 10
-        /// Of a request's content. 64 MiB by default; more is answered with 413.
-        public var maximumBodyBytes = 64 << 20
-        /// How many requests, from the first on, are kept in ``LoopbackServer/requests``. 10,000 by default.
-        public var recordedRequests = 10_000
-
-        /// The limits given at each property.
-        public init() {}
-    }
-
-    /// `http://127.0.0.1:port/`
+    /// `http://127.0.0.1:port/`, or with TLS `https://127.0.0.1:port/`.
     public let url: HTTPURL
 
     let ledger: LoopbackLedger
@@ -35,17 +22,46 @@ public final class LoopbackServer: Sendable {
 
     /// Starts the server.
     ///
-    /// - Parameter handler: called for each request that was read completely, on its connection's thread; may block, but
-    ///   must return before ``stop()`` can.
-    /// - Throws: `POSIXError` when the system gives no socket.
+    /// - Parameters:
+    ///   - onConnect: asked for each connection, by its number counted from 1, what goes wrong with it before its first
+    ///     request. Nothing by default.
+    ///   - onHead: asked for each request whose head was read, before its content is. On the thread of the connection.
+    ///   - handler: called for each request that was read completely, on its connection's thread (with HTTP/2: its
+    ///     stream's); may block, but must return before ``stop()`` can.
+    /// - Throws: `POSIXError` when the system gives no socket; ``TLSFailure`` when it cannot serve the TLS that is asked for.
     public init(
-        _ configuration: Configuration = .init(), handler: @escaping @Sendable (Request) -> Response
+        _ configuration: Configuration = .init(),
+        onConnect: @escaping @Sendable (Int) -> ConnectionFault? = { _ in nil },
+        onHead: @escaping @Sendable (Request) -> HeadDecision = { _ in .proceed },
+        handler: @escaping @Sendable (Request) -> Response
     ) throws {
         ledger = LoopbackLedger(limit: configuration.recordedRequests)
-        let listener = try Listener()
-        url = try HTTPURL("http://127.0.0.1:\(listener.port)/")
-        engine = LoopbackEngine(listener: listener, ledger: ledger, configuration: configuration, handler: handler)
+        let service = LoopbackService(
+            configuration: configuration, ledger: ledger, tls: try configuration.tls.map(TLSContext.init),
+            onConnect: onConnect, onHead: onHead, handler: handler)
+        let listener = try Listener(
+            receiveBuffer: configuration.receiving.map { Int32(clamping: $0.bytes) })
+        url = try HTTPURL(
+            "\(configuration.tls == nil ? "http" : "https")://127.0.0.1:\(listener.port)/")
+        engine = LoopbackEngine(listener: listener, service: service)
         engine.start()
+    }
+
+    /// Starts a server with a script of faults.
+    ///
+    /// - Parameter faults: one for each request, in the order that heads come; `nil` for a request that goes well, as do
+    ///   those after the end of the list.
+    /// - Throws: as ``init(_:onConnect:onHead:handler:)``.
+    public convenience init(
+        _ configuration: Configuration = .init(), faults: [Fault?],
+        handler: @escaping @Sendable (Request) -> Response
+    ) throws {
+        try self.init(
+            configuration,
+            onHead: { request in
+                guard let fault = faults.dropFirst(request.number - 1).first ?? nil else { return .proceed }
+                return .fault(fault.effect, at: fault.trigger)
+            }, handler: handler)
     }
 
     deinit {
@@ -57,10 +73,18 @@ public final class LoopbackServer: Sendable {
         engine.stop()
     }
 
-    /// Answers without a socket.
+    /// Answers without a socket; a fault of the head's is in the response.
     func answer(_ request: Request) -> Response {
+        var request = request
+        request.number = ledger.recordHead()
+        let decision = engine.service.onHead(request)
+        if case .respond(let response) = decision { return response }
         ledger.record(request)
-        return engine.handler(request)
+        var response = engine.service.handler(request)
+        if case .fault(let effect, let trigger) = decision {
+            response.fault = .init(effect, at: trigger)
+        }
+        return response
     }
 
     // MARK: What it saw
@@ -73,9 +97,17 @@ public final class LoopbackServer: Sendable {
     public var connectionCount: Int { ledger.counts.connections }
     /// How many connections are open now.
     public var openConnectionCount: Int { ledger.counts.open }
-    /// How many connections the client closed while a request was under way: before all of it was read, or before all of
-    /// the reply was sent.
+    /// How many connections the client closed, or streams of HTTP/2 it reset, while a request was under way: before all of
+    /// it was read, or before all of the reply was sent.
     public var abortCount: Int { ledger.counts.aborts }
     /// How many requests were refused as malformed or too large.
     public var refusalCount: Int { ledger.counts.refusals }
+    /// How many TLS handshakes succeeded.
+    public var handshakeCount: Int { ledger.counts.handshakes }
+    /// How many TLS handshakes failed, or were broken off by the client.
+    public var failedHandshakeCount: Int { ledger.counts.failedHandshakes }
+    /// The connections in the order they were accepted, up to ``Configuration/recordedRequests``.
+    public var connections: [ConnectionRecord] { ledger.connections }
+    /// The faults that fired, in order, up to ``Configuration/recordedRequests``.
+    public var faults: [FiredFault] { ledger.faults }
 }

@@ -5,6 +5,8 @@
     enum SocketPlatform {
         static let streamType = SOCK_STREAM
         static let sendFlags: Int32 = 0
+        /// What `poll` is asked for to hear that the peer closed: it tells of that unasked.
+        static let hangUp: Int16 = 0
 
         /// A peer that went away is an error, not a signal.
         static func prepare(_ descriptor: Int32) {

@@ -7,11 +7,15 @@ final class Listener: Sendable {
     private let wakeReader: Int32
     private let wakeWriter: Int32
 
+    /// - Parameter receiveBuffer: in bytes, where the system's own would let a client run ahead of a throttle.
     /// - Throws: `POSIXError` when the system gives no socket.
-    init() throws {
+    init(receiveBuffer: Int32? = nil) throws {
         let descriptor = Foundation.socket(AF_INET, SocketPlatform.streamType, 0)
         guard descriptor >= 0 else { throw Listener.systemError() }
         socket = Socket(adopting: descriptor)
+        if var size = receiveBuffer {
+            _ = setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         port = try Listener.bind(descriptor)
         var ends: [Int32] = [0, 0]
         guard listen(descriptor, 1024) == 0, pipe(&ends) == 0 else { throw Listener.systemError() }

@@ -8,6 +8,10 @@ final class LoopbackLedger: Sendable {
         var open = 0
         var aborts = 0
         var refusals = 0
+        var heads = 0
+        var faults = 0
+        var handshakes = 0
+        var failedHandshakes = 0
     }
 
     private struct Waiter {
@@ -19,6 +23,8 @@ final class LoopbackLedger: Sendable {
     private struct State {
         var counts = Counts()
         var requests: [LoopbackServer.Request] = []
+        var connections: [ConnectionTally] = []
+        var faults: [LoopbackServer.FiredFault] = []
         var isStopping = false
         var nextWaiter = 0
         var waiters: [Waiter] = []
@@ -33,6 +39,8 @@ final class LoopbackLedger: Sendable {
 
     var counts: Counts { state.withLock(\.counts) }
     var requests: [LoopbackServer.Request] { state.withLock(\.requests) }
+    var connections: [LoopbackServer.ConnectionRecord] { state.withLock(\.connections).map(\.record) }
+    var faults: [LoopbackServer.FiredFault] { state.withLock(\.faults) }
 
     // MARK: The server's side
 
@@ -43,16 +51,49 @@ final class LoopbackLedger: Sendable {
         }
     }
 
-    /// - Returns: the new connection's number.
-    func recordConnection() -> Int {
-        change { state in
-            state.counts.connections += 1
-            state.counts.open += 1
-        }.connections
+    /// - Returns: the number of a request whose head was read.
+    func recordHead() -> Int {
+        change { $0.counts.heads += 1 }.heads
     }
 
-    func recordClose() {
+    func recordConnection() -> ConnectionTally {
+        let counts = change { state in
+            state.counts.connections += 1
+            state.counts.open += 1
+        }
+        let tally = ConnectionTally(number: counts.connections)
+        state.withLock { state in
+            if state.connections.count < limit { state.connections.append(tally) }
+        }
+        return tally
+    }
+
+    func recordClose(_ tally: ConnectionTally) {
+        tally.closed()
         change { $0.counts.open -= 1 }
+    }
+
+    func record(_ handshake: LoopbackServer.Handshake, of tally: ConnectionTally) {
+        tally.handshake(handshake)
+        change { state in
+            if handshake.isComplete {
+                state.counts.handshakes += 1
+            } else {
+                state.counts.failedHandshakes += 1
+            }
+        }
+    }
+
+    func record(
+        _ fault: LoopbackServer.Fault, of request: LoopbackServer.Request, on tally: ConnectionTally
+    ) {
+        tally.fault()
+        let fired = LoopbackServer.FiredFault(
+            fault: fault, connection: tally.number, request: request.number, stream: request.stream)
+        change { state in
+            state.counts.faults += 1
+            if state.faults.count < self.limit { state.faults.append(fired) }
+        }
     }
 
     /// A client that goes because the server stops has not aborted.

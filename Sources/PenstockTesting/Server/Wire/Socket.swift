@@ -55,8 +55,25 @@ final class Socket: Sendable {
     /// Whether there is something to read (or the end of the stream) within the time; `nil` means for ever.
     func isReadable(within duration: Duration?) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let milliseconds = duration.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
-        return retried { Int(poll(&entry, 1, milliseconds)) } > 0
+        return retried { Int(poll(&entry, 1, Socket.milliseconds(duration))) } > 0
+    }
+
+    /// Waits for something to read here or at another descriptor. Whether there is something here.
+    func isReadable(orWoken other: Int32) -> Bool {
+        var entries = [descriptor, other].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        _ = retried { Int(poll(&entries, 2, -1)) }
+        return entries[0].revents != 0
+    }
+
+    /// Waits until the peer has gone or the server ended the connection, whatever is left to read; or until the time is
+    /// over. `nil` means for ever.
+    func waitForHangUp(within duration: Duration?) {
+        var entry = pollfd(fd: descriptor, events: SocketPlatform.hangUp, revents: 0)
+        _ = retried { Int(poll(&entry, 1, Socket.milliseconds(duration))) }
+    }
+
+    private static func milliseconds(_ duration: Duration?) -> Int32 {
+        duration.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
     }
 
     private func retried(_ call: () -> Int) -> Int {

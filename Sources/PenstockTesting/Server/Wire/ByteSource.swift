@@ -10,19 +10,19 @@ enum ReadFailure: Error {
 
 /// The bytes that come in by a connection, read ahead into a buffer.
 struct ByteSource {
-    let socket: Socket
+    let wire: Wire
     private var bytes: [UInt8] = []
     private var start = 0
 
-    init(_ socket: Socket) {
-        self.socket = socket
+    init(_ wire: Wire) {
+        self.wire = wire
     }
 
     var isEmpty: Bool { start == bytes.count }
 
     /// Reads more. `false` once the client has closed.
     mutating func fill() -> Bool {
-        guard let more = socket.receive() else { return false }
+        guard let more = wire.receive() else { return false }
         if isEmpty { (bytes, start) = (more, 0) } else { bytes.append(contentsOf: more) }
         return true
     }
@@ -67,7 +67,7 @@ struct ByteSource {
         let deadline = duration.map { clock.now.advanced(by: $0) }
         while true {
             let rest = deadline.map { max(.zero, clock.now.duration(to: $0)) }
-            guard socket.isReadable(within: rest) else { return false }
+            guard wire.isReadable(within: rest) else { return false }
             guard fill(), bytes.count - start <= ByteSource.readAhead else { return true }
         }
     }

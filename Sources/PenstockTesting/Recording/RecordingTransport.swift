@@ -1,0 +1,81 @@
+import PenstockCore
+
+/// A transport that lets another one do the work, and keeps what it did.
+///
+/// ```swift
+/// let recorder = RecordingTransport(PlatformTransport.make())
+/// … // an app runs against a real server
+/// try recorder.recording.write(to: file)
+/// ```
+///
+/// A response is kept whole, in memory; of one that is read as a stream, what was read.
+public final class RecordingTransport: Transport {
+    private let transport: any Transport
+    private let redact: @Sendable (inout Recording.Exchange) -> Void
+    /// An exchange that is under way holds its place.
+    private let exchanges = Locked<[Recording.Exchange?]>([])
+
+    /// - Parameters:
+    ///   - transport: what performs the exchanges.
+    ///   - redact: takes out what else is secret to the app, after ``Redaction`` has taken out what it knows.
+    public init(
+        _ transport: any Transport, redact: @escaping @Sendable (inout Recording.Exchange) -> Void = { _ in }
+    ) {
+        self.transport = transport
+        self.redact = redact
+    }
+
+    /// The exchanges that have ended, in the order they began; one that is read as a stream has ended when its content
+    /// has, or was let go.
+    public var recording: Recording { Recording(exchanges.withLock { $0.compactMap { $0 } }) }
+
+    // MARK: Transport
+
+    /// Those of the other transport.
+    public var capabilities: TransportCapabilities { transport.capabilities }
+
+    /// Performs the exchange by the other transport.
+    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let place = reserve()
+        do throws(TransportError) {
+            let response = try await transport.perform(exchange)
+            keep(exchange.request, .response(.init(response.response)), at: place)
+            return response
+        } catch {
+            keep(exchange.request, .failure(.init(error)), at: place)
+            throw error
+        }
+    }
+
+    /// Has the exchange opened by the other transport, and keeps the content as it is read.
+    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        let (place, request) = (reserve(), exchange.request)
+        do throws(TransportError) {
+            let stream = try await transport.open(exchange)
+            let content = RecordingContent(stream.content, of: stream.response) { self.keep(request, $0, at: place) }
+            return TransportStream(
+                stream.response, timings: stream.timings, connection: stream.connection, content: content)
+        } catch {
+            keep(request, .failure(.init(error)), at: place)
+            throw error
+        }
+    }
+
+    /// Shuts the other transport down.
+    public func shutdown() async {
+        await transport.shutdown()
+    }
+
+    private func reserve() -> Int {
+        exchanges.withLock { exchanges in
+            exchanges.append(nil)
+            return exchanges.count - 1
+        }
+    }
+
+    private func keep(_ request: HTTPRequest, _ outcome: Recording.Outcome, at place: Int) {
+        var exchange = Recording.Exchange(.init(request), outcome)
+        redact(&exchange)
+        exchanges.withLock { [exchange] in $0[place] = exchange }
+    }
+}

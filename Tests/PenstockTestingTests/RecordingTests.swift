@@ -1,0 +1,164 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Exchanges are recorded, kept in a file, and played.
+struct RecordingTests {
+    private func exchange(
+        _ url: String, _ method: HTTPMethod = .get, fields: HTTPFields = [:], body: HTTPBody = .none
+    ) throws -> TransportRequest {
+        TransportRequest(HTTPRequest(method: method, url: try HTTPURL(url), fields: fields, body: body))
+    }
+
+    private func file() -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString).json")
+    }
+
+    @Test func `A recording that was kept in a file plays what was seen`() async throws {
+        let lost = TransportError(.timeout(.firstByte), sendState: .maybeProcessed, message: "late")
+        let script = ScriptedTransport([
+            .respond(.init(status: 201, fields: ["X-A": "1", "x-a": "2"], body: Data("hello".utf8), version: .http2)),
+            .respond(.init(status: 200, body: Data([0xFF, 0x00]))), .fail(lost),
+        ])
+        let recorder = RecordingTransport(script)
+        let requests = try [
+            exchange("https://a.test/1", .post, body: .bytes(Data("x".utf8))), exchange("https://a.test/2?q=1"),
+            exchange("https://a.test/3"),
+        ]
+        for request in requests { _ = try? await recorder.perform(request) }
+        let file = file()
+        defer { try? FileManager.default.removeItem(at: file) }
+        try recorder.recording.write(to: file)
+        #expect(try Recording(contentsOf: file) == recorder.recording)
+
+        let replay = ReplayTransport(try Recording(contentsOf: file))
+        let first = try await replay.perform(requests[0]).response
+        #expect(first.status == 201 && first.fields.values(of: "X-A") == ["1", "2"] && first.version == .http2)
+        #expect(first.body == Data("hello".utf8))
+        #expect(try await replay.perform(requests[1]).response.body == Data([0xFF, 0x00]))
+        let error = await #expect(throws: TransportError.self) { try await replay.perform(requests[2]) }
+        #expect(error?.kind == .timeout(.firstByte) && error?.sendState == .maybeProcessed && error?.message == "late")
+        #expect(replay.remaining.isEmpty && replay.unknown.isEmpty)
+    }
+
+    @Test(arguments: [
+        TransportError.Kind.unreachable(.connectionRefused), .timeout(.idle), .cancelled, .tls(.expired),
+        .connectionLost,
+        .protocolViolation, .limitExceeded(.bodyBytes), .requestBody, .unsupported("a:b"), .other,
+    ])
+    func `Each kind of failure is played as it was`(kind: TransportError.Kind) async throws {
+        let request = try exchange("https://a.test/")
+        let recorder = RecordingTransport(ScriptedTransport([.fail(.init(kind, sendState: .unsent))]))
+        _ = try? await recorder.perform(request)
+        let data = try JSONEncoder().encode(recorder.recording)
+        let replay = ReplayTransport(try JSONDecoder().decode(Recording.self, from: data))
+        let error = await #expect(throws: TransportError.self) { try await replay.perform(request) }
+        #expect(error?.kind == kind && error?.sendState == .unsent)
+    }
+
+    @Test func `A kind that is not known is played as some other failure`() async throws {
+        let request = try exchange("https://a.test/")
+        let failure = Recording.Failure(kind: "volcano:large", sendState: "unsent", message: "")
+        let asked = Recording.Request(method: "GET", url: "https://a.test/")
+        let replay = ReplayTransport(Recording([.init(asked, .failure(failure))]))
+        let error = await #expect(throws: TransportError.self) { try await replay.perform(request) }
+        #expect(error?.kind == .other)
+    }
+
+    @Test func `Nothing secret is recorded, and a request is known without it`() async throws {
+        let canary = "canary-7f3a"
+        let answer = HTTPResponse(
+            status: 200, fields: ["Set-Cookie": "s=\(canary)", "Content-Type": "application/json"],
+            body: Data(
+                #"{"code":"0","session":{"id":"\#(canary)","level":77},"list":[{"accessToken":"\#(canary)"}]}"#.utf8))
+        let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in answer }) { exchange in
+            exchange.request.fields.removeAll { $0.name == "X-House" }
+        }
+        let fields: HTTPFields = ["Authorization": "Bearer \(canary)", "X-House": canary, "Accept": "text/plain"]
+        let form: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
+        let requests = try [
+            exchange("https://a.test/?token=\(canary)&page=2", fields: fields),
+            exchange("https://a.test/", .post, body: .bytes(Data(#"{"password":"\#(canary)"}"#.utf8))),
+            exchange("https://a.test/", .post, fields: form, body: .bytes(Data("a=1&pwd=\(canary)".utf8))),
+        ]
+        for request in requests { _ = try await recorder.perform(request) }
+        let text = String(decoding: try JSONEncoder().encode(recorder.recording), as: UTF8.self)
+        #expect(!text.contains("canary"))
+        #expect(text.contains("page=2") && text.contains("text") && text.contains("a=1&pwd="))
+        guard case .response(let kept) = recorder.recording.exchanges.first?.outcome else { throw Missing() }
+        let json = try JSONDecoder().decode(JSONValue.self, from: kept.content.data)
+        #expect(json["code"]?.string == "0" && json["session"]?["level"] == .int(0))
+
+        let replay = ReplayTransport(recorder.recording)
+        let another = try exchange("https://a.test/?token=another&page=2")
+        #expect(try await replay.perform(another).response.status == 200)
+    }
+
+    private struct Missing: Error {}
+
+    @Test func `A request out of order fails when the order is strict, and names what was expected`() async throws {
+        let recording = Recording(
+            ["/1", "/2"].map { path in
+                let request = Recording.Request(method: "GET", url: "https://a.test\(path)")
+                let content = Recording.Content.text(path)
+                return .init(request, .response(.init(status: 200, content: content)))
+            })
+        let strict = ReplayTransport(recording)
+        let error = await #expect(throws: TransportError.self) {
+            try await strict.perform(try exchange("https://a.test/2"))
+        }
+        #expect(error?.kind == .unsupported("GET https://a.test/2") && error?.sendState == .unsent)
+        #expect(error?.message.contains("its next one is for GET https://a.test/1") == true)
+        #expect(strict.remaining.count == 2 && strict.unknown == ["GET https://a.test/2"])
+
+        let loose = ReplayTransport(recording, order: .any)
+        #expect(try await loose.perform(try exchange("https://a.test/2")).response.body == Data("/2".utf8))
+        #expect(try await loose.perform(try exchange("https://a.test/1")).response.body == Data("/1".utf8))
+        await #expect(throws: TransportError.self) { try await loose.perform(try exchange("https://a.test/1")) }
+        await #expect(throws: TransportError.self) { try await loose.perform(try exchange("https://a.test/1", .post)) }
+    }
+
+    @Test func `A response that is read as a stream is recorded as far as it was read`() async throws {
+        let lost = TransportError(.connectionLost, sendState: .answered)
+        var whole = HTTPResponse(status: 200, body: Data("whole".utf8))
+        whole.trailers["X-Sum"] = "5"
+        let recorder = RecordingTransport(
+            ScriptedTransport([.respond(whole), .respond(whole), .respond(whole), .fail(lost)]))
+        let request = try exchange("https://a.test/")
+        let read = try await recorder.open(request)
+        #expect(try await read.content.next() == Data("whole".utf8))
+        #expect(recorder.recording.exchanges.isEmpty)
+        #expect(try await read.content.next() == nil)
+        try await recorder.open(request).content.discard()
+        _ = try await recorder.open(request)
+        await #expect(throws: TransportError.self) { _ = try await recorder.open(request) }
+
+        let replay = ReplayTransport(recorder.recording)
+        let stream = try await replay.open(request)
+        #expect(try await stream.content.next() == Data("whole".utf8))
+        #expect(stream.content.completion.trailers["X-Sum"] == "5")
+        for _ in 0..<2 { #expect(try await replay.perform(request).response.body.isEmpty) }
+        let error = await #expect(throws: TransportError.self) { try await replay.perform(request) }
+        #expect(error?.kind == .connectionLost && replay.remaining.isEmpty)
+    }
+
+    @Test func `A replay keeps the limits of a call, and ends when it is told to`() async throws {
+        let recorder = RecordingTransport(
+            StubTransport { _ throws(TransportError) in .init(status: 200, body: Data("abc".utf8)) })
+        let request = try exchange("https://a.test/")
+        _ = try await recorder.perform(request)
+        let replay = ReplayTransport(recorder.recording)
+        var limited = request
+        limited.limits.bodyBytes = 2
+        await expect(.limitExceeded(.bodyBytes), of: limited, by: replay)
+        await replay.shutdown()
+        await expect(.cancelled, of: request, by: replay)
+    }
+
+    private func expect(_ kind: TransportError.Kind, of request: TransportRequest, by replay: ReplayTransport) async {
+        let error = await #expect(throws: TransportError.self) { try await replay.perform(request) }
+        #expect(error?.kind == kind)
+    }
+}
