@@ -1,9 +1,16 @@
 /// Follows redirects, so that every hop passes the stages below for its own origin (RFC 9110 §15.4).
 struct Redirect: Interceptor {
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        let policy = call.settings.redirects
-        var exchange = try await next(request)
+        let exchange = try await next(request)
         guard (300..<400).contains(exchange.response.status) else { return exchange }
+        return try await follow(exchange, of: request, call, next)
+    }
+
+    private func follow(
+        _ first: Exchange, of request: HTTPRequest, _ call: CallContext, _ next: Next
+    ) async throws -> Exchange {
+        let policy = call.settings.redirects
+        var exchange = first
         var current = request
         var visited = [RedirectHop(request)]
         while true {
@@ -11,10 +18,12 @@ struct Redirect: Interceptor {
             case .answer:
                 return exchange
             case .refuse(let reason):
+                exchange.content?.discard()
                 throw APIError(
                     .blocked(reason: "the redirect is refused: \(reason)"), stage: .redirect, request: exchange.request,
                     response: exchange.response)
             case .follow(let hop):
+                exchange.content?.discard()
                 call.redirected(status: exchange.response.status, from: current.url, to: hop.url)
                 visited.append(RedirectHop(hop))
                 current = hop

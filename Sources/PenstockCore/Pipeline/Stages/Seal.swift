@@ -4,6 +4,9 @@ struct Seal: Interceptor {
 
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
         try await call.stage(.seal) {
+            guard !call.streams else {
+                throw APIError(.unsupported(feature: "streaming a sealed response"), stage: .seal, request: request)
+            }
             let sealed = try await call.appCode(sealer, stage: .seal) { try await sealer.seal(request, call: call) }
             var exchange = try await next(sealed)
             let response = exchange.response

@@ -1,4 +1,6 @@
 /// Hands one attempt to the transport, after a last look at what must never be sent.
+///
+/// What does not wait is kept out of line: a call that waits keeps room for all that the functions it is in may need.
 struct Transmit: Interceptor {
     let transport: any Transport
 
@@ -15,15 +17,24 @@ struct Transmit: Interceptor {
             let exchange = try makeExchange(request, call)
             call.emit(.requestSent(request))
             do throws(TransportError) {
-                let reply = try await transport.perform(exchange)
-                return answered(request, reply, call)
+                return call.streams ? try await open(exchange, call) : try await perform(exchange, call)
             } catch {
-                call.record(attempt(request, status: error.partialResponse?.status, error.timings))
-                throw APIError(error, request: request)
+                throw failed(error, request, call)
             }
         }
     }
 
+    private func perform(
+        _ exchange: TransportRequest, _ call: CallContext
+    ) async throws(TransportError) -> Exchange {
+        answered(exchange.request, try await transport.perform(exchange), call)
+    }
+
+    private func open(_ exchange: TransportRequest, _ call: CallContext) async throws(TransportError) -> Exchange {
+        answered(exchange.request, try await transport.open(exchange), call)
+    }
+
+    @inline(never)
     private func check(_ request: HTTPRequest, _ call: CallContext) throws(APIError) {
         if let name = request.fields.rejected.first {
             throw invalidField(name, "its name or its value breaks HTTP's grammar")
@@ -42,6 +53,7 @@ struct Transmit: Interceptor {
         APIError(.invalidParameter(field: name, reason: reason), stage: .prepare)
     }
 
+    @inline(never)
     private func makeExchange(_ request: HTTPRequest, _ call: CallContext) throws(APIError) -> TransportRequest {
         var timeouts = call.settings.timeouts
         if let deadline = call.deadline {
@@ -49,17 +61,34 @@ struct Transmit: Interceptor {
             guard left > .zero else { throw APIError(.timeout(.total), stage: .transport, request: request) }
             timeouts.total = left
         }
-        return TransportRequest(
+        var exchange = TransportRequest(
             request, timeouts: timeouts, limits: call.settings.limits, trust: call.settings.trust,
-            partition: call.partition, control: call.control)
+            proxy: call.settings.proxy, partition: call.partition, control: call.control)
+        if call.settings.redirects.isFollowing { exchange.skipsContent = RedirectPolicy.leadsOn }
+        return exchange
     }
 
+    @inline(never)
+    private func answered(_ request: HTTPRequest, _ stream: TransportStream, _ call: CallContext) -> Exchange {
+        let head = TransportResponse(stream.response, timings: stream.timings, connection: stream.connection)
+        var exchange = answered(request, head, call)
+        exchange.content = stream.content
+        return exchange
+    }
+
+    @inline(never)
     private func answered(_ request: HTTPRequest, _ reply: TransportResponse, _ call: CallContext) -> Exchange {
         let status = reply.response.status
         call.emit(.responseReceived(status: status, timings: reply.timings, connection: reply.connection))
         call.record(attempt(request, status: status, reply.timings, reply.connection))
         return Exchange(
             request: request, response: reply.response, timings: reply.timings, connection: reply.connection)
+    }
+
+    @inline(never)
+    private func failed(_ error: TransportError, _ request: HTTPRequest, _ call: CallContext) -> APIError {
+        call.record(attempt(request, status: error.partialResponse?.status, error.timings))
+        return APIError(error, request: request)
     }
 
     private func attempt(

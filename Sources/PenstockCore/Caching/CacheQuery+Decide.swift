@@ -1,0 +1,93 @@
+import Foundation
+
+/// Whether a stored response answers the request, by HTTP's rules and the app's lifetimes (RFC 9111 §4).
+extension CacheQuery {
+    /// The decision at `now`, whatever the policy's mode; ``plan(now:)`` puts the mode on top.
+    public func decide(now: Date) -> CacheDecision {
+        if let reason = bypass { return load(reason) }
+        guard !candidates.isEmpty else { return load(.uriMiss) }
+        guard let stored = selected else { return validateOrLoad(nil, .varyMismatch) }
+        switch shape(of: stored) {
+        case .impossible(let reason): return completeOrLoad(stored, reason)
+        case .answer(let shape): return decide(on: stored, shape, now)
+        }
+    }
+
+    /// Why stored responses do not come into question.
+    var bypass: CacheReason? {
+        if !isReadable { return .method }
+        if control.noStore { return .noStoreRequest }
+        return preconditions.isForOrigin ? .originCondition : nil
+    }
+
+    private func decide(on stored: CachedResponse, _ shape: Shape, _ now: Date) -> CacheDecision {
+        let freshness = freshness(of: stored, now: now)
+        switch use(stored, freshness) {
+        case .allowed(let reason):
+            return .use(hit(stored, shape, freshness, reason))
+        case .whileRevalidating:
+            let hit = hit(stored, shape, freshness, .staleWhileRevalidate)
+            return control.onlyIfCached
+                ? .use(hit) : .useStaleAndRevalidate(hit, refresh(stored, .staleWhileRevalidate))
+        case .validate(let reason):
+            return validateOrLoad(stored, reason)
+        }
+    }
+
+    enum Use: Equatable {
+        case allowed(CacheReason)
+        case whileRevalidating
+        case validate(CacheReason)
+    }
+
+    /// Whether the response may be used without asking the server.
+    func use(_ stored: CachedResponse, _ freshness: Freshness) -> Use {
+        let terms = stored.terms.control
+        if stored.isInvalidated { return .validate(.invalidated) }
+        if !freshness.isAppOwned, terms.noCache { return .validate(.noCache) }
+        if let reason = objection(to: stored, freshness) { return .validate(reason) }
+        if freshness.isFresh { return .allowed(.fresh) }
+        if !freshness.isAgeKnown { return .validate(.clockMovedBack) }
+        // §5.2.2.2: once stale, never without validation.
+        if !freshness.isAppOwned, terms.mustRevalidate { return .validate(.expired) }
+        if isWithinMaxStale(freshness.staleness) { return .allowed(.maxStale) }
+        let window = TimeInterval(terms.staleWhileRevalidate)
+        return freshness.staleness <= window && window > 0 ? .whileRevalidating : .validate(.expired)
+    }
+
+    /// What the request's directives have against it (§5.2.1).
+    func objection(to stored: CachedResponse, _ freshness: Freshness) -> CacheReason? {
+        if control.noCache { return .requestNoCache }
+        if let maxAge = control.maxAge, freshness.age > TimeInterval(maxAge) || maxAge == 0 {
+            // RFC 8246 §2: a reload, which is a max-age of 0, asks in vain for what cannot change.
+            let isReloadOfImmutable = maxAge == 0 && stored.terms.control.isImmutable && freshness.isFresh
+            if !isReloadOfImmutable { return .requestMaxAge }
+        }
+        let isShort = control.minFresh > 0 && freshness.remaining < TimeInterval(control.minFresh)
+        return isShort ? .requestMinFresh : nil
+    }
+
+    private func isWithinMaxStale(_ staleness: TimeInterval) -> Bool {
+        switch control.maxStale {
+        case .none: false
+        case .any: true
+        case .seconds(let seconds): staleness <= TimeInterval(seconds)
+        }
+    }
+
+    // MARK: Sending
+
+    func load(_ reason: CacheReason) -> CacheDecision {
+        control.onlyIfCached ? .refuse(.onlyIfCached) : .load(reason)
+    }
+
+    private func validateOrLoad(_ stored: CachedResponse?, _ reason: CacheReason) -> CacheDecision {
+        guard !control.onlyIfCached, let validation = validation(of: stored, reason) else { return load(reason) }
+        return .revalidate(validation)
+    }
+
+    private func completeOrLoad(_ stored: CachedResponse, _ reason: CacheReason) -> CacheDecision {
+        guard !control.onlyIfCached, let completion = completion(of: stored) else { return load(reason) }
+        return .revalidate(completion)
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// What steps in for a load that failed (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
+extension CacheQuery {
+    /// Statuses by which a server says that it failed, rather than the request (RFC 5861 §4).
+    static let failureStatuses: Set<Int> = [500, 502, 503, 504]
+
+    /// The stored response that may be used at `now` although it was not validated; `nil` when none may, and the failure
+    /// is the answer.
+    ///
+    /// The server's `no-cache` and `must-revalidate` forbid it, and so do directives of the request that the response
+    /// does not meet, unless the request has a `stale-if-error` of its own.
+    public func fallback(for failure: CacheFailure, now: Date) -> CacheHit? {
+        guard !policy.isOff, bypass == nil, let stored = selected, !stored.isInvalidated,
+            case .answer(let shape) = shape(of: stored), let tolerance = tolerance(of: stored, for: failure)
+        else { return nil }
+        let freshness = freshness(of: stored, now: now)
+        let terms = stored.terms.control
+        guard freshness.isAppOwned || !terms.noCache && (freshness.isFresh || !terms.mustRevalidate),
+            objection(to: stored, freshness) == nil || control.staleIfError != nil,
+            freshness.isFresh || freshness.staleness <= tolerance
+        else { return nil }
+        return hit(stored, shape, freshness, failure == .disconnected ? .disconnected : .staleIfError)
+    }
+
+    /// How many seconds of staleness are allowed; `nil` when the failure is an answer of its own.
+    private func tolerance(of stored: CachedResponse, for failure: CacheFailure) -> TimeInterval? {
+        if case .status(let status) = failure, !Self.failureStatuses.contains(status) { return nil }
+        let isBoundedByDefault = failure == .disconnected || policy.mode == .networkElseCache
+        let ours = policy.maxStale ?? stored.appMaxStale ?? (isBoundedByDefault ? CachePolicy.defaultMaxStale : .zero)
+        let theirs = max(stored.terms.control.staleIfError, control.staleIfError ?? 0)
+        return max(ours.seconds, TimeInterval(theirs))
+    }
+}

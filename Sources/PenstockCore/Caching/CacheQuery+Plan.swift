@@ -1,0 +1,86 @@
+import Foundation
+
+/// What the policy's mode makes of the decision: one table for all modes.
+extension CacheQuery {
+    /// The steps to take at `now`.
+    public func plan(now: Date) -> CachePlan {
+        if policy.isOff { return planWithoutCache() }
+        let decision = decide(now: now)
+        // A request that forbids itself to be sent is answered alike by every mode.
+        if case .refuse(let reason) = decision, policy.mode != .cacheOnly { return plan([.refuse(reason)], reason) }
+        switch policy.mode {
+        case .http: return plan(steps(decision), decision.reason)
+        case .cacheOnly: return planCacheOnly(decision, now)
+        case .cacheThenNetwork: return planCacheThenNetwork(decision)
+        case .networkElseCache: return planNetworkElseCache(decision)
+        case .networkOnly: return planWithoutCache()
+        }
+    }
+
+    private func steps(_ decision: CacheDecision) -> [CachePlan.Step] {
+        switch decision {
+        case .use(let hit): [.deliver(hit)]
+        case .useStaleAndRevalidate(let hit, let validation): [.deliver(hit), .refresh(exchange(validation, false))]
+        case .revalidate(let validation): [.send(exchange(validation, true))]
+        case .load(let reason): [.send(plainExchange(reason, true))]
+        case .refuse(let reason): [.refuse(reason)]
+        }
+    }
+
+    /// Stale only where the app has said how stale.
+    private func planCacheOnly(_ decision: CacheDecision, _ now: Date) -> CachePlan {
+        if let hit = decision.hit { return plan([.deliver(hit)], hit.reason) }
+        guard policy.maxStale != nil, let hit = fallback(for: .disconnected, now: now) else {
+            return plan([.refuse(.cacheOnly)], .cacheOnly)
+        }
+        return plan([.deliver(hit)], hit.reason)
+    }
+
+    private func planCacheThenNetwork(_ decision: CacheDecision) -> CachePlan {
+        guard let hit = decision.hit else { return plan(steps(decision), decision.reason) }
+        guard !control.onlyIfCached else { return plan([.deliver(hit)], hit.reason) }
+        return plan([.deliver(hit), .send(ask(about: hit, false))], hit.reason)
+    }
+
+    private func planNetworkElseCache(_ decision: CacheDecision) -> CachePlan {
+        guard let hit = decision.hit else { return plan(steps(decision), decision.reason) }
+        guard !control.onlyIfCached else { return plan([.deliver(hit)], hit.reason) }
+        return plan([.send(ask(about: hit, true))], .policy)
+    }
+
+    private func planWithoutCache() -> CachePlan {
+        let refusal: CacheReason? =
+            policy.mode == .cacheOnly ? .cacheOnly : control.onlyIfCached ? .onlyIfCached : nil
+        guard let refusal else { return plan([.send(plainExchange(.policy, false))], .policy) }
+        return plan([.refuse(refusal)], refusal)
+    }
+
+    private func plan(_ steps: [CachePlan.Step], _ reason: CacheReason) -> CachePlan {
+        let mayStore = !policy.isOff && policy.mode != .cacheOnly && !control.noStore
+        return CachePlan(steps: steps, reason: reason, mayStore: mayStore)
+    }
+
+    /// A load of what could have been answered from the cache: conditional where it can be.
+    private func ask(about hit: CacheHit, _ mayFallBack: Bool) -> CacheExchange {
+        validation(of: hit.stored, .policy).map { exchange($0, mayFallBack) } ?? plainExchange(.policy, mayFallBack)
+    }
+
+    private func exchange(_ validation: CacheValidation, _ mayFallBack: Bool) -> CacheExchange {
+        CacheExchange(
+            request: validation.request, validation: validation, reason: validation.reason, mayFallBack: mayFallBack)
+    }
+
+    private func plainExchange(_ reason: CacheReason, _ mayFallBack: Bool) -> CacheExchange {
+        CacheExchange(request: request, validation: nil, reason: reason, mayFallBack: mayFallBack)
+    }
+}
+
+extension CacheDecision {
+    /// The stored response that may be delivered without waiting for the server.
+    var hit: CacheHit? {
+        switch self {
+        case .use(let hit), .useStaleAndRevalidate(let hit, _): hit
+        case .revalidate, .load, .refuse: nil
+        }
+    }
+}

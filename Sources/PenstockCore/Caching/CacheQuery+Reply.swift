@@ -1,0 +1,107 @@
+import Foundation
+
+/// What the caller is given of a stored response (RFC 9111 §4.3.2, §5.1; RFC 9110 §14).
+extension CacheQuery {
+    enum Shape: Equatable {
+        case whole
+        case notModified
+        /// These bytes of the representation.
+        case range(Range<Int>)
+        case unsatisfiable(length: Int)
+    }
+
+    enum ShapeOrNot: Equatable {
+        case answer(Shape)
+        case impossible(CacheReason)
+
+        var isAnswer: Bool {
+            if case .answer = self { true } else { false }
+        }
+    }
+
+    func shape(of stored: CachedResponse) -> ShapeOrNot {
+        let asked = rangeAsked(of: stored)
+        if let part = stored.part { return shape(of: part, stored, asked) }
+        if preconditions.isNotModified(stored) { return .answer(.notModified) }
+        guard let asked else { return .answer(.whole) }
+        // Ranges count in the coded bytes, which are gone.
+        guard !stored.terms.isCoded else { return .impossible(.codedRange) }
+        guard let bytes = asked.resolved(in: stored.bodyLength) else {
+            return .answer(.unsatisfiable(length: stored.bodyLength))
+        }
+        return .answer(.range(bytes))
+    }
+
+    /// §3.3: a part answers requests for what lies within it and no others. One that covers all is stored as complete.
+    private func shape(of part: CachedPart, _ stored: CachedResponse, _ asked: ByteRange?) -> ShapeOrNot {
+        let held = part.offset..<(part.offset + stored.bodyLength)
+        // HEAD is answered by the fields of a complete response only.
+        guard let bytes = asked.flatMap({ part.completeLength.map($0.resolved) ?? $0.absolute }),
+            held.lowerBound <= bytes.lowerBound, bytes.upperBound <= held.upperBound
+        else { return .impossible(.partial) }
+        return .answer(preconditions.isNotModified(stored) ? .notModified : .range(bytes))
+    }
+
+    /// RFC 9110 §14.2: a range is given where the answer would be a 200.
+    private func rangeAsked(of stored: CachedResponse) -> ByteRange? {
+        guard case .one(let range) = range, stored.status == 200 || stored.part != nil,
+            preconditions.allowsRange(of: stored)
+        else { return nil }
+        return range
+    }
+
+    // MARK: Hits
+
+    /// `stored` as the answer; `nil` when it cannot be one.
+    func hit(_ stored: CachedResponse, _ reason: CacheReason, now: Date) -> CacheHit? {
+        guard case .answer(let shape) = shape(of: stored) else { return nil }
+        return hit(stored, shape, freshness(of: stored, now: now), reason)
+    }
+
+    func hit(_ stored: CachedResponse, _ shape: Shape, _ freshness: Freshness, _ reason: CacheReason) -> CacheHit {
+        let age = Int(min(freshness.age, TimeInterval(DeltaSeconds.maximum)))
+        let ttl = Int(max(-1e15, min(freshness.remaining, 1e15)).rounded(.down))
+        return CacheHit(
+            stored: stored, age: age, ttl: ttl, isStale: !freshness.isFresh && !reason.isConfirmed, reason: reason,
+            reply: reply(stored, shape, age: age))
+    }
+
+    private func reply(_ stored: CachedResponse, _ shape: Shape, age: Int) -> CacheReply {
+        var fields = stored.fields
+        // §5.1: the age takes the place of the one that came.
+        fields[.age] = String(age)
+        switch shape {
+        case .whole:
+            let content = request.method == .head ? nil : 0..<stored.bodyLength
+            return CacheReply(status: stored.status, fields: fields, content: content)
+        case .notModified:
+            return CacheReply(status: 304, fields: Self.notModifiedFields(fields), content: nil)
+        case .range(let bytes):
+            let offset = stored.part?.offset ?? 0
+            fields[.contentRange] = ContentRange.text(bytes, of: stored.representationLength)
+            fields[.contentLength] = String(bytes.count)
+            let content = (bytes.lowerBound - offset)..<(bytes.upperBound - offset)
+            return CacheReply(status: 206, fields: fields, content: content)
+        case .unsatisfiable(let length):
+            let head: HTTPFields = [.contentRange: "bytes */\(length)", .contentLength: "0", .age: String(age)]
+            return CacheReply(status: 416, fields: head, content: nil)
+        }
+    }
+
+    /// RFC 9110 §15.4.5: what describes content that is not sent stays out.
+    private static func notModifiedFields(_ fields: HTTPFields) -> HTTPFields {
+        var kept = fields
+        for name in [HTTPFieldName.contentLength, .contentEncoding, .contentType, .contentRange, .contentLanguage] {
+            kept.remove(name)
+        }
+        return kept
+    }
+}
+
+extension CachedResponse {
+    /// Length of the whole representation, as far as it is known.
+    var representationLength: Int? {
+        guard let part else { return bodyLength }
+        return part.completeLength
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// Which responses a private cache stores (RFC 9111 §3).
+extension CacheQuery {
+    /// Answers to what this one request asked beside its target (412, 416), and statuses whose definitions forbid it
+    /// (RFC 6585 §3 to §6).
+    private static let refusedStatuses: Set<Int> = [304, 412, 416, 428, 429, 431, 511]
+
+    /// Statuses whose meaning for caches is implemented, which `must-understand` asks for (§5.2.2.3).
+    private static let understoodStatuses: Set<Int> = Set(200...206).union(300...305).union([307, 308])
+        .union(400...417).union([421, 422, 426]).union(500...505)
+
+    /// Why a response to the request is not stored; `nil` when it is.
+    ///
+    /// What is neither fresh nor can be validated is stored all the same where the status allows it: it is there when the
+    /// server is not.
+    public func storageRefusal(of arrival: CacheArrival) -> CacheStorageRefusal? {
+        let response = ResponseControl(arrival.fields)
+        if policy.isOff || policy.mode == .cacheOnly { return .policy }
+        if control.noStore { return .requestNoStore }
+        if !isStorableMethod(arrival, response) { return .method }
+        if arrival.status < 200 || Self.refusedStatuses.contains(arrival.status) { return .status }
+        // §5.2.2.3: must-understand takes the place of no-store where the status is understood.
+        if response.mustUnderstand {
+            if !Self.understoodStatuses.contains(arrival.status) { return .mustUnderstand }
+        } else if response.noStore {
+            return .noStore
+        }
+        if !arrival.isComplete { return .incomplete }
+        if arrival.status == 206, PartialContent.bytes(of: arrival) == nil { return .part }
+        if !isReusable(arrival, response) { return .notCacheable }
+        return replacesBetter(arrival, response) ? .error : nil
+    }
+
+    /// GET, what the app declared a read, and POST where it brings what a GET would (RFC 9110 §9.3.3). A response to
+    /// HEAD has no content to store; it updates what is stored.
+    private func isStorableMethod(_ arrival: CacheArrival, _ response: ResponseControl) -> Bool {
+        if request.method == .head { return false }
+        return isReadable || isPostOfTarget(arrival, response)
+    }
+
+    private func isPostOfTarget(_ arrival: CacheArrival, _ response: ResponseControl) -> Bool {
+        guard request.method == .post, [200, 201, 203].contains(arrival.status),
+            FreshnessLifetime.isExplicit(arrival.fields, response),
+            let location = arrival.fields[.contentLocation], let url = try? request.url.resolving(location)
+        else { return false }
+        return url == request.url
+    }
+
+    private func isReusable(_ arrival: CacheArrival, _ response: ResponseControl) -> Bool {
+        FreshnessLifetime.isExplicit(arrival.fields, response) || response.isPublic || response.isPrivate
+            || FreshnessLifetime.heuristicStatuses.contains(arrival.status)
+            || policy.ttl != nil && (200...299).contains(arrival.status)
+    }
+
+    /// A server error replaces a good response only when the server gives it a lifetime of its own.
+    private func replacesBetter(_ arrival: CacheArrival, _ response: ResponseControl) -> Bool {
+        guard arrival.status >= 500, !FreshnessLifetime.isExplicit(arrival.fields, response) else { return false }
+        let variant = CacheVariant(response: arrival.fields, request: request.fields)
+        return candidates.contains { $0.variant == variant && $0.status < 400 }
+    }
+
+    // MARK: What is stored
+
+    /// `nil` when a part does not fit what is stored.
+    func insertion(of arrival: CacheArrival) -> CacheInsertion? {
+        let variant = CacheVariant(response: arrival.fields, request: request.fields)
+        guard arrival.status == 206 else { return whole(arrival, variant) }
+        guard let stored = candidates.first(where: { $0.variant == variant && $0.status < 300 }) else {
+            return part(arrival, variant)
+        }
+        if let joined = joined(stored, with: arrival) { return joined }
+        // A part takes the place of the complete response only when it is known to be of another representation.
+        let hasChanged = PartialContent.isKnownToDiffer(stored, arrival)
+        return stored.part != nil || hasChanged ? part(arrival, variant) : nil
+    }
+
+    private func whole(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion {
+        let response = response(arrival, variant, status: arrival.status, fields: StoredFields.of(arrival))
+        return CacheInsertion(response: response, pieces: [.received(0..<arrival.bodyLength)])
+    }
+
+    private func part(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion? {
+        guard let range = PartialContent.bytes(of: arrival) else { return nil }
+        return placed(range.bytes, range.completeLength, StoredFields.of(arrival), arrival, variant)
+            .with([.received(0..<arrival.bodyLength)])
+    }
+
+    func placed(
+        _ bytes: Range<Int>, _ completeLength: Int?, _ stored: HTTPFields, _ arrival: CacheArrival,
+        _ variant: CacheVariant
+    ) -> CachedResponse {
+        var fields = stored
+        let isWhole = bytes.lowerBound == 0 && bytes.upperBound == completeLength
+        fields[.contentLength] = String(bytes.count)
+        fields[.contentRange] = isWhole ? nil : ContentRange.text(bytes, of: completeLength)
+        var response = response(arrival, variant, status: isWhole ? 200 : 206, fields: fields)
+        response.bodyLength = bytes.count
+        response.part = isWhole ? nil : CachedPart(offset: bytes.lowerBound, completeLength: completeLength)
+        return response
+    }
+
+    private func response(
+        _ arrival: CacheArrival, _ variant: CacheVariant, status: Int, fields: HTTPFields
+    ) -> CachedResponse {
+        // What a POST brought of its target is found by GET; what a declared read brought, by its own key.
+        let storedKey =
+            isReadable ? key : CacheKey(method: .get, url: request.url, partition: key.partition)
+        return CachedResponse(
+            key: storedKey, variant: variant, status: status, fields: fields, version: arrival.version,
+            requestTime: arrival.requestTime, responseTime: arrival.responseTime, bodyLength: arrival.bodyLength,
+            appTTL: policy.ttl, appMaxStale: policy.maxStale)
+    }
+}
+
+extension CachedResponse {
+    func with(_ pieces: [CacheInsertion.Piece]) -> CacheInsertion {
+        CacheInsertion(response: self, pieces: pieces)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+
+/// Requests that ask the server about what is stored (RFC 9111 §4.3.1).
+extension CacheQuery {
+    /// As many entity tags as a request carries at most.
+    static let tagLimit = 10
+
+    /// A request with conditions of the cache's; `nil` when no stored response has a validator of use.
+    ///
+    /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
+    /// them (§4.1). `Last-Modified` goes along where one response alone is asked about and no range is (§4.3.1).
+    func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheValidation? {
+        guard !preconditions.isAnyMatch, isReadable else { return nil }
+        let asked = askable(with: stored)
+        let tagged = asked.filter { $0.terms.tag != nil }
+        var sent = request
+        var candidates = tagged
+        if !tagged.isEmpty {
+            sent.fields[.ifNoneMatch] = union(of: tagged)
+            sent.fields.remove(.ifModifiedSince)
+        }
+        if let stored, asked.count <= 1, range == .whole, preconditions.noneMatch == nil,
+            let modified = stored.terms.lastModified
+        {
+            sent.fields[.ifModifiedSince] = modified
+            candidates = [stored]
+        }
+        guard !candidates.isEmpty else { return nil }
+        return CacheValidation(
+            purpose: .validate, request: sent, candidates: candidates, selected: stored, reason: reason)
+    }
+
+    /// The same behind an answer, without what the caller asks of the answer alone.
+    func refresh(_ stored: CachedResponse, _ reason: CacheReason) -> CacheValidation {
+        var plain = request
+        plain.fields = plain.fields.without(Self.conditions)
+        let query = CacheQuery(plain, key: key, candidates: candidates, policy: policy)
+        return query.validation(of: stored, reason)
+            ?? CacheValidation(
+                purpose: .validate, request: plain, candidates: [], selected: stored, reason: reason)
+    }
+
+    /// A request for what is missing of a stored part, when one more part completes it and both can be joined safely:
+    /// `If-Range` makes the server send all of it when it has changed (§3.4).
+    func completion(of stored: CachedResponse) -> CacheValidation? {
+        guard request.method == .get, range == .whole, !preconditions.isConditional, !request.fields.contains(.range),
+            !stored.isInvalidated, let part = stored.part, let tag = stored.terms.strongTag, stored.bodyLength > 0,
+            let missing = missing(from: part, stored.bodyLength)
+        else { return nil }
+        var sent = request
+        sent.fields[.range] = missing
+        sent.fields[.ifRange] = tag.text
+        return CacheValidation(
+            purpose: .complete, request: sent, candidates: [stored], selected: stored, reason: .partial)
+    }
+
+    static let conditions: [HTTPFieldName] = [
+        .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .range, .ifRange,
+    ]
+
+    private func missing(from part: CachedPart, _ held: Int) -> String? {
+        if part.offset == 0 { return "bytes=\(held)-" }
+        return part.completeLength == part.offset + held ? "bytes=0-\(part.offset - 1)" : nil
+    }
+
+    /// The selected response first. §4.3.2: a part is asked about only by requests that it would answer.
+    private func askable(with stored: CachedResponse?) -> [CachedResponse] {
+        let others = candidates.filter {
+            $0.variant != stored?.variant && shape(of: $0).isAnswer && $0.terms.tag != nil
+        }
+        let selected = stored.map { $0.terms.hasValidator && shape(of: $0).isAnswer ? [$0] : [] } ?? []
+        let recent = others.sorted { Self.isOlder($1, $0) }
+        return Array((selected + recent).prefix(Self.tagLimit))
+    }
+
+    /// §4.3.2: the caller's tags and the cache's, each once.
+    private func union(of tagged: [CachedResponse]) -> String {
+        var seen: Set<EntityTag> = []
+        let tags = (preconditions.noneMatch ?? []) + tagged.compactMap(\.terms.tag)
+        return tags.filter { seen.insert($0).inserted }.map(\.text).joined(separator: ", ")
+    }
+}
+
+extension HTTPFields {
+    func without(_ names: some Sequence<HTTPFieldName>) -> HTTPFields {
+        var kept = self
+        for name in names { kept.remove(name) }
+        return kept
+    }
+}

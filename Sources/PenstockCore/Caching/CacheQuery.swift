@@ -1,0 +1,69 @@
+import Foundation
+
+/// One request before the cache: the request, what is stored for it, and the app's policy.
+///
+/// All decisions about the request are asked of this value. They are functions of it and of the time; nothing is read,
+/// sent or stored here.
+///
+/// ```swift
+/// let query = CacheQuery(request, key: key, candidates: try await store.responses(for: key), policy: .http)
+/// switch query.decide(now: now) { … }
+/// ```
+public struct CacheQuery: Sendable {
+    /// As the caller made it.
+    public let request: HTTPRequest
+    public let key: CacheKey
+    /// Everything that is stored under ``key``, in any order.
+    public let candidates: [CachedResponse]
+    public let policy: CachePolicy
+
+    let control: RequestControl
+    let preconditions: Preconditions
+    let range: ByteRange.Field
+
+    public init(_ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy) {
+        self.request = request
+        self.key = key
+        self.candidates = candidates
+        self.policy = policy
+        control = RequestControl(request.fields)
+        preconditions = Preconditions(request.fields)
+        range = ByteRange.field(request)
+    }
+
+    /// Whether what is stored may answer the request's method at all: GET and HEAD, and what the app declared a read.
+    var isReadable: Bool {
+        request.method == .get || request.method == .head || policy.isRead
+    }
+
+    func freshness(of stored: CachedResponse, now: Date) -> Freshness {
+        Freshness(stored, ttl: policy.ttl, now: now)
+    }
+
+    // MARK: Selection (RFC 9111 §4, §4.1)
+
+    /// The stored response that fits the request's fields: the most recent, complete ones before parts.
+    var selected: CachedResponse? {
+        // One response that matches is by far the most common case.
+        if candidates.count == 1, candidates[0].variant.matches(request.fields) { return candidates[0] }
+        let exact = candidates.filter { $0.variant.matches(request.fields) }
+        if let best = best(of: exact) { return best }
+        return best(
+            of: candidates.filter { stored in
+                let languages = FieldList.members(stored.fields.values(of: .contentLanguage))
+                return languages.count == 1 && stored.variant.matches(request.fields, language: String(languages[0]))
+            })
+    }
+
+    private func best(of matching: [CachedResponse]) -> CachedResponse? {
+        guard matching.count > 1 else { return matching.first }
+        return matching.max { left, right in
+            let (answersLeft, answersRight) = (shape(of: left).isAnswer, shape(of: right).isAnswer)
+            return answersLeft == answersRight ? Self.isOlder(left, right) : answersRight
+        }
+    }
+
+    static func isOlder(_ left: CachedResponse, _ right: CachedResponse) -> Bool {
+        (left.terms.date, left.responseTime) < (right.terms.date, right.responseTime)
+    }
+}

@@ -1,0 +1,95 @@
+/// What `Vary` makes of a request (RFC 9111 §4.1).
+extension CacheVariant {
+    /// The variant that `response` is, having been selected by `request`.
+    init(response: HTTPFields, request: HTTPFields) {
+        let members = FieldList.members(response.values(of: .vary))
+        let names = Set(members.map { $0.lowercased() })
+        self.init(
+            selectors: names.subtracting(["*"]).sorted().map {
+                Selector(name: $0, value: SelectorValue.of($0, in: request))
+            },
+            isUnmatchable: names.contains("*"))
+    }
+
+    /// Whether `request` has the nominated fields with the same values. A field it lacks matches only one that was
+    /// lacking.
+    func matches(_ request: HTTPFields) -> Bool {
+        !isUnmatchable && selectors.allSatisfy { SelectorValue.of($0.name, in: request) == $0.value }
+    }
+
+    /// Whether `request` would get the same representation although its `Accept-Language` is another one.
+    ///
+    /// It would where the stored response is in the one language that the request prefers to all others: whatever the
+    /// server holds besides, it can do no better. All other fields have to match.
+    func matches(_ request: HTTPFields, language: String) -> Bool {
+        let name = "accept-language"
+        guard !isUnmatchable, selectors.contains(where: { $0.name == name && $0.value != nil }),
+            LanguagePreference.first(in: request.values(of: .acceptLanguage)) == language.lowercased()
+        else { return false }
+        return selectors.allSatisfy { $0.name == name || SelectorValue.of($0.name, in: request) == $0.value }
+    }
+}
+
+/// The value of a nominated request field in the one form that values of the same meaning share.
+///
+/// All field lines are joined, and white space around the commas of a list is left out: both are without meaning in any
+/// list-based field (RFC 9110 §5.3, §5.6.1), and in others a comma is either absent or quoted. Letter case does not count
+/// in the fields whose members are case-insensitive by definition. The order of members is kept everywhere: where weights
+/// are equal, some servers take the first.
+enum SelectorValue {
+    /// What is stored of them tells equal from unequal and no more.
+    private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
+    private static let caseless: Set = ["accept-encoding", "accept-language", "accept-charset"]
+
+    static func of(_ name: String, in request: HTTPFields) -> String? {
+        let lines = request.values(of: HTTPFieldName(name))
+        guard let first = lines.first else { return nil }
+        if lines.count == 1, !secret.contains(name), first.utf8.allSatisfy(isPlain) { return first }
+        let joined = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
+            .joined(separator: ",")
+        return secret.contains(name) ? SHA256.hex(joined.utf8) : joined
+    }
+
+    /// In a value of such characters alone there is nothing to normalise.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte > 0x2C && byte != 0x7F && HTTPSyntax.lowercased(byte) == byte
+    }
+
+    /// A weight may have white space before its parameter: `de ; q=0.5`.
+    private static func withoutSpace(_ member: Substring) -> String {
+        String(decoding: member.utf8.lazy.filter { !FieldList.isSpace($0) }.map(HTTPSyntax.lowercased), as: UTF8.self)
+    }
+}
+
+/// The language a request prefers (RFC 9110 §12.5.4).
+enum LanguagePreference {
+    /// The range whose weight is greater than that of each other one; lower-case. `nil` when there is no such range,
+    /// when it is `*`, or when a weight cannot be read.
+    static func first(in lines: [String]) -> String? {
+        var best: (range: String, weight: Int)?
+        var isTied = false
+        for member in FieldList.members(lines) {
+            guard let entry = parse(member) else { return nil }
+            if entry.weight == best?.weight { isTied = true }
+            if entry.weight > best?.weight ?? 0 { (best, isTied) = (entry, false) }
+        }
+        return isTied || best?.range == "*" ? nil : best?.range
+    }
+
+    private static func parse(_ member: Substring) -> (range: String, weight: Int)? {
+        let parts = member.lowercased().split(separator: ";").map { HTTPSyntax.trimmed(String($0)) }
+        switch parts.count {
+        case 1: return (parts[0], 1_000)
+        case 2 where parts[1].hasPrefix("q="): return weight(parts[1].dropFirst(2)).map { (parts[0], $0) }
+        default: return nil
+        }
+    }
+
+    /// Thousandths (RFC 9110 §12.4.2).
+    private static func weight(_ text: Substring) -> Int? {
+        guard (1...5).contains(text.utf8.count), let value = Double(text), (0...1).contains(value),
+            text.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") })
+        else { return nil }
+        return Int((value * 1_000).rounded())
+    }
+}

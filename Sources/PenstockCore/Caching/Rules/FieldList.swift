@@ -1,0 +1,64 @@
+/// Members of a list-based field (RFC 9110 §5.6.1), split on bytes.
+enum FieldList {
+    /// The members of all lines, without empty ones and without the white space around them. A comma in a quoted string
+    /// separates nothing; a quote that is never closed quotes nothing, so that what follows it is not lost.
+    static func members(_ lines: [String]) -> [Substring] {
+        lines.flatMap { members($0) }
+    }
+
+    static func members(_ line: String) -> [Substring] {
+        var members: [Substring] = []
+        var rest = line.utf8[...]
+        while !rest.isEmpty {
+            let end = endOfMember(rest)
+            let member = Substring(trimmed(rest[..<end]))
+            if !member.isEmpty { members.append(member) }
+            rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
+        }
+        return members
+    }
+
+    /// The text of a quoted string, its escapes undone; `nil` when it is none (RFC 9110 §5.6.4).
+    static func unquoted(_ text: Substring) -> String? {
+        let bytes = text.utf8
+        guard let end = endOfQuotes(bytes[...]), end == bytes.endIndex else { return nil }
+        guard bytes.contains(UInt8(ascii: "\\")) else { return String(text.dropFirst().dropLast()) }
+        var output: [UInt8] = []
+        var isEscaped = false
+        for byte in bytes.dropFirst().dropLast() {
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+            if !isEscaped { output.append(byte) }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        var view = text
+        while let byte = view.first, isSpace(byte) { view = view.dropFirst() }
+        while let byte = view.last, isSpace(byte) { view = view.dropLast() }
+        return view
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func endOfMember(_ text: Substring.UTF8View) -> Substring.Index {
+        var index = text.startIndex
+        while index < text.endIndex, text[index] != UInt8(ascii: ",") {
+            let quoted = text[index] == UInt8(ascii: "\"") ? endOfQuotes(text[index...]) : nil
+            index = quoted ?? text.index(after: index)
+        }
+        return index
+    }
+
+    /// Where the quoted string that `text` begins with ends; `nil` when it begins with none.
+    private static func endOfQuotes(_ text: Substring.UTF8View) -> Substring.Index? {
+        guard text.first == UInt8(ascii: "\"") else { return nil }
+        var isEscaped = false
+        for index in text.indices.dropFirst() {
+            let byte = text[index]
+            if byte == UInt8(ascii: "\""), !isEscaped { return text.index(after: index) }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        }
+        return nil
+    }
+}

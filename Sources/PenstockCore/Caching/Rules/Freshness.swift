@@ -1,0 +1,90 @@
+import Foundation
+
+/// How long a response is fresh for a private cache, by what the server says (RFC 9111 §4.2.1, §4.2.2).
+enum FreshnessLifetime {
+    /// The heuristic gives a tenth of the time since the last change, and no more than a day.
+    static let heuristicFraction = 0.1
+    static let heuristicLimit: TimeInterval = 86_400
+
+    /// Statuses that may be reused without being told so (RFC 9110 §15.1).
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+
+    /// Seconds; 0 when nothing gives it any.
+    static func of(
+        _ fields: HTTPFields, status: Int, control: ResponseControl, date: Date, modified: Date?, at responseTime: Date
+    ) -> TimeInterval {
+        switch control.maxAge {
+        case .value(let seconds): return TimeInterval(seconds)
+        // §4.2.1: what cannot be read is stale, and does not fall back on Expires.
+        case .invalid: return 0
+        case .absent: break
+        }
+        // §5.3: an invalid date, such as 0, means that it has expired.
+        if fields.contains(.expires) {
+            return HTTPDate.only(in: fields, .expires, at: responseTime).map { max(0, $0.timeIntervalSince(date)) } ?? 0
+        }
+        guard heuristicStatuses.contains(status) || control.isPublic, let modified else { return 0 }
+        return min(max(0, date.timeIntervalSince(modified)) * heuristicFraction, heuristicLimit)
+    }
+
+    /// Whether the response itself gives a time (§3, §4.2.1).
+    static func isExplicit(_ fields: HTTPFields, _ control: ResponseControl) -> Bool {
+        control.maxAge != .absent || fields.contains(.expires)
+    }
+}
+
+/// How old a response was when it came (RFC 9111 §4.2.3).
+enum InitialAge {
+    /// - Parameter date: the valid `Date` of the response.
+    static func of(_ fields: HTTPFields, date: Date?, requestTime: Date, responseTime: Date) -> TimeInterval {
+        // Whole seconds, as Date has no more: half a second of age would be made of nothing. A date ahead of the
+        // clock, and a clock that was set back during the exchange, count as no age.
+        let apparent = date.map { max(0, responseTime.timeIntervalSince($0).rounded(.down)) } ?? 0
+        let delay = max(0, responseTime.timeIntervalSince(requestTime))
+        return max(apparent, TimeInterval(value(fields)) + delay)
+    }
+
+    /// §5.1: the first member counts, and the field is ignored when that is no number.
+    static func value(_ fields: HTTPFields) -> Int {
+        FieldList.members(fields.values(of: .age)).first.flatMap { DeltaSeconds.parse($0) } ?? 0
+    }
+}
+
+/// How a stored response stands at one moment.
+struct Freshness {
+    /// Seconds (RFC 9111 §4.2.3); what the `Age` field shows.
+    let age: TimeInterval
+    /// Seconds it stays fresh; not positive when it is stale by so many.
+    let remaining: TimeInterval
+    /// `false` when the clock was set back behind the time the response came.
+    let isAgeKnown: Bool
+    /// Whether the app's lifetime stands in place of the server's rules.
+    let isAppOwned: Bool
+
+    /// A clock that is a little behind is no wonder where clocks are corrected.
+    static let clockTolerance: TimeInterval = 60
+
+    init(_ stored: CachedResponse, ttl: Duration?, now: Date) {
+        let elapsed = now.timeIntervalSince(stored.responseTime)
+        let resident = max(0, elapsed)
+        age = stored.terms.initialAge + resident
+        isAgeKnown = elapsed >= -Self.clockTolerance
+        let appLifetime = ttl ?? stored.appTTL
+        isAppOwned = appLifetime != nil
+        let remaining = appLifetime.map { $0.seconds - resident } ?? stored.terms.lifetime - age
+        self.remaining = isAgeKnown ? remaining : min(remaining, 0)
+    }
+
+    /// §4.2: the lifetime exceeds the age.
+    var isFresh: Bool { remaining > 0 }
+
+    /// Seconds since it went stale.
+    var staleness: TimeInterval { max(0, -remaining) }
+}
+
+extension Duration {
+    /// As a floating-point number of seconds.
+    var seconds: TimeInterval {
+        TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
+    }
+}

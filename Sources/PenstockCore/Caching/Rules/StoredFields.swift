@@ -1,0 +1,41 @@
+import Foundation
+
+/// The fields that are stored of a response, and how later ones change them (RFC 9111 §3.1, §3.2).
+enum StoredFields {
+    /// They are about one connection (RFC 9110 §7.6.1) or one proxy (§11.7).
+    private static let connectionFields: Set<HTTPFieldName> = [
+        .connection, "Keep-Alive", "Proxy-Connection", "TE", .transferEncoding, "Upgrade", "Proxy-Authenticate",
+        "Proxy-Authentication-Info", .proxyAuthorization,
+    ]
+
+    /// They describe the stored body, which an update leaves as it is.
+    private static let bodyFields: Set<HTTPFieldName> = [
+        .contentLength, .contentEncoding, .contentType, .contentRange,
+    ]
+
+    /// The cache's own bearings, which `no-cache="…"` cannot take away.
+    private static let cacheFields: Set<HTTPFieldName> = [.cacheControl, .date, .expires, .age, .vary]
+
+    /// What of a response is stored. One without a date gets the time it came (RFC 9110 §6.6.1).
+    static func of(_ arrival: CacheArrival) -> HTTPFields {
+        var fields = storable(arrival.fields)
+        if !fields.contains(.date) { fields[.date] = HTTPDate.format(arrival.responseTime) }
+        return fields
+    }
+
+    /// Stored fields after a response without the representation: each field of the response replaces those of its name.
+    static func merged(_ stored: HTTPFields, with arrival: CacheArrival) -> HTTPFields {
+        let update = of(arrival).without(bodyFields)
+        var fields = stored
+        // An age is of the response it came with; kept, it would make the new one old.
+        fields.remove(.age)
+        fields.merge(update)
+        return storable(fields)
+    }
+
+    private static func storable(_ fields: HTTPFields) -> HTTPFields {
+        let named = FieldList.members(fields.values(of: .connection)).map { HTTPFieldName(String($0)) }
+        let withheld = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
+        return fields.without(connectionFields.union(named).union(withheld))
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// How much a store may keep, and for how long. The least recently used goes first.
+public struct CacheLimits: Hashable, Sendable {
+    /// Bodies and metadata together.
+    public var bytes: Int
+    /// Responses.
+    public var entries: Int
+    /// Since a response came or was last validated; `nil` for no limit. What is older is not found any more.
+    public var age: Duration?
+    /// The largest body that is stored.
+    public var bodyBytes: Int
+    /// How many variants of one key; at most 64.
+    public var variants: Int
+
+    /// - Parameters:
+    ///   - bodyBytes: an eighth of all when `nil`.
+    public init(bytes: Int, entries: Int, age: Duration? = nil, bodyBytes: Int? = nil, variants: Int = 32) {
+        self.bytes = bytes
+        self.entries = entries
+        self.age = age
+        self.bodyBytes = bodyBytes ?? bytes / 8
+        self.variants = min(max(variants, 1), 64)
+    }
+
+    /// 32 MiB and 10,000 responses.
+    public static let memory = CacheLimits(bytes: 32 << 20, entries: 10_000)
+    /// 256 MiB, 200,000 responses and 90 days.
+    public static let disk = CacheLimits(bytes: 256 << 20, entries: 200_000, age: .seconds(90 * 86_400))
+
+    /// The earliest and the latest time at which a response may have come to be found at `now`. Those of more than a day
+    /// ahead were stored while the clock was wrong, so nobody knows their age.
+    package func validTimes(at now: Date) -> ClosedRange<Date>? {
+        guard let age, age >= .zero else { return nil }
+        return now - TimeInterval(age.components.seconds)...now + 86_400
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// A response that has come, as far as the cache looks at it.
+public struct CacheArrival: Sendable {
+    public var status: Int
+    public var fields: HTTPFields
+    public var version: HTTPVersion
+    /// Length of its content in bytes, content codings removed.
+    public var bodyLength: Int
+    /// Whether all of the content came (RFC 9112 §8).
+    public var isComplete: Bool
+    /// When the request was sent, by the wall clock.
+    public var requestTime: Date
+    /// When the head of the response came, by the wall clock.
+    public var responseTime: Date
+
+    public init(
+        status: Int, fields: HTTPFields, version: HTTPVersion = .http11, bodyLength: Int = 0, isComplete: Bool = true,
+        requestTime: Date, responseTime: Date
+    ) {
+        self.status = status
+        self.fields = fields
+        self.version = version
+        self.bodyLength = bodyLength
+        self.isComplete = isComplete
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+}

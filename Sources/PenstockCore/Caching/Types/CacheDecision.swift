@@ -1,0 +1,67 @@
+/// What is to be done with a request, given what is stored (RFC 9111 §4).
+@nonexhaustive
+public enum CacheDecision: Sendable {
+    /// Answer from the cache; nothing is sent.
+    case use(CacheHit)
+    /// Answer from the cache, and send the validation behind the answer (RFC 5861 §3).
+    case useStaleAndRevalidate(CacheHit, CacheValidation)
+    /// Send the request with conditions, or for the missing part; what is stored may become the answer.
+    case revalidate(CacheValidation)
+    /// Send the request as it is.
+    case load(CacheReason)
+    /// Send nothing and answer with a failure: 504 for ``CacheReason/onlyIfCached``, an error for
+    /// ``CacheReason/cacheOnly``.
+    case refuse(CacheReason)
+
+    public var reason: CacheReason {
+        switch self {
+        case .use(let hit), .useStaleAndRevalidate(let hit, _): hit.reason
+        case .revalidate(let validation): validation.reason
+        case .load(let reason), .refuse(let reason): reason
+        }
+    }
+}
+
+/// A stored response that answers a request.
+public struct CacheHit: Sendable {
+    public let stored: CachedResponse
+    /// Its age in whole seconds (RFC 9111 §4.2.3).
+    public let age: Int
+    /// How many whole seconds it stays fresh, rounded down; negative when it is stale by so many.
+    public let ttl: Int
+    /// Whether it is past its freshness and has not just been validated.
+    public let isStale: Bool
+    public let reason: CacheReason
+    /// What the caller gets.
+    public let reply: CacheReply
+}
+
+/// The response that is made of a stored one.
+public struct CacheReply: Sendable {
+    /// 200 or the stored status; 304, 206 or 416 where the request asked for it.
+    public let status: Int
+    /// The stored fields with `Age` (RFC 9111 §5.1), changed as the status asks.
+    public let fields: HTTPFields
+    /// Which bytes of the stored body are the content, counted from the first stored one. `nil` when there is none.
+    public let content: Range<Int>?
+}
+
+/// A request that asks the server about what is stored (RFC 9111 §4.3.1).
+public struct CacheValidation: Sendable {
+    @nonexhaustive
+    public enum Purpose: Hashable, Sendable {
+        /// `If-None-Match` or `If-Modified-Since`: a 304 makes the stored response usable.
+        case validate
+        /// `Range` and `If-Range`: a 206 brings what is missing (RFC 9111 §3.4).
+        case complete
+    }
+
+    public let purpose: Purpose
+    /// The request to send: the caller's, with the cache's conditions in place of its own.
+    public let request: HTTPRequest
+    /// The stored responses it asks about; the first is the one that matches the request, where ``selected`` has one.
+    public let candidates: [CachedResponse]
+    /// The stored response that the request would be answered with.
+    public let selected: CachedResponse?
+    public let reason: CacheReason
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// What a stored response is found by (RFC 9111 §2): method, URL and whose it is.
+///
+/// The variants of one URL, told apart by `Vary`, share a key. Nothing of one environment or identity can be found by
+/// another, since both are part of it.
+public struct CacheKey: Hashable, Sendable {
+    /// `GET` for GET and HEAD, which share what is stored; the method itself for a read of another method.
+    public let method: HTTPMethod
+    /// Absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).
+    public let url: String
+    /// The environment and the identity the response belongs to.
+    public let partition: ConnectionPartition
+    /// A digest of the request's content, for a read that is no GET: equal content has equal digests. `nil` otherwise.
+    public let contentDigest: String?
+
+    /// - Parameters:
+    ///   - method: GET and HEAD become the same key.
+    ///   - contentDigest: `nil` for what has no content.
+    public init(
+        method: HTTPMethod = .get, url: HTTPURL, partition: ConnectionPartition, contentDigest: String? = nil
+    ) {
+        self.init(
+            storedMethod: method == .head ? .get : method, url: PercentEncoding.normalised(url.absoluteString),
+            partition: partition, contentDigest: contentDigest)
+    }
+
+    /// The key of a request.
+    ///
+    /// - Parameter policy: tells whether a method other than GET and HEAD only reads; its content then belongs to the key.
+    /// - Returns: `nil` for such a read whose content is a file or a stream, as that is not read beforehand.
+    public init?(_ request: HTTPRequest, partition: ConnectionPartition, policy: CachePolicy) {
+        var digest: String?
+        if policy.isRead, request.method != .get, request.method != .head {
+            switch request.body.source {
+            case .none: digest = Self.digest(of: Data(), type: request.fields[.contentType])
+            case .bytes(let data): digest = Self.digest(of: data, type: request.fields[.contentType])
+            case .file, .stream: return nil
+            }
+        }
+        self.init(method: request.method, url: request.url, partition: partition, contentDigest: digest)
+    }
+
+    /// The same bytes mean something else in another type.
+    private static func digest(of content: Data, type: String?) -> String {
+        SHA256.hex(Array((type ?? "").utf8) + [0] + Array(content))
+    }
+
+    /// A key that was stored, part by part as it was read.
+    public init(storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?) {
+        method = storedMethod
+        self.url = url
+        self.partition = partition
+        self.contentDigest = contentDigest
+    }
+}

@@ -1,0 +1,40 @@
+/// What a policy makes of a request: the steps in their order.
+public struct CachePlan: Sendable {
+    @nonexhaustive
+    public enum Step: Sendable {
+        /// A value for the caller.
+        case deliver(CacheHit)
+        /// Send, and give the caller what comes of it; when it fails, a stored response may step in.
+        case send(CacheExchange)
+        /// Send behind the answer; nobody hears of its failure.
+        case refresh(CacheExchange)
+        /// Answer with a failure.
+        case refuse(CacheReason)
+    }
+
+    public let steps: [Step]
+    /// Why the first step is what it is.
+    public let reason: CacheReason
+    /// Whether a response may be stored, if HTTP's rules and the app's allow it.
+    public let mayStore: Bool
+}
+
+/// A request to send, and what is known about it.
+public struct CacheExchange: Sendable {
+    /// With the cache's conditions, where it has any.
+    public let request: HTTPRequest
+    /// What is being asked about; `nil` for a plain load.
+    public let validation: CacheValidation?
+    public let reason: CacheReason
+    /// Whether a failure may be answered by ``CacheQuery/fallback(for:now:)``.
+    public let mayFallBack: Bool
+}
+
+/// How a load failed.
+@nonexhaustive
+public enum CacheFailure: Hashable, Sendable {
+    /// No response: no connection, a broken one, a time-out.
+    case disconnected
+    /// A response of this status.
+    case status(Int)
+}

@@ -1,0 +1,82 @@
+/// What a response does to the cache and to the caller.
+public struct CacheReception: Sendable {
+    @nonexhaustive
+    public enum Answer: Sendable {
+        /// The caller gets the response as it came.
+        case response
+        /// The caller gets this stored response. Where ``CacheReception/insertion`` is set, it is what was just stored.
+        case stored(CacheHit)
+        /// The response is of no use: the request must be sent again without the cache's conditions.
+        case sendAgain
+    }
+
+    public var answer: Answer
+    /// What to store.
+    public var insertion: CacheInsertion?
+    /// Stored responses whose fields and times are to be replaced.
+    public var updates: [CacheUpdate] = []
+    /// URLs whose stored responses become invalid, for every method and variant (RFC 9111 §4.4).
+    public var invalidations: [HTTPURL] = []
+    /// Why the response is not stored; `nil` when it is, or when it updates what is stored.
+    public var refusal: CacheStorageRefusal?
+}
+
+/// A response to store. It replaces what has its key and variant.
+public struct CacheInsertion: Sendable {
+    /// A stretch of the body.
+    @nonexhaustive
+    public enum Piece: Hashable, Sendable {
+        /// These bytes of the response just received, counted from its first one.
+        case received(Range<Int>)
+        /// These bytes of the body that is replaced, counted from its first stored one.
+        case stored(Range<Int>)
+    }
+
+    /// ``CachedResponse/bodyLength`` is that of the pieces together.
+    public var response: CachedResponse
+    /// The body, stretch by stretch.
+    public var pieces: [Piece]
+
+    public init(response: CachedResponse, pieces: [Piece]) {
+        self.response = response
+        self.pieces = pieces
+    }
+}
+
+/// A change of what is stored that leaves its body alone.
+public struct CacheUpdate: Sendable {
+    /// As it is stored now.
+    public let stored: CachedResponse
+    /// As it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body.
+    public let updated: CachedResponse
+
+    public init(stored: CachedResponse, updated: CachedResponse) {
+        self.stored = stored
+        self.updated = updated
+    }
+}
+
+/// Why a response is not stored (RFC 9111 §3).
+@nonexhaustive
+public enum CacheStorageRefusal: String, Hashable, Sendable, CaseIterable {
+    /// The policy stores nothing.
+    case policy
+    /// The method's responses are not stored.
+    case method
+    /// The status says something about this request alone, or forbids it.
+    case status
+    /// `must-understand`, and a status the cache does not know (RFC 9111 §5.2.2.3).
+    case mustUnderstand = "must-understand"
+    /// The request's `no-store`.
+    case requestNoStore = "request-no-store"
+    /// The response's `no-store`.
+    case noStore = "no-store"
+    /// Nothing says that it may be reused: no freshness, and a status that is not cacheable by itself.
+    case notCacheable = "not-cacheable"
+    /// The body came short.
+    case incomplete
+    /// A part that cannot be placed, or that does not fit what is stored (RFC 9111 §3.3).
+    case part
+    /// A server error that would replace a good response.
+    case error
+}

@@ -1,0 +1,44 @@
+extension APIClient {
+    /// Removes stored responses, at one moment; what is loading at the time is not stored.
+    ///
+    /// ```swift
+    /// await client.clearCache(.url(try HTTPURL("https://shop.example.com/products?page=2")))
+    /// await client.clearCache(.tag("cart"), .tag("orders"))
+    /// ```
+    ///
+    /// - Returns: whether that is so for good; `true` for a client without a cache. See ``CacheStore/remove(_:)``.
+    @discardableResult
+    public func clearCache(_ selections: CacheSelection...) async -> Bool {
+        await clear(selections)
+    }
+
+    /// Removes what is stored of an endpoint with exactly its parameters, for the user of the moment.
+    ///
+    /// - Throws: what stands in the way of making its request.
+    @discardableResult
+    public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions? = nil) async throws(APIError) -> Bool {
+        let call = begin(endpoint, options, in: nil, isSilent: true)
+        defer { shared.calls.remove(call.context) }
+        let request = try prepare(call)
+        let partition = call.context.partition
+        guard let key = CacheKey(request, partition: partition, policy: call.context.settings.cache) else {
+            return true
+        }
+        return await clear([.key(key)])
+    }
+
+    /// A user has signed out: ends the calls that were made for them, and removes all that is stored of them, in every
+    /// environment. Nothing that was under way is stored afterwards. Set ``Configuration/identity`` to another one first.
+    ///
+    /// - Returns: whether no byte is left; see ``CacheStore/remove(_:)``.
+    @discardableResult
+    public func forget(identity: String) async -> Bool {
+        shared.calls.cancel { $0.partition.identity == identity }
+        return await clear([.identity(identity)])
+    }
+
+    private func clear(_ selections: [CacheSelection]) async -> Bool {
+        guard let cache else { return true }
+        return await cache.change(nil) { await cache.store.remove(selections) }
+    }
+}

@@ -1,0 +1,44 @@
+extension APIClient {
+    /// What is stored, if it is fresh, and then what the server says (``CachePolicy/Mode/cacheThenNetwork``): one response or
+    /// two. When the load fails, the stored one has been given and the sequence throws.
+    ///
+    /// ```swift
+    /// for try await page in client.responses(to: ProductList(page: 1)) { show(page.value, isOld: page.source != .network) }
+    /// ```
+    ///
+    /// The sequence owns the call: ending the iteration ends it. It throws ``APIError`` alone.
+    public func responses<E: Endpoint>(to endpoint: E, options: CallOptions? = nil) -> CachedResponses<E.Output> {
+        var own = options ?? CallOptions()
+        var policy = own.cache ?? endpoint.options?.cache ?? widerPolicy(of: endpoint)
+        if !policy.isOff, policy.mode != .cacheOnly { policy.mode = .cacheThenNetwork }
+        own.cache = policy
+        let call = start(endpoint, options: own)
+        let (stream, continuation) = CachedResponses<E.Output>.makeStream()
+        let relay = Task {
+            do {
+                for try await update in call.events {
+                    switch update {
+                    case .cached(let response), .response(let response): continuation.yield(response)
+                    default: break
+                    }
+                }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        continuation.onTermination = { _ in
+            call.cancel()
+            relay.cancel()
+        }
+        return stream
+    }
+
+    private func widerPolicy(of endpoint: some Endpoint) -> CachePolicy {
+        let options = (try? runtime(for: endpoint.service).options) ?? configuration.options
+        return options.cache ?? .networkElseCache
+    }
+}
+
+/// One response or two: see ``APIClient/responses(to:options:)``.
+public typealias CachedResponses<Output: Sendable> = AsyncThrowingStream<APIResponse<Output>, any Error>

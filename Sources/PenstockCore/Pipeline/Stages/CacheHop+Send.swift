@@ -1,0 +1,154 @@
+import Foundation
+
+/// Sends what the cache wants to be sent, and makes of the response what HTTP says.
+extension CacheHop {
+    func send(_ exchange: CacheExchange) async throws -> Exchange {
+        let sent = call.streams && exchange.validation?.purpose == .complete ? plain(exchange.reason) : exchange
+        if isShareable(sent), let answer = try await shared(sent) { return answer }
+        let time = call.time.date()
+        let answer: Exchange
+        do {
+            answer = try await next(sent.request)
+        } catch {
+            return try await failed(error, sent)
+        }
+        return try await receive(CacheAnswer(answer, to: sent, at: time))
+    }
+
+    private func plain(_ reason: CacheReason) -> CacheExchange {
+        CacheExchange(request: query.request, validation: nil, reason: reason, mayFallBack: false)
+    }
+
+    // MARK: No response
+
+    func failed(_ error: any Error, _ sent: CacheExchange) async throws -> Exchange {
+        guard sent.mayFallBack, let failure = error as? APIError, failure.isDisconnection, !call.isCancelled,
+            !Task.isCancelled, let hit = query.fallback(for: .disconnected, now: call.time.date())
+        else { throw error }
+        call.emit(.cacheDecided(hit.reason, CacheStatus(hit)))
+        guard let stored = try await exchange(for: hit) else { throw error }
+        return stored
+    }
+
+    // MARK: A response
+
+    func arrival(of answer: CacheAnswer) -> CacheArrival {
+        let response = answer.exchange.response
+        let isWhole = answer.exchange.content == nil
+        let length = isWhole ? response.body.count : Int(response.fields[.contentLength] ?? "") ?? 0
+        return CacheArrival(
+            status: response.status, fields: response.fields, version: response.version, bodyLength: length,
+            requestTime: answer.time, responseTime: call.time.date())
+    }
+
+    func receive(_ answer: CacheAnswer) async throws -> Exchange {
+        let reception = query.receive(arrival(of: answer), for: answer.sent.validation)
+        if !reception.invalidations.isEmpty {
+            await access.invalidate(reception.invalidations, in: call.partition)
+        }
+        switch reception.answer {
+        case .response: return await passed(answer, reception)
+        case .stored(let hit): return try await stored(hit, in: answer, reception)
+        case .sendAgain: return try await sendAgain(answer)
+        }
+    }
+
+    /// A second answer that is no answer either is the caller's.
+    private func sendAgain(_ answer: CacheAnswer) async throws -> Exchange {
+        answer.exchange.content?.discard()
+        return try await withoutHits().send(plain(answer.sent.reason))
+    }
+
+    private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async -> Exchange {
+        await apply(reception.updates)
+        var exchange = answer.exchange
+        let fill = await fill(reception.insertion, answer)
+        var record = CacheRecord(status: answer.status)
+        record.status.isStored = fill != nil
+        record.fill = fill
+        exchange.cache = record
+        return exchange
+    }
+
+    private func stored(
+        _ hit: CacheHit, in answer: CacheAnswer, _ reception: CacheReception
+    ) async throws -> Exchange {
+        answer.exchange.content?.discard()
+        call.emit(.cacheDecided(hit.reason, answer.status))
+        if let insertion = reception.insertion { return try await completed(hit, insertion, answer) }
+        guard let place = original(of: hit, reception) else { return try await sendAgain(answer) }
+        let source = hit.reason == .validated ? ResponseSource.revalidated : self.source
+        // The body first: an update may move it.
+        guard var exchange = try await exchange(for: hit, at: place, status: answer.status, from: source) else {
+            return try await sendAgain(answer)
+        }
+        if answer.flight?.claimsStoring() ?? true { await apply(reception.updates) }
+        exchange.timings = answer.exchange.timings
+        exchange.connection = answer.exchange.connection
+        return exchange
+    }
+
+    /// A stored part and what was missing of it.
+    private func completed(
+        _ hit: CacheHit, _ insertion: CacheInsertion, _ answer: CacheAnswer
+    ) async throws -> Exchange {
+        guard let fill = await fill(insertion, answer), let body = fill.body else { return try await sendAgain(answer) }
+        var whole = answer.exchange
+        whole.response = HTTPResponse(
+            status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
+        whole.request = query.request
+        whole.source = .revalidated
+        whole.cache = CacheRecord(status: answer.status, age: .seconds(hit.age), fill: fill)
+        whole.cache?.status.isStored = true
+        return whole
+    }
+
+    /// Where the body is of a response that was just validated.
+    private func original(of hit: CacheHit, _ reception: CacheReception) -> StoredResponse? {
+        let update = reception.updates.first { $0.updated.variant == hit.stored.variant }
+        return place(of: update?.stored ?? hit.stored)
+            ?? stored.first { $0.response.fields[.eTag] == hit.stored.fields[.eTag] }
+    }
+}
+
+extension APIError {
+    /// Whether no response came because of the way there. A peer that cannot be trusted is another matter, and so is an
+    /// exchange that broke the caller's own limits.
+    fileprivate var isDisconnection: Bool {
+        guard stage == .transport else { return false }
+        switch kind {
+        case .unreachable, .timeout: return true
+        case .transport(let fault): return fault != .requestBody
+        default: return false
+        }
+    }
+}
+
+/// What came of a request that the cache sent.
+struct CacheAnswer: Sendable {
+    let exchange: Exchange
+    let sent: CacheExchange
+    /// When the request was made.
+    let time: Date
+    /// Where other calls got the same.
+    let flight: CacheFlight?
+    /// Whether the request was this call's own.
+    let leads: Bool
+
+    init(_ exchange: Exchange, to sent: CacheExchange, at time: Date, in flight: CacheFlight? = nil, leads: Bool = true)
+    {
+        self.exchange = exchange
+        self.sent = sent
+        self.time = time
+        self.flight = flight
+        self.leads = leads
+    }
+
+    /// How the cache handled it.
+    var status: CacheStatus {
+        var status = CacheStatus(sent)
+        status.forwardStatus = exchange.response.status
+        status.isCollapsed = !leads
+        return status
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// What a response leaves in the store: fields of a validation at once, a new body only once it has passed.
+extension CacheHop {
+    /// Notes that a validation brought new fields (RFC 9111 §4.3.4).
+    func apply(_ updates: [CacheUpdate]) async {
+        guard !updates.isEmpty else { return }
+        await access.fill(ticket) {
+            for update in updates { await apply(update) }
+        }
+    }
+
+    private func apply(_ update: CacheUpdate) async {
+        guard let place = place(of: update.stored) else { return }
+        if update.updated.variant == update.stored.variant {
+            await access.store.update(place.entry, to: update.updated)
+        } else if let body = await access.store.body(of: place) {
+            await access.store.put(update.updated, body: body)
+        }
+    }
+
+    /// What is to be stored of a response; `nil` when nothing is.
+    func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async -> CacheFill? {
+        let exchange = answer.exchange
+        let ticket = answer.flight?.ticket ?? ticket
+        guard let insertion, mayStore(insertion, exchange, answer.sent) else { return nil }
+        guard exchange.content == nil else {
+            guard insertion.response.part == nil, insertion.received != nil else { return nil }
+            return CacheFill(response: insertion.response, body: nil, ticket: ticket)
+        }
+        guard let body = await body(of: insertion, exchange.response.body) else { return nil }
+        return CacheFill(response: insertion.response, body: body, ticket: ticket, flight: answer.flight)
+    }
+
+    private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: CacheExchange) -> Bool {
+        // The content of a redirect that is followed is not read.
+        if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(answer.response) { return false }
+        // A field that a stage below has set, a cookie for example, is not known when the next request is looked up.
+        return insertion.response.variant.selectors.allSatisfy { selector in
+            let name = HTTPFieldName(selector.name)
+            return answer.request.fields.combined(name) == sent.request.fields.combined(name)
+        }
+    }
+
+    private func body(of insertion: CacheInsertion, _ received: Data) async -> Data? {
+        if insertion.received == 0..<received.count { return received }
+        var body = Data()
+        for piece in insertion.pieces {
+            switch piece {
+            case .received(let range): body.append(received.bytes(range))
+            case .stored(let range):
+                guard let place = place(of: insertion.response), let old = await access.store.body(of: place) else {
+                    return nil
+                }
+                body.append(old.bytes(range))
+            }
+        }
+        return body.count == insertion.response.bodyLength ? body : nil
+    }
+}
+
+extension CacheInsertion {
+    /// The bytes of the response, where the body is made of nothing else.
+    fileprivate var received: Range<Int>? {
+        guard pieces.count == 1, case .received(let range) = pieces.first else { return nil }
+        return range
+    }
+}

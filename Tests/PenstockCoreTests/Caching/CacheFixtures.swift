@@ -1,0 +1,77 @@
+import Foundation
+import PenstockCore
+
+/// Stored responses and decisions about them, with a clock that stands still.
+enum CacheFixtures {
+    /// Tue, 14 Nov 2023 22:13:20 GMT.
+    static let start = Date(timeIntervalSince1970: 1_700_000_000)
+    static let url = "https://a.example/list?page=2"
+
+    static func date(_ offset: TimeInterval) -> String { HTTPDate.format(start + offset) }
+
+    static func query(
+        _ method: HTTPMethod = .get, _ fields: HTTPFields = [:], _ candidates: [CachedResponse] = [],
+        policy: CachePolicy = .http, url: String = url, body: HTTPBody = .none
+    ) throws -> CacheQuery {
+        let request = HTTPRequest(method: method, url: try HTTPURL(url), fields: fields, body: body)
+        let key = CacheKey(method: method, url: request.url, partition: .init())
+        return CacheQuery(request, key: key, candidates: candidates, policy: policy)
+    }
+
+    static func arrival(
+        _ fields: HTTPFields, status: Int = 200, length: Int = 10, isComplete: Bool = true, at offset: TimeInterval = 0,
+        delay: TimeInterval = 0
+    ) -> CacheArrival {
+        CacheArrival(
+            status: status, fields: fields, bodyLength: length, isComplete: isComplete,
+            requestTime: start + offset - delay, responseTime: start + offset)
+    }
+
+    /// What is stored of a response that came at ``start``; `nil` when it is not stored.
+    static func stored(
+        _ fields: HTTPFields, status: Int = 200, length: Int = 10, at offset: TimeInterval = 0,
+        delay: TimeInterval = 0, to request: HTTPFields = [:], policy: CachePolicy = .http
+    ) throws -> CachedResponse? {
+        let arrival = arrival(fields, status: status, length: length, at: offset, delay: delay)
+        return try query(.get, request, policy: policy).receive(arrival).insertion?.response
+    }
+
+    /// The decision `seconds` after ``start``, in words: `use fresh`, `revalidate expired`, `load uri-miss`.
+    static func decide(
+        _ request: HTTPFields = [:], _ stored: [CachedResponse?], after seconds: TimeInterval,
+        method: HTTPMethod = .get, policy: CachePolicy = .http
+    ) throws -> String {
+        let query = try query(method, request, stored.compactMap(\.self), policy: policy)
+        return words(query.decide(now: start + seconds))
+    }
+
+    static func words(_ decision: CacheDecision) -> String {
+        switch decision {
+        case .use: "use \(decision.reason.rawValue)"
+        case .useStaleAndRevalidate: "use and refresh \(decision.reason.rawValue)"
+        case .revalidate: "revalidate \(decision.reason.rawValue)"
+        case .load: "load \(decision.reason.rawValue)"
+        case .refuse: "refuse \(decision.reason.rawValue)"
+        }
+    }
+
+    /// The answer from the cache at that time.
+    static func hit(
+        _ request: HTTPFields = [:], _ stored: CachedResponse?, after seconds: TimeInterval = 1,
+        method: HTTPMethod = .get
+    ) throws -> CacheHit? {
+        switch try query(method, request, stored.map { [$0] } ?? []).decide(now: start + seconds) {
+        case .use(let hit), .useStaleAndRevalidate(let hit, _): hit
+        case .revalidate, .load, .refuse: nil
+        }
+    }
+
+    static func validation(
+        _ request: HTTPFields = [:], _ stored: [CachedResponse?], after seconds: TimeInterval = 1_000_000,
+        method: HTTPMethod = .get
+    ) throws -> CacheValidation? {
+        let query = try query(method, request, stored.compactMap(\.self))
+        guard case .revalidate(let validation) = query.decide(now: start + seconds) else { return nil }
+        return validation
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// The policies, on calls.
+@Suite struct CachePolicyCallTests {
+    @Test("What is fresh is the answer, and nothing is sent", .covers("S3.10", "S3.37", "S4.14"))
+    func fresh() async throws {
+        let rig = CacheRig()
+        #expect(try await rig.tea().source == .network)
+        rig.pass(59)
+        let second = try await rig.tea()
+        #expect(second.value.id == 1)
+        #expect(second.source == .memory)
+        #expect(second.age == .seconds(59))
+        #expect(second.http.fields["Age"] == "59")
+        #expect(!second.isStale)
+        #expect(second.cacheStatus?.description == "Penstock; hit; ttl=1; detail=fresh")
+        #expect(rig.hits == 1)
+    }
+
+    @Test("A lifetime of the app's is kept to the second, whatever the server says", .covers("S2.8"))
+    func lifetime() async throws {
+        let policy = CachePolicy(.http, ttl: .seconds(300))
+        let rig = CacheRig(policy) { _ in .tea(1, ["Cache-Control": "no-cache"]) }
+        _ = try await rig.tea()
+        rig.pass(299)
+        #expect(try await rig.tea().source == .memory)
+        rig.pass(2)
+        #expect(try await rig.tea().source == .network)
+        #expect(rig.hits == 2)
+    }
+
+    @Test("A lifetime of zero or less turns the cache off", .covers("S2.8"), arguments: [0, -5])
+    func off(seconds: Int) async throws {
+        let rig = CacheRig(CachePolicy(.http, ttl: .seconds(seconds)))
+        _ = try await rig.tea()
+        _ = try await rig.tea()
+        #expect(rig.hits == 2)
+        #expect(await rig.store.statistics().entries == 0)
+    }
+
+    @Test("The policy is networkElseCache unless something else is set", .covers("S2.8", "S2.11"))
+    func standard() async throws {
+        let rig = CacheRig(nil)
+        _ = try await rig.tea()
+        _ = try await rig.tea()
+        #expect(rig.hits == 2)
+        rig.isOffline()
+        #expect(try await rig.tea().value.id == 1)
+    }
+
+    @Test("cacheOnly reads and never loads; a miss throws", .covers("S2.9"))
+    func cacheOnly() async throws {
+        let rig = CacheRig()
+        let miss = await failure { try await rig.tea(.cacheOnly) }
+        #expect(miss?.kind == .cacheMiss)
+        #expect(miss?.stage == .cache)
+        #expect(rig.hits == 0)
+        _ = try await rig.tea(.http)
+        #expect(try await rig.tea(.cacheOnly).source == .memory)
+        rig.pass(61)
+        #expect(await failure { try await rig.tea(.cacheOnly) }?.kind == .cacheMiss)
+        let old = try await rig.tea(CachePolicy(.cacheOnly, maxStale: .seconds(10)))
+        #expect(old.isStale)
+        #expect(rig.hits == 1)
+    }
+
+    @Test("networkElseCache loads, and reads what is stored when the load fails", .covers("S2.11", "S3.11"))
+    func networkElseCache() async throws {
+        let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .seconds(1_000)))
+        rig.isOffline()
+        #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
+        rig.serves(.tea(1))
+        _ = try await rig.tea()
+        rig.serves(.tea(2))
+        #expect(try await rig.tea().value.id == 2)
+        rig.isOffline()
+        rig.pass(1_059)
+        let stale = try await rig.tea()
+        #expect(stale.value.id == 2)
+        #expect(stale.isStale)
+        #expect(stale.cacheStatus?.reason == .disconnected)
+        rig.pass(2)
+        #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
+    }
+
+    @Test("A server error and a time-out are answered by bounded stale content", .covers("S3.11"))
+    func disaster() async throws {
+        let rig = CacheRig(nil)
+        _ = try await rig.tea()
+        rig.pass(3_600)
+        rig.serves(.json("down", status: 503))
+        let first = try await rig.tea()
+        #expect(first.isStale)
+        #expect(first.cacheStatus?.reason == .policy || first.cacheStatus?.reason == .expired)
+        rig.serves { _ throws(TransportError) in throw TransportError(.timeout(.firstByte), sendState: .maybeProcessed)
+        }
+        #expect(try await rig.tea().value.id == 1)
+        rig.pass(8 * 86_400)
+        #expect(await failure { try await rig.tea() }?.kind == .timeout(.firstByte))
+        rig.serves(.json("down", status: 503))
+        #expect(await failure { try await rig.tea() }?.kind == .httpStatus(503))
+    }
+
+    @Test("What shows that the peer is not the server is never papered over", .covers("S2.11"))
+    func tls() async throws {
+        let rig = CacheRig(nil)
+        _ = try await rig.tea()
+        rig.serves { _ throws(TransportError) in throw TransportError(.tls(.untrusted), sendState: .unsent) }
+        #expect(await failure { try await rig.tea() }?.kind == .tls(.untrusted))
+    }
+
+    @Test("networkOnly neither reads nor stores", .covers("S2.12"))
+    func networkOnly() async throws {
+        let rig = CacheRig(.networkOnly)
+        _ = try await rig.tea()
+        #expect(await rig.store.statistics().entries == 0)
+        _ = try await rig.tea(.http)
+        #expect(try await rig.tea().source == .network)
+        rig.isOffline()
+        #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
+    }
+
+    @Test("cacheThenNetwork gives what is stored and then what was loaded", .covers("S2.10", "S2.14"))
+    func cacheThenNetwork() async throws {
+        let rig = CacheRig(.cacheThenNetwork)
+        #expect(try await rig.responses() == ["1 network"])
+        rig.serves(.tea(2))
+        #expect(try await rig.responses() == ["1 memory", "2 network"])
+        #expect(rig.hits == 2)
+        rig.isOffline()
+        var given: [String] = []
+        let error = await failure {
+            for try await response in rig.client.responses(to: Tea()) { given.append(response.summary) }
+        }
+        #expect(given == ["2 memory"])
+        #expect(error?.kind == .unreachable(.offline))
+    }
+
+    @Test("A plain call of cacheThenNetwork gives what was loaded", .covers("S2.10"))
+    func plainCacheThenNetwork() async throws {
+        let rig = CacheRig(.cacheThenNetwork)
+        _ = try await rig.tea()
+        rig.serves(.tea(2))
+        #expect(try await rig.tea().value.id == 2)
+    }
+
+    @Test("Two APIs of one client have policies of their own", .covers("S3.24"))
+    func perAPI() async throws {
+        let rig = CacheRig()
+        func load(_ page: Int, _ seconds: Int) async throws -> ResponseSource {
+            let options = CallOptions.cache(CachePolicy(.http, ttl: .seconds(seconds)))
+            return try await rig.client.response(for: Tea(page: page, options: options)).source
+        }
+        _ = try await load(1, 10)
+        _ = try await load(2, 100)
+        rig.pass(50)
+        #expect(try await load(1, 10) == .network)
+        #expect(try await load(2, 100) == .memory)
+    }
+}
+
+extension CacheRig {
+    /// What the sequence of responses gives, in words.
+    fileprivate func responses() async throws -> [String] {
+        var all: [String] = []
+        for try await response in client.responses(to: Tea()) { all.append(response.summary) }
+        return all
+    }
+}
+
+extension APIResponse<Product> {
+    fileprivate var summary: String { "\(value.id) \(source.rawValue)" }
+}

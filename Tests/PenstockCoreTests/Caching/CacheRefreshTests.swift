@@ -1,0 +1,68 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Stale answers that are refreshed behind the caller's back (RFC 5861 §3).
+@Suite(.timeLimit(.minutes(1))) struct CacheRefreshTests {
+    private static let fields: HTTPFields = [
+        "Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"1\"",
+    ]
+
+    private func client(_ script: ScriptedTransport, _ clock: TestClock, _ events: EventRecorder) -> APIClient {
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.cache = .store(MemoryCacheStore(time: clock.timeSource))
+        configuration.time = clock.timeSource
+        configuration.options.cache = .http
+        configuration.events = events
+        return APIClient(configuration, transport: script)
+    }
+
+    @Test("The caller gets what is stale at once, and the next one what the refresh brought", .covers("S3.37"))
+    func refresh() async throws {
+        let script = ScriptedTransport([.respond(.tea(1, Self.fields)), .held(.respond(.tea(2, Self.fields)))])
+        let (clock, events) = (TestClock(), EventRecorder())
+        let client = client(script, clock, events)
+        _ = try await client.send(Tea())
+        clock.advance(by: .seconds(61))
+        let stale = try await client.response(for: Tea())
+        #expect(stale.isStale)
+        #expect(stale.value.id == 1)
+        await script.waitForExchanges(count: 2)
+        #expect(script.requests.last?.request.fields["If-None-Match"] == "\"1\"")
+        // While one refresh is under way there is no other.
+        #expect(try await client.response(for: Tea()).isStale)
+        script.release()
+        await client.untilIdle()
+        let fresh = try await client.response(for: Tea())
+        #expect(fresh.value.id == 2)
+        #expect(fresh.source == .memory)
+        #expect(script.requests.count == 2)
+        #expect(events.grammarViolations.isEmpty)
+    }
+
+    @Test("Nobody hears of a refresh that fails", .covers("S3.37"))
+    func failing() async throws {
+        let lost = TransportError(.connectionLost, sendState: .maybeProcessed)
+        let script = ScriptedTransport([.respond(.tea(1, Self.fields)), .fail(lost), .respond(.tea(3, Self.fields))])
+        let (clock, events) = (TestClock(), EventRecorder())
+        let client = client(script, clock, events)
+        _ = try await client.send(Tea())
+        clock.advance(by: .seconds(61))
+        #expect(try await client.send(Tea()).id == 1)
+        await script.waitForExchanges(count: 2)
+        await client.untilIdle()
+        #expect(try await client.send(Tea()).id == 1)
+        await script.waitForExchanges(count: 3)
+        await client.untilIdle()
+        #expect(try await client.send(Tea()).id == 3)
+    }
+}
+
+extension APIClient {
+    /// Returns when no call is under way.
+    func untilIdle() async {
+        while callCount > 0 { await Task.yield() }
+    }
+}

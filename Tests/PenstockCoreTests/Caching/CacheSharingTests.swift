@@ -1,0 +1,123 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Calls that ask for the same at the same time.
+@Suite(.timeLimit(.minutes(1))) struct CacheSharingTests {
+    private static let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+
+    /// A client whose server plays a script, and its clock.
+    private struct Shared: Sendable {
+        let script: ScriptedTransport
+        let clock = TestClock()
+        let events = EventRecorder()
+        let store: MemoryCacheStore
+        let client: APIClient
+
+        init(_ steps: [ScriptedTransport.Step]) {
+            script = ScriptedTransport(steps)
+            store = MemoryCacheStore(time: clock.timeSource)
+            var configuration = APIClient.Configuration(services: [.shop()])
+            configuration.cache = .store(store)
+            configuration.time = clock.timeSource
+            configuration.options.cache = .http
+            configuration.events = events
+            client = APIClient(configuration, transport: script)
+        }
+
+        /// Starts a call that asks the server, and others once it does; returns when they wait for it.
+        func start(_ count: Int, exchange: Int = 1, _ endpoint: Tea = Tea()) async -> [Call<Product>] {
+            let first = client.start(endpoint)
+            await script.waitForExchanges(count: exchange)
+            let others = (1..<count).map { _ in client.start(endpoint) }
+            while joined < count - 1 { await Task.yield() }
+            return [first] + others
+        }
+
+        /// How many calls wait for another one's answer, or have.
+        var joined: Int {
+            events.records.count { record in
+                if case .cacheDecided(_, let status) = record.event { status.isCollapsed } else { false }
+            }
+        }
+    }
+
+    @Test("However many wait for the same load, the server is asked once", .covers("S3.37"))
+    func load() async throws {
+        let shared = Shared([.held(.respond(.tea(1, Self.fields)))])
+        let calls = await shared.start(20)
+        shared.script.release()
+        var collapsed = 0
+        for call in calls {
+            let response = try await call.response
+            #expect(response.value.id == 1)
+            if response.cacheStatus?.isCollapsed == true { collapsed += 1 }
+        }
+        #expect(shared.script.requests.count == 1)
+        #expect(collapsed == 19)
+        #expect(await shared.store.statistics().entries == 1)
+        #expect(shared.events.grammarViolations.isEmpty)
+    }
+
+    @Test("However many wait for the same validation, the server is asked once", .covers("S3.37"))
+    func validation() async throws {
+        let shared = Shared([.respond(.tea(1, Self.fields)), .held(.respond(.notModified))])
+        _ = try await shared.client.send(Tea())
+        shared.clock.advance(by: .seconds(61))
+        let calls = await shared.start(20, exchange: 2)
+        shared.script.release()
+        for call in calls { #expect(try await call.value.id == 1) }
+        #expect(shared.script.requests.count == 2)
+    }
+
+    @Test("A load whose first caller is cancelled goes on for the others", .covers("S3.37"))
+    func cancelledLeader() async throws {
+        let shared = Shared([.held(.respond(.tea(1, Self.fields)))])
+        let calls = await shared.start(4)
+        calls[0].cancel()
+        #expect(await failure { try await calls[0].value }?.kind == .cancelled)
+        #expect(shared.script.openExchangeCount == 1)
+        shared.script.release()
+        for call in calls.dropFirst() { #expect(try await call.value.id == 1) }
+        #expect(await shared.store.statistics().entries == 1)
+        #expect(shared.events.grammarViolations.isEmpty)
+    }
+
+    @Test("A load that nobody waits for any more ends", .covers("S3.37"))
+    func abandoned() async throws {
+        let shared = Shared([.held(.respond(.tea(1, Self.fields))), .respond(.tea(2, Self.fields))])
+        let calls = await shared.start(3)
+        for call in calls { call.cancel() }
+        for call in calls { #expect(await failure { try await call.value }?.kind == .cancelled) }
+        while shared.script.openExchangeCount > 0 { await Task.yield() }
+        #expect(try await shared.client.send(Tea()).id == 2)
+        #expect(shared.events.grammarViolations.isEmpty)
+    }
+
+    @Test("What may not be stored answers the call that asked for it alone", .covers("S3.37"))
+    func notStorable() async throws {
+        let secret = HTTPFields([HTTPField(name: "Cache-Control", value: "no-store")])
+        let shared = Shared([.held(.respond(.tea(1, secret))), .respond(.tea(2, secret)), .respond(.tea(3, secret))])
+        let calls = await shared.start(3)
+        shared.script.release()
+        #expect(try await calls[0].value.id == 1)
+        var ids: [Int] = []
+        for call in calls.dropFirst() { ids.append(try await call.value.id) }
+        #expect(ids.sorted() == [2, 3])
+    }
+
+    @Test("What varies by a field answers calls with the same value alone", .covers("S3.37"))
+    func varying() async throws {
+        let fields: HTTPFields = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+        let shared = Shared([.held(.respond(.tea(1, fields))), .respond(.tea(2, fields))])
+        let first = shared.client.start(Tea(), options: .headers(["Accept-Language": "nl"]))
+        await shared.script.waitForExchanges(count: 1)
+        let second = shared.client.start(Tea(), options: .headers(["Accept-Language": "en"]))
+        while shared.joined < 1 { await Task.yield() }
+        shared.script.release()
+        #expect(try await first.value.id == 1)
+        #expect(try await second.value.id == 2)
+    }
+}

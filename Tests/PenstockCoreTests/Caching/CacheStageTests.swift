@@ -1,0 +1,188 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// The cache on the request path: validation, what is stored and what is not.
+@Suite struct CacheStageTests {
+    @Test("What is no longer fresh is asked about, and a 304 makes it the answer", .covers("S3.37", "S2.14"))
+    func validation() async throws {
+        let rig = CacheRig { _ in .tea(1, ["Cache-Control": "max-age=60", "ETag": "\"1\""]) }
+        _ = try await rig.tea()
+        rig.pass(61)
+        rig.serves { $0.fields["If-None-Match"] == "\"1\"" ? .notModified : .tea(2) }
+        let response = try await rig.tea()
+        #expect(response.source == .revalidated)
+        #expect(response.http.status == 200)
+        #expect(response.value.id == 1)
+        #expect(!response.isStale)
+        #expect(response.cacheStatus?.forwardStatus == 304)
+        #expect(try await rig.tea().source == .memory)
+        #expect(rig.hits == 2)
+    }
+
+    @Test("A conditional request of the caller's own gets the 304 it asked for", .covers("S3.37"))
+    func callersCondition() async throws {
+        let rig = CacheRig { _ in .tea(1, ["Cache-Control": "max-age=60", "ETag": "\"1\""]) }
+        let request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/x"))
+        var asked = request
+        asked.fields["If-None-Match"] = "\"1\""
+        #expect(try await rig.client.send(request).http.status == 200)
+        let answer = try await rig.client.send(asked)
+        #expect(answer.http.status == 304)
+        #expect(answer.source == .memory)
+        #expect(rig.hits == 1)
+    }
+
+    @Test("only-if-cached is answered by 504 when nothing is stored", .covers("S3.37"))
+    func onlyIfCached() async throws {
+        let rig = CacheRig()
+        let request = HTTPRequest(
+            method: .get, url: try HTTPURL("https://a.example/x"), fields: ["Cache-Control": "only-if-cached"])
+        #expect(try await rig.client.send(request).http.status == 504)
+        #expect(rig.hits == 0)
+    }
+
+    @Test(
+        "Only what has passed is stored", .covers("S2.13"),
+        arguments: [
+            HTTPResponse.json(#"{"retcode":44,"retdesc":"no","data":{}}"#), .json("{", status: 200),
+            .json(#"{"retcode":0,"retdesc":"","data":{"id":"x"}}"#), .json("{}", status: 404), .json("{}", status: 500),
+        ])
+    func failures(response: HTTPResponse) async throws {
+        var response = response
+        response.fields["Cache-Control"] = "max-age=60"
+        let rig = CacheRig { [response] _ in response }
+        #expect(await failure { try await rig.tea() } != nil)
+        #expect(await rig.store.statistics().entries == 0)
+        rig.serves(.tea(2))
+        #expect(try await rig.tea().value.id == 2)
+    }
+
+    @Test("A response that fails the endpoint's validator is not stored", .covers("S2.13"))
+    func validator() async throws {
+        let rig = CacheRig()
+        let rule = Validator<Product>.rule("odd") { $0.id % 2 == 0 }
+        #expect(await failure { try await rig.client.send(Tea(validator: rule)) }?.kind == .validation(rule: "odd"))
+        #expect(await rig.store.statistics().entries == 0)
+    }
+
+    @Test("What is stored is what the server sent; transforms run on every read", .covers("S2.13"))
+    func raw() async throws {
+        let shout = Intercepting { request, _, next in
+            var exchange = try await next(request)
+            let text = String(decoding: exchange.response.body, as: UTF8.self)
+            exchange.response.body = Data(text.replacingOccurrences(of: "tea", with: "TEA").utf8)
+            return exchange
+        }
+        let rig = CacheRig(configured: { $0.callInterceptors = [shout] })
+        #expect(try await rig.tea().value.name == "TEA")
+        let stored = try #require(await rig.store.entries(after: nil, limit: 2).first)
+        #expect(String(decoding: try #require(stored.body), as: UTF8.self).contains("\"tea\""))
+        #expect(try await rig.tea().value.name == "TEA")
+        #expect(rig.hits == 1)
+    }
+
+    @Test("A stored response that no longer passes is dropped and fetched anew", .covers("S4.14"))
+    func invalidEntry() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        rig.serves(.tea(2))
+        let rule = Validator<Product>.rule("even") { $0.id % 2 == 0 }
+        #expect(try await rig.client.send(Tea(validator: rule)).id == 2)
+        #expect(try await rig.tea().value.id == 2)
+        #expect(rig.hits == 2)
+    }
+
+    @Test("A raw request stores whatever HTTP allows", .covers("S3.37"))
+    func rawRequest() async throws {
+        let rig = CacheRig { _ in HTTPResponse(status: 404, fields: ["Cache-Control": "max-age=60"]) }
+        let request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/x"))
+        _ = try await rig.client.send(request)
+        let second = try await rig.client.send(request)
+        #expect(second.http.status == 404)
+        #expect(second.source == .memory)
+        #expect(rig.hits == 1)
+    }
+
+    @Test("A redirect that is followed is not stored, its target is", .covers("S3.37"))
+    func redirect() async throws {
+        let rig = CacheRig { request in
+            request.url.path.hasSuffix("/tea")
+                ? HTTPResponse(status: 301, fields: ["Location": "/b", "Cache-Control": "max-age=60"]) : .tea(1)
+        }
+        _ = try await rig.tea()
+        #expect(try await rig.tea().source == .memory)
+        #expect(rig.rig.sent.map { $0.url.path.hasSuffix("/b") } == [false, true, false])
+    }
+
+    @Test("A response that varies by what is added below the cache is not stored", .covers("H28"))
+    func varyBelow() async throws {
+        let number = Box(0)
+        let token = Intercepting { request, _, next in
+            var request = request
+            request.fields["X-Token"] = "\(number.update { $0 += 1; return $0 })"
+            return try await next(request)
+        }
+        let rig = CacheRig { _ in
+            .tea(1, ["Cache-Control": "max-age=60", "Vary": "X-Token"])
+        } configured: {
+            $0.attemptInterceptors = [token]
+        }
+        _ = try await rig.tea()
+        _ = try await rig.tea()
+        #expect(rig.hits == 2)
+    }
+
+    @Test("One user's responses are never another's", .covers("S2.19", "S4.13", "H28"))
+    func users() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        rig.user.value = "bob"
+        rig.serves(.tea(2))
+        #expect(try await rig.tea().value.id == 2)
+        rig.user.value = "alice"
+        #expect(try await rig.tea().value.id == 1)
+        #expect(rig.hits == 2)
+    }
+
+    @Test("Parameters in another order are the same key; another base URL is another one", .covers("S2.19"))
+    func keys() async throws {
+        let rig = CacheRig()
+        func get(_ query: String) async throws -> ResponseSource {
+            try await rig.client.send(HTTPRequest(method: .get, url: try HTTPURL("https://a.example/x?\(query)")))
+                .source
+        }
+        #expect(try await get("a=1&b=2") == .network)
+        #expect(try await get("a=%22%31&b=2%22") == .network)
+        #expect(try await get("%61=1&b=2") == .memory)
+        _ = try await rig.tea()
+        let other = CallOptions.with { $0.baseURL = "https://mirror.example" }
+        #expect(try await rig.client.response(for: Tea(), options: other).source == .network)
+        #expect(try await rig.client.response(for: Tea(), options: other).source == .memory)
+    }
+
+    @Test("Every decision is an event with its reason", .covers("S3.37"))
+    func events() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        _ = try await rig.tea()
+        let reasons = rig.events.records.compactMap { record in
+            if case .cacheDecided(let reason, _) = record.event { reason } else { nil }
+        }
+        #expect(reasons == [.uriMiss, .fresh])
+        #expect(rig.events.grammarViolations.isEmpty)
+    }
+
+    @Test("After a cancellation nothing stored steps in", .covers("S2.11"))
+    func cancelled() async throws {
+        let script = ScriptedTransport([.respond(.tea(1)), .held(.respond(.tea(2)))])
+        let client = APIClient(.init(services: [.shop()]), transport: script)
+        _ = try await client.send(Tea())
+        let call = client.start(Tea())
+        await script.waitForExchanges(count: 2)
+        call.cancel()
+        #expect(await failure { try await call.value }?.kind == .cancelled)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Streamed responses and the cache.
+@Suite struct CacheStreamTests {
+    private static let head = HTTPResponse(status: 200, fields: ["Cache-Control": "max-age=60"])
+    private static let pieces = ["first", "second", "third"].map { Data($0.utf8) }
+
+    private func client(_ steps: [ScriptedTransport.Step], _ store: MemoryCacheStore) -> APIClient {
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.cache = .store(store)
+        configuration.options.cache = .http
+        return APIClient(configuration, transport: ScriptedTransport(steps))
+    }
+
+    @Test("A response that is read to its end is stored, and streamed from the store", .covers("S3.37"))
+    func whole() async throws {
+        let store = MemoryCacheStore()
+        let client = client([.stream(Self.head, Self.pieces)], store)
+        let first = try await client.stream(Tea())
+        #expect(try await first.collect() == Data("firstsecondthird".utf8))
+        let second = try await client.stream(Tea())
+        #expect(second.source == .memory)
+        #expect(second.cacheStatus?.reason == .fresh)
+        #expect(try await second.collect() == Data("firstsecondthird".utf8))
+        #expect(client.callCount == 0)
+    }
+
+    @Test("One that broke off, or was not read to its end, is not stored", .covers("S2.13"), arguments: [true, false])
+    func broken(breaksOff: Bool) async throws {
+        let store = MemoryCacheStore()
+        let failure = breaksOff ? TransportError(.connectionLost, sendState: .answered) : nil
+        let client = client([.stream(Self.head, Self.pieces, failure: failure)], store)
+        do {
+            let response = try await client.stream(Tea())
+            var iterator = response.makeAsyncIterator()
+            _ = try await iterator.next()
+            if breaksOff { while try await iterator.next() != nil {} }
+        } catch {
+            #expect(breaksOff)
+        }
+        #expect(await store.statistics().entries == 0)
+    }
+
+    @Test("A status that is no success is not stored", .covers("S2.13"))
+    func refused() async throws {
+        let store = MemoryCacheStore()
+        let head = HTTPResponse(status: 404, fields: ["Cache-Control": "max-age=60"])
+        let client = client([.stream(head, Self.pieces)], store)
+        #expect(await failure { try await client.stream(Tea()).collect() }?.kind == .httpStatus(404))
+        #expect(await store.statistics().entries == 0)
+    }
+}

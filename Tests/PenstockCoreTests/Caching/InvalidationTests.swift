@@ -1,0 +1,114 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct InvalidationTests {
+    static let target = CacheFixtures.url
+
+    /// Method, status, response fields, and the URLs that become invalid.
+    static let table: [(String, Int, HTTPFields, [String])] = [
+        ("POST", 200, [:], [target]),
+        ("PUT", 204, [:], [target]),
+        ("DELETE", 303, ["Location": "/done"], [target, "https://a.example/done"]),
+        ("M-SEARCH", 200, [:], [target]),
+        ("PATCH", 200, ["Content-Location": "list?page=1"], [target, "https://a.example/list?page=1"]),
+        ("POST", 201, ["Location": "/new", "Content-Location": "/new"], [target, "https://a.example/new"]),
+        ("POST", 201, ["Location": target], [target]),
+        ("POST", 201, ["Location": "https://b.example/new"], [target]),
+        ("POST", 201, ["Location": "http://a.example/new"], [target]),
+        ("POST", 201, ["Location": "https://a.example:444/new"], [target]),
+        ("POST", 201, ["Location": "https://u@a.example/new"], [target]),
+        ("POST", 404, [:], []),
+        ("POST", 500, ["Location": "/new"], []),
+        ("GET", 200, ["Content-Location": "/other"], []),
+        ("HEAD", 200, [:], []),
+        ("OPTIONS", 200, [:], []),
+    ]
+
+    @Test(arguments: table) func `a write that succeeds invalidates its target and what it names at the same origin`(
+        method: String, status: Int, fields: HTTPFields, urls: [String]
+    ) throws {
+        let query = try CacheFixtures.query(#require(HTTPMethod(rawValue: method)), policy: .networkOnly)
+        let reception = query.receive(CacheFixtures.arrival(fields, status: status))
+        #expect(reception.invalidations.map(\.absoluteString) == urls)
+    }
+
+    // MARK: HEAD (RFC 9111 §4.3.5)
+
+    /// What is stored, what HEAD brings, and whether it updates rather than invalidates.
+    static let heads: [(HTTPFields, HTTPFields, Bool)] = [
+        ([:], [:], true),
+        (["ETag": "\"a\""], ["ETag": "\"a\""], true),
+        (["ETag": "\"a\""], ["ETag": "\"b\""], false),
+        (["ETag": "\"a\""], [:], true),
+        ([:], ["ETag": "\"a\""], false),
+        (["Last-Modified": CacheFixtures.date(-9)], ["Last-Modified": CacheFixtures.date(-8)], false),
+        (["Content-Length": "10"], ["Content-Length": "10"], true),
+        (["Content-Length": "10"], ["Content-Length": "11"], false),
+        ([:], ["Content-Length": "10"], true),
+        ([:], ["Content-Length": "11"], false),
+        (["Content-Encoding": "gzip"], ["Content-Length": "11"], true),
+    ]
+
+    @Test(arguments: heads) func `HEAD updates what it is the head of, and invalidates the rest`(
+        old: HTTPFields, new: HTTPFields, updates: Bool
+    ) throws {
+        var fields: HTTPFields = ["Cache-Control": "max-age=10"]
+        fields.append(contentsOf: old)
+        let stored = try #require(try CacheFixtures.stored(fields))
+        var head: HTTPFields = ["Cache-Control": "max-age=100"]
+        head.append(contentsOf: new)
+        let query = try CacheFixtures.query(.head, [:], [stored])
+        let reception = query.receive(CacheFixtures.arrival(head, length: 0, at: 50))
+        let updated = try #require(reception.updates.first?.updated)
+        #expect(updated.isInvalidated == !updates)
+        #expect(updated.bodyLength == 10)
+        if updates { #expect(try CacheFixtures.decide([:], [updated], after: 149) == "use fresh") }
+        #expect(reception.insertion == nil)
+    }
+
+    @Test func `HEAD leaves other variants alone, and errors change nothing`() throws {
+        let stored = try #require(try CacheFixtures.stored(["Vary": "Foo"], to: ["Foo": "1"]))
+        let other = try CacheFixtures.query(.head, ["Foo": "2"], [stored])
+        #expect(other.receive(CacheFixtures.arrival([:])).updates.isEmpty)
+        let same = try CacheFixtures.query(.head, ["Foo": "1"], [stored])
+        #expect(same.receive(CacheFixtures.arrival([:], status: 404)).updates.isEmpty)
+        #expect(same.receive(CacheFixtures.arrival(["Cache-Control": "no-store"])).updates.isEmpty)
+    }
+}
+
+@Suite struct CacheStatusTests {
+    @Test func `a decision is told in the words of Cache-Status`() throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
+        func text(_ request: HTTPFields, _ stored: CachedResponse?, after seconds: TimeInterval) throws -> String {
+            let query = try CacheFixtures.query(.get, request, [stored].compactMap(\.self))
+            return CacheStatus(query.decide(now: CacheFixtures.start + seconds)).description
+        }
+        #expect(try text([:], stored, after: 10) == "Penstock; hit; ttl=90; detail=fresh")
+        #expect(
+            try text(["Cache-Control": "max-stale"], stored, after: 112) == "Penstock; hit; ttl=-12; detail=max-stale")
+        #expect(try text([:], stored, after: 112) == "Penstock; fwd=stale; detail=expired")
+        #expect(try text([:], nil, after: 0) == "Penstock; fwd=uri-miss; detail=uri-miss")
+        #expect(
+            try text(["Cache-Control": "no-cache"], stored, after: 0)
+                == "Penstock; fwd=request; detail=request-no-cache")
+        #expect(try text(["Cache-Control": "only-if-cached"], nil, after: 0) == "Penstock; detail=only-if-cached")
+    }
+
+    @Test func `what came of it is told too`() throws {
+        var status = CacheStatus(.load(.varyMismatch))
+        status.forwardStatus = 200
+        status.isStored = true
+        status.isCollapsed = true
+        status.key = "a\"b\\c\u{e9}"
+        let text =
+            "Penstock; fwd=vary-miss; fwd-status=200; stored; collapsed; key=\"a\\\"b\\\\c??\"; detail=vary-mismatch"
+        #expect(status.description == text)
+    }
+
+    @Test(arguments: CacheReason.allCases) func `every reason is a token`(reason: CacheReason) {
+        let status = CacheStatus(.load(reason)).description
+        #expect(status.hasSuffix("; detail=\(reason.rawValue)"))
+        #expect(reason.rawValue.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (0x61...0x7A).contains($0) })
+    }
+}

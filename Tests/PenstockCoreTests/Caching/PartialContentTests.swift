@@ -1,0 +1,208 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct PartialContentTests {
+    static func stored(
+        _ range: String, length: Int, tag: String? = "\"a\"", control: String = "max-age=100"
+    ) throws -> CachedResponse? {
+        var fields: HTTPFields = ["Cache-Control": control, "Content-Range": range]
+        if let tag { fields.append(tag, for: "ETag") }
+        return try CacheFixtures.stored(fields, status: 206, length: length)
+    }
+
+    /// A range of a complete response of ten bytes: status, bytes given, `Content-Range`.
+    static let ranges: [(String, Int, Range<Int>?, String?)] = [
+        ("bytes=0-1", 206, 0..<2, "bytes 0-1/10"),
+        ("bytes=3-", 206, 3..<10, "bytes 3-9/10"),
+        ("bytes=-4", 206, 6..<10, "bytes 6-9/10"),
+        ("bytes=-40", 206, 0..<10, "bytes 0-9/10"),
+        ("bytes=9-999", 206, 9..<10, "bytes 9-9/10"),
+        ("Bytes= 0-0", 206, 0..<1, "bytes 0-0/10"),
+        ("bytes=10-", 416, nil, "bytes */10"),
+        ("bytes=-0", 416, nil, "bytes */10"),
+        ("bytes=5-4", 200, 0..<10, nil),
+        ("bytes=a-", 200, 0..<10, nil),
+        ("bytes=-", 200, 0..<10, nil),
+        ("bytes=+1-2", 200, 0..<10, nil),
+        ("bytes=0-1,3-4", 200, 0..<10, nil),
+        ("lines=0-1", 200, 0..<10, nil),
+        ("bytes=0-9223372036854775807", 200, 0..<10, nil),
+        ("", 200, 0..<10, nil),
+    ]
+
+    @Test(arguments: ranges) func `a range of a complete response is cut out of it`(
+        range: String, status: Int, content: Range<Int>?, contentRange: String?
+    ) throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "X": "1", "Content-Length": "10"])
+        let reply = try #require(try CacheFixtures.hit(["Range": range], stored)?.reply)
+        #expect(reply.status == status)
+        #expect(reply.content == content)
+        #expect(reply.fields["Content-Range"] == contentRange)
+        #expect(reply.fields["Content-Length"] == String(content?.count ?? 0))
+        #expect(status == 416 || reply.fields["X"] == "1")
+        let head = try CacheFixtures.hit(["Range": range], stored, method: .head)
+        #expect(head?.reply.status == 200, "Range is for GET")
+    }
+
+    static let ifRanges: [(String, Int)] = [
+        ("\"a\"", 206), ("\"b\"", 200), ("W/\"a\"", 200), ("a", 200), (CacheFixtures.date(-100), 206),
+        (CacheFixtures.date(-99), 200),
+    ]
+
+    @Test(arguments: ifRanges) func `If-Range gives the range of what it names, and all of anything else`(
+        condition: String, status: Int
+    ) throws {
+        let stored = try CacheFixtures.stored([
+            "Cache-Control": "max-age=100", "ETag": "\"a\"", "Last-Modified": CacheFixtures.date(-100),
+        ])
+        let request: HTTPFields = ["Range": "bytes=0-1", "If-Range": condition]
+        #expect(try CacheFixtures.hit(request, stored)?.reply.status == status)
+    }
+
+    @Test func `a range of what was decoded, or of an error, is not cut out`() throws {
+        let coded = try CacheFixtures.stored(["Cache-Control": "max-age=100", "Content-Encoding": "gzip"])
+        #expect(try CacheFixtures.decide(["Range": "bytes=0-1"], [coded], after: 1) == "load coded-range")
+        let error = try CacheFixtures.stored(["Cache-Control": "max-age=100"], status: 404)
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1"], error)?.reply.status == 404)
+    }
+
+    /// `Content-Range`, length of the content, other fields, and whether it can be stored.
+    static let parts: [(String, Int, HTTPFields, Bool)] = [
+        ("bytes 4-8/10", 5, [:], true),
+        ("bytes 4-8/*", 5, [:], true),
+        ("bytes 4-9/10", 5, [:], false),
+        ("bytes 4-10/10", 7, [:], false),
+        ("bytes 8-4/10", 5, [:], false),
+        ("bytes */10", 0, [:], false),
+        ("lines 4-8/10", 5, [:], false),
+        ("bytes 4-8", 5, [:], false),
+        ("bytes 4-8/99999999999999999999", 5, [:], false),
+        ("bytes 4-8/10", 5, ["Content-Encoding": "gzip"], false),
+        ("bytes 4-8/10", 5, ["Content-Type": "multipart/byteranges; boundary=x"], false),
+    ]
+
+    @Test(arguments: parts) func `a part is stored when its place is certain`(
+        range: String, length: Int, other: HTTPFields, isStored: Bool
+    ) throws {
+        var fields: HTTPFields = ["Cache-Control": "max-age=100", "Content-Range": range]
+        fields.append(contentsOf: other)
+        let stored = try CacheFixtures.stored(fields, status: 206, length: length)
+        #expect((stored != nil) == isStored)
+        #expect(stored?.part?.offset ?? 4 == 4)
+    }
+
+    @Test func `a part that is all of it is complete`() throws {
+        let stored = try Self.stored("bytes 0-9/10", length: 10)
+        #expect(stored?.part == nil && stored?.status == 200)
+        #expect(stored?.fields["Content-Range"] == nil)
+        #expect(try CacheFixtures.hit([:], stored)?.reply.status == 200)
+    }
+
+    /// What is asked of a stored `bytes 4-8/10`, and what is given of the stored bytes.
+    static let asked: [(HTTPFields, HTTPMethod, Range<Int>?)] = [
+        (["Range": "bytes=4-8"], .get, 0..<5),
+        (["Range": "bytes=6-7"], .get, 2..<4),
+        (["Range": "bytes=3-7"], .get, nil),
+        (["Range": "bytes=6-9"], .get, nil),
+        (["Range": "bytes=6-"], .get, nil),
+        (["Range": "bytes=-2"], .get, nil),
+        ([:], .get, nil),
+        ([:], .head, nil),
+    ]
+
+    @Test(arguments: asked) func `a part answers for what lies within it`(
+        request: HTTPFields, method: HTTPMethod, content: Range<Int>?
+    ) throws {
+        let hit = try CacheFixtures.hit(request, Self.stored("bytes 4-8/10", length: 5), method: method)
+        #expect(hit?.reply.content == content)
+        if content != nil { #expect(hit?.reply.status == 206) }
+    }
+
+    /// A stored part, its tag, and the `Range` that completes it.
+    static let missing: [(String, Int, String?, String?)] = [
+        ("bytes 0-4/10", 5, "\"a\"", "bytes=5-"),
+        ("bytes 0-4/*", 5, "\"a\"", "bytes=5-"),
+        ("bytes 4-9/10", 6, "\"a\"", "bytes=0-3"),
+        ("bytes 4-8/10", 5, "\"a\"", nil),
+        ("bytes 0-4/10", 5, "W/\"a\"", nil),
+        ("bytes 0-4/10", 5, nil, nil),
+    ]
+
+    @Test(arguments: missing) func `what is missing is asked for where both can be joined safely`(
+        range: String, length: Int, tag: String?, sent: String?
+    ) throws {
+        let validation = try CacheFixtures.validation([:], [Self.stored(range, length: length, tag: tag)])
+        #expect(validation?.request.fields["Range"] == sent)
+        #expect(validation?.request.fields["If-Range"] == (sent == nil ? nil : tag))
+        #expect(validation?.purpose == (sent == nil ? nil : .complete))
+    }
+
+    static func complete(_ fields: HTTPFields, status: Int = 206, length: Int = 5) throws -> CacheReception {
+        let stored = try #require(try stored("bytes 0-4/10", length: 5))
+        let query = try CacheFixtures.query(.get, [:], [stored])
+        guard case .revalidate(let validation) = query.decide(now: CacheFixtures.start + 1) else {
+            throw CancellationError()
+        }
+        return query.receive(CacheFixtures.arrival(fields, status: status, length: length, at: 1), for: validation)
+    }
+
+    @Test func `the missing part and the stored one become one response`() throws {
+        let reception = try Self.complete(["Content-Range": "bytes 5-9/10", "ETag": "\"a\"", "X": "2"])
+        let insertion = try #require(reception.insertion)
+        #expect(insertion.pieces == [.stored(0..<5), .received(0..<5)])
+        #expect(insertion.response.part == nil && insertion.response.status == 200)
+        #expect(insertion.response.bodyLength == 10)
+        guard case .stored(let hit) = reception.answer else {
+            Issue.record("\(reception.answer)")
+            return
+        }
+        #expect(hit.reply.status == 200 && hit.reply.content == 0..<10 && hit.reason == .completed)
+        #expect(hit.reply.fields["Content-Range"] == nil && hit.reply.fields["X"] == "2")
+        #expect(hit.reply.fields["Content-Length"] == "10")
+    }
+
+    @Test(arguments: [
+        ("bytes 5-9/10", "\"b\"", 206), ("bytes 5-9/10", "W/\"a\"", 206), ("bytes 6-9/10", "\"a\"", 206),
+        ("bytes 5-9/11", "\"a\"", 206), ("bytes */10", "\"a\"", 416),
+    ]) func `what cannot be joined is asked for again as a whole`(range: String, tag: String, status: Int) throws {
+        let length = range.contains("5-") ? 5 : 4
+        let reception = try Self.complete(["Content-Range": range, "ETag": tag], status: status, length: length)
+        guard case .sendAgain = reception.answer else {
+            Issue.record("\(reception.answer)")
+            return
+        }
+        #expect(reception.insertion == nil)
+    }
+
+    /// Parts of the caller's own choosing that meet a stored `bytes 4-6/10`: pieces and offset of what is stored then.
+    static let meetings: [(String, Int, [CacheInsertion.Piece], Int)] = [
+        ("bytes 7-8/10", 2, [.stored(0..<3), .received(0..<2)], 4),
+        ("bytes 2-3/10", 2, [.received(0..<2), .stored(0..<3)], 2),
+        ("bytes 2-5/10", 4, [.received(0..<2), .stored(0..<3)], 2),
+        ("bytes 5-8/10", 4, [.stored(0..<3), .received(2..<4)], 4),
+        ("bytes 2-8/10", 7, [.received(0..<2), .stored(0..<3), .received(5..<7)], 2),
+        ("bytes 5-5/10", 1, [.stored(0..<3)], 4),
+        ("bytes 8-9/10", 2, [.received(0..<2)], 8),
+    ]
+
+    @Test(arguments: meetings) func `parts that touch are joined, and others replace`(
+        range: String, length: Int, pieces: [CacheInsertion.Piece], offset: Int
+    ) throws {
+        let stored = try #require(try Self.stored("bytes 4-6/10", length: 3))
+        let query = try CacheFixtures.query(.get, ["Range": "bytes=0-0"], [stored])
+        let fields: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": range, "ETag": "\"a\""]
+        let insertion = query.receive(CacheFixtures.arrival(fields, status: 206, length: length)).insertion
+        #expect(insertion?.pieces == pieces)
+        #expect(insertion?.response.part == CachedPart(offset: offset, completeLength: 10))
+    }
+
+    @Test(arguments: [("\"a\"", false), ("W/\"a\"", false), ("\"b\"", true)])
+    func `a part replaces the complete response only when it is another one's`(tag: String, isStored: Bool) throws {
+        let stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=1", "ETag": "\"a\""]))
+        let query = try CacheFixtures.query(.get, ["Range": "bytes=0-1"], [stored])
+        let fields: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": "bytes 0-1/10", "ETag": tag]
+        let reception = query.receive(CacheFixtures.arrival(fields, status: 206, length: 2, at: 5))
+        #expect((reception.insertion != nil) == isStored)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct PolicyTests {
+    static let fresh = "max-age=100"
+
+    /// The steps of a plan in words: `deliver fresh, send policy`. An exclamation mark means that nothing steps in.
+    static func plan(
+        _ policy: CachePolicy, _ control: String?, after seconds: TimeInterval = 1, request: HTTPFields = [:],
+        method: HTTPMethod = .get
+    ) throws -> String {
+        let stored = try control.map { try CacheFixtures.stored(["Cache-Control": $0, "ETag": "\"1\""]) }
+        let query = try CacheFixtures.query(method, request, [stored ?? nil].compactMap(\.self), policy: policy)
+        return query.plan(now: CacheFixtures.start + seconds).steps.map(words).joined(separator: ", ")
+    }
+
+    static func words(_ step: CachePlan.Step) -> String {
+        switch step {
+        case .deliver(let hit): "deliver \(hit.reason.rawValue)"
+        case .send(let exchange): "\(verb(exchange)) \(exchange.reason.rawValue)" + (exchange.mayFallBack ? "" : "!")
+        case .refresh(let exchange): "refresh \(exchange.reason.rawValue)"
+        case .refuse(let reason): "refuse \(reason.rawValue)"
+        }
+    }
+
+    static func verb(_ exchange: CacheExchange) -> String {
+        exchange.request.fields.contains("If-None-Match") ? "ask" : "send"
+    }
+
+    /// Policy, what is stored, seconds since it came, and the steps.
+    static let table: [(CachePolicy, String?, TimeInterval, String)] = [
+        (.http, nil, 1, "send uri-miss"),
+        (.http, fresh, 1, "deliver fresh"),
+        (.http, fresh, 101, "ask expired"),
+        (
+            .http, "max-age=100, stale-while-revalidate=9", 101,
+            "deliver stale-while-revalidate, refresh stale-while-revalidate"
+        ),
+        (.cacheOnly, nil, 1, "refuse cache-only"),
+        (.cacheOnly, fresh, 1, "deliver fresh"),
+        (.cacheOnly, fresh, 101, "refuse cache-only"),
+        (.cacheOnly, "max-age=100, stale-while-revalidate=9", 101, "deliver stale-while-revalidate"),
+        (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 149, "deliver disconnected"),
+        (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 151, "refuse cache-only"),
+        (CachePolicy(.cacheOnly, maxStale: .seconds(50)), "max-age=1, must-revalidate", 9, "refuse cache-only"),
+        (CachePolicy(.cacheOnly, ttl: .zero), fresh, 1, "refuse cache-only"),
+        (.cacheThenNetwork, nil, 1, "send uri-miss"),
+        (.cacheThenNetwork, fresh, 1, "deliver fresh, ask policy!"),
+        (.cacheThenNetwork, fresh, 101, "ask expired"),
+        (.networkElseCache, nil, 1, "send uri-miss"),
+        (.networkElseCache, fresh, 1, "ask policy"),
+        (.networkElseCache, fresh, 101, "ask expired"),
+        (.networkOnly, nil, 1, "send policy!"),
+        (.networkOnly, fresh, 1, "send policy!"),
+        (CachePolicy(.http, ttl: .zero), fresh, 1, "send policy!"),
+        (CachePolicy(.networkElseCache, ttl: .seconds(-1)), fresh, 1, "send policy!"),
+    ]
+
+    @Test(arguments: table) func `each mode has its steps`(
+        policy: CachePolicy, stored: String?, elapsed: TimeInterval, steps: String
+    ) throws {
+        #expect(try Self.plan(policy, stored, after: elapsed) == steps)
+    }
+
+    @Test(arguments: CachePolicy.Mode.allCases) func `only-if-cached sends nothing in any mode`(
+        mode: CachePolicy.Mode
+    ) throws {
+        let request: HTTPFields = ["Cache-Control": "only-if-cached"]
+        for stored in [nil, Self.fresh] {
+            let steps = try Self.plan(CachePolicy(mode), stored, request: request)
+            let isRead = stored != nil && mode != .networkOnly
+            let refusal = mode == .cacheOnly ? "refuse cache-only" : "refuse only-if-cached"
+            #expect(steps == (isRead ? "deliver fresh" : refusal))
+        }
+    }
+
+    @Test(arguments: CachePolicy.Mode.allCases) func `a write is sent in every mode that sends, and never answered`(
+        mode: CachePolicy.Mode
+    ) throws {
+        let steps = try Self.plan(CachePolicy(mode), Self.fresh, method: .post)
+        let expected: [CachePolicy.Mode: String] = [.cacheOnly: "refuse cache-only", .networkOnly: "send policy!"]
+        #expect(steps == expected[mode] ?? "send method")
+    }
+
+    @Test(arguments: CachePolicy.Mode.allCases) func `what may be stored is the mode's to say`(
+        mode: CachePolicy.Mode
+    ) throws {
+        let plan = try CacheFixtures.query(policy: CachePolicy(mode)).plan(now: CacheFixtures.start)
+        #expect(plan.mayStore == ![.cacheOnly, .networkOnly].contains(mode))
+        let refused = try CacheFixtures.query(.get, ["Cache-Control": "no-store"], policy: CachePolicy(mode))
+        #expect(!refused.plan(now: CacheFixtures.start).mayStore)
+    }
+
+    // MARK: Failures
+
+    static let week = 604_800.0
+    static let bounded = CachePolicy(.networkElseCache, maxStale: .seconds(50))
+    static let status = CacheFailure.status(503)
+
+    /// Policy, response and request directives, failure, seconds since the response came (fresh for 100), and whether
+    /// it steps in.
+    static let failures: [(CachePolicy, String, String, CacheFailure, TimeInterval, Bool)] = [
+        (.networkElseCache, "", "", .disconnected, 50, true),
+        (.networkElseCache, "", "", .disconnected, 99 + week, true),
+        (.networkElseCache, "", "", .disconnected, 101 + week, false),
+        (.networkElseCache, "", "", status, 99 + week, true),
+        (.networkElseCache, "", "", .status(404), 50, false),
+        (.networkElseCache, "", "", .status(501), 50, false),
+        (bounded, "", "", .disconnected, 149, true),
+        (bounded, "", "", .disconnected, 151, false),
+        (bounded, "stale-if-error=80", "", .disconnected, 179, true),
+        (bounded, "stale-if-error=20", "", .disconnected, 149, true),
+        (bounded, "", "stale-if-error=80", status, 179, true),
+        (bounded, "", "stale-if-error=80", status, 181, false),
+        (bounded, "must-revalidate", "", .disconnected, 50, true),
+        (bounded, "must-revalidate", "", .disconnected, 101, false),
+        (bounded, "must-revalidate, stale-if-error=80", "", status, 101, false),
+        (bounded, "no-cache", "", .disconnected, 1, false),
+        (bounded, "", "no-cache", .disconnected, 1, false),
+        (bounded, "", "no-cache, stale-if-error=80", .disconnected, 1, true),
+        (bounded, "", "max-age=10", .disconnected, 20, false),
+        (bounded, "", "no-store", .disconnected, 1, false),
+        (.http, "", "", .disconnected, 99 + week, true),
+        (.http, "", "", .disconnected, 101 + week, false),
+        (.http, "", "", status, 101, false),
+        (.http, "stale-if-error=60", "", status, 159, true),
+        (.http, "stale-if-error=60", "", status, 161, false),
+        (.http, "stale-if-error=60", "", .status(500), 101, true),
+        (.http, "stale-if-error=60", "", .status(501), 101, false),
+        (CachePolicy(.http, maxStale: .seconds(10)), "", "", status, 109, true),
+        (CachePolicy(.http, maxStale: .seconds(10)), "", "", status, 111, false),
+        (CachePolicy(.networkElseCache, ttl: .seconds(100)), "no-cache, must-revalidate", "", status, 300, true),
+        (.networkOnly, "stale-if-error=60", "", .disconnected, 101, false),
+    ]
+
+    @Test(arguments: failures) func `a stored response steps in within its bounds, and never against a prohibition`(
+        policy: CachePolicy, response: String, request: String, failure: CacheFailure, elapsed: TimeInterval,
+        steps: Bool
+    ) throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100, \(response)"])
+        let fields: HTTPFields = request.isEmpty ? [:] : ["Cache-Control": request]
+        let query = try CacheFixtures.query(.get, fields, [stored].compactMap(\.self), policy: policy)
+        let hit = query.fallback(for: failure, now: CacheFixtures.start + elapsed)
+        #expect((hit != nil) == steps)
+        if let hit { #expect(hit.isStale == (elapsed >= 100)) }
+    }
+
+    @Test func `an invalidated response never steps in`() throws {
+        var stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100"]))
+        stored.isInvalidated = true
+        let query = try CacheFixtures.query(.get, [:], [stored], policy: .networkElseCache)
+        #expect(query.fallback(for: .disconnected, now: CacheFixtures.start) == nil)
+    }
+
+    @Test func `a server error is answered by what steps in, and is not stored`() throws {
+        let stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=1, stale-if-error=60"]))
+        let query = try CacheFixtures.query(.get, [:], [stored])
+        let error = CacheFixtures.arrival(["Cache-Control": "max-age=60"], status: 503, at: 30)
+        let reception = query.receive(error)
+        guard case .stored(let hit) = reception.answer else {
+            Issue.record("\(reception.answer)")
+            return
+        }
+        #expect(hit.reason == .staleIfError && hit.isStale && hit.ttl == -29)
+        #expect(reception.insertion == nil && reception.refusal == .error)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct StorageTests {
+    static let day = CacheFixtures.date(86_400)
+
+    /// Status, response `Cache-Control`, and why it is not stored.
+    static let responses: [(Int, String, CacheStorageRefusal?)] = [
+        (200, "max-age=60", nil),
+        (200, "", nil),
+        (200, "private", nil),
+        (200, "no-cache", nil),
+        (200, "private=\"x\", max-age=60", nil),
+        (200, "no-store", .noStore),
+        (200, "NO-STORE, max-age=60", .noStore),
+        (200, "no-store=x", .noStore),
+        (200, "no-store;x", .noStore),
+        (200, "x=\"no-store\"", nil),
+        (200, "x=\"a, no-store", .noStore),
+        (200, "max-age=60, must-understand, no-store", nil),
+        (599, "max-age=60, must-understand, no-store", .mustUnderstand),
+        (599, "max-age=60, must-understand", .mustUnderstand),
+        (599, "max-age=60", nil),
+        (599, "public", nil),
+        (599, "s-maxage=60", .notCacheable),
+        (201, "", .notCacheable),
+        (201, "max-age=60", nil),
+        (302, "", .notCacheable),
+        (302, "max-age=60", nil),
+        (403, "private", nil),
+        (404, "", nil),
+        (500, "", .notCacheable),
+        (500, "max-age=60", nil),
+        (304, "max-age=60", .status),
+        (412, "max-age=60", .status),
+        (416, "max-age=60", .status),
+        (429, "max-age=60", .status),
+        (511, "max-age=60", .status),
+        (103, "max-age=60", .status),
+        (206, "max-age=60", .part),
+    ]
+
+    @Test(arguments: responses) func `status and directives decide what is stored`(
+        status: Int, control: String, refusal: CacheStorageRefusal?
+    ) throws {
+        let fields: HTTPFields = control.isEmpty ? [:] : ["Cache-Control": control]
+        let reception = try CacheFixtures.query().receive(CacheFixtures.arrival(fields, status: status))
+        #expect(reception.refusal == refusal)
+        #expect((reception.insertion == nil) == (refusal != nil))
+        #expect(reception.insertion?.pieces ?? [.received(0..<10)] == [.received(0..<10)])
+    }
+
+    /// Method, response fields, and why it is not stored.
+    static let methods: [(HTTPMethod, HTTPFields, CacheStorageRefusal?)] = [
+        (.get, [:], nil),
+        (.head, ["Cache-Control": "max-age=60"], .method),
+        (.put, ["Cache-Control": "max-age=60", "Content-Location": "/list?page=2"], .method),
+        (.post, ["Cache-Control": "max-age=60", "Content-Location": "/list?page=2"], nil),
+        (.post, ["Expires": day, "Content-Location": "https://a.example/list?page=2"], nil),
+        (.post, ["Cache-Control": "max-age=60", "Content-Location": "/list?page=20"], .method),
+        (.post, ["Cache-Control": "max-age=60"], .method),
+        (.post, ["Last-Modified": day, "Content-Location": "/list?page=2"], .method),
+    ]
+
+    @Test(arguments: methods) func `a POST brings what a GET would when it says so`(
+        method: HTTPMethod, fields: HTTPFields, refusal: CacheStorageRefusal?
+    ) throws {
+        let reception = try CacheFixtures.query(method).receive(CacheFixtures.arrival(fields))
+        #expect(reception.refusal == refusal)
+        guard refusal == nil else { return }
+        #expect(reception.insertion?.response.key == (try CacheFixtures.query().key))
+    }
+
+    @Test func `a read of another method is stored by its content`() throws {
+        let policy = CachePolicy(.http, isRead: true)
+        func key(_ body: String, type: String = "application/json", policy: CachePolicy = policy) throws -> CacheKey? {
+            let request = HTTPRequest(
+                method: .post, url: try HTTPURL(CacheFixtures.url), fields: ["Content-Type": type],
+                body: .bytes(Data(body.utf8)))
+            return CacheKey(request, partition: .init(), policy: policy)
+        }
+        let one = try #require(try key("{\"a\":1}"))
+        #expect(try one == key("{\"a\":1}"))
+        #expect(try one != key("{\"a\":2}"))
+        #expect(try one != key("{\"a\":1}", type: "text/plain"))
+        #expect(try one != key("{\"a\":1}", policy: .http))
+        let request = HTTPRequest(method: .post, url: try HTTPURL(CacheFixtures.url), body: .bytes(Data("x".utf8)))
+        let query = CacheQuery(request, key: one, candidates: [], policy: policy)
+        let reception = query.receive(CacheFixtures.arrival(["Cache-Control": "max-age=60"]))
+        let stored = try #require(reception.insertion?.response)
+        #expect(stored.key == one && reception.invalidations.isEmpty)
+        let next = CacheQuery(request, key: one, candidates: [stored], policy: policy)
+        #expect(CacheFixtures.words(next.decide(now: CacheFixtures.start + 1)) == "use fresh")
+    }
+
+    @Test func `what came short, or must not be kept, is not stored`() throws {
+        let short = CacheFixtures.arrival(["Cache-Control": "max-age=60"], isComplete: false)
+        #expect(try CacheFixtures.query().storageRefusal(of: short) == .incomplete)
+        let whole = CacheFixtures.arrival(["Cache-Control": "max-age=60"])
+        #expect(
+            try CacheFixtures.query(.get, ["Cache-Control": "no-store"]).storageRefusal(of: whole) == .requestNoStore)
+        #expect(try CacheFixtures.query(.get, policy: .networkOnly).storageRefusal(of: whole) == .policy)
+        #expect(try CacheFixtures.query(.get, ["Authorization": "Bearer x"]).storageRefusal(of: whole) == nil)
+    }
+
+    @Test func `a server error replaces a good response only with a lifetime of its own`() throws {
+        let good = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=1, must-revalidate"]))
+        let query = try CacheFixtures.query(.get, [:], [good])
+        let guessed = CacheFixtures.arrival([:], status: 501, at: 50)
+        #expect(query.receive(guessed).refusal == .error)
+        let meant = CacheFixtures.arrival(["Cache-Control": "max-age=60"], status: 503, at: 50)
+        #expect(query.receive(meant).insertion?.response.status == 503)
+        let gone = CacheFixtures.arrival([:], status: 404, at: 50)
+        #expect(query.receive(gone).insertion?.response.status == 404)
+    }
+
+    @Test func `fields of the connection and withheld ones are not stored`() throws {
+        let fields: HTTPFields = [
+            "Cache-Control": "max-age=60, no-cache=\"A, date\"", "A": "1", "B": "2", "C": "3", "Connection": "C, close",
+            "Keep-Alive": "1", "Proxy-Authenticate": "x", "Proxy-Authentication-Info": "x", "Proxy-Connection": "x",
+            "Proxy-Authorization": "x", "TE": "x", "Transfer-Encoding": "chunked", "Upgrade": "x", "Set-Cookie": "s=1",
+            "Date": CacheFixtures.date(-1), "Clear-Site-Data": "\"cache\"",
+        ]
+        let names = try CacheFixtures.stored(fields)?.fields.map(\.name.text)
+        #expect(names == ["Cache-Control", "B", "Set-Cookie", "Date", "Clear-Site-Data"])
+    }
+
+    @Test func `a response without a date gets the time it came`() throws {
+        #expect(try CacheFixtures.stored([:])?.fields["Date"] == CacheFixtures.date(0))
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: [
+        ("https://a.example/x", "https://A.example:443/x#top", true),
+        ("https://a.example/~x", "https://a.example/%7ex", true),
+        ("https://a.example/%2fx", "https://a.example/%2Fx", true),
+        ("https://a.example/%2fx", "https://a.example//x", false),
+        ("https://a.example/x?a=1", "https://a.example/x?a=10", false),
+        ("https://a.example/x?a=1&b=2", "https://a.example/x?a=1%26b=2", false),
+        ("https://a.example/x", "https://a.example/x?", false),
+        ("https://a.example/x", "http://a.example/x", false),
+        ("https://a.example/x", "https://a.example:444/x", false),
+    ]) func `equal URLs have one key`(left: String, right: String, isEqual: Bool) throws {
+        let keys = try [left, right].map { CacheKey(url: try HTTPURL($0), partition: .init()) }
+        #expect((keys[0] == keys[1]) == isEqual)
+    }
+
+    @Test func `users, environments and methods have keys of their own`() throws {
+        let url = try HTTPURL("https://a.example/x")
+        let keys = [
+            CacheKey(url: url, partition: .init()),
+            CacheKey(url: url, partition: .init(identity: "alice")),
+            CacheKey(url: url, partition: .init(environment: "test")),
+            CacheKey(method: .post, url: url, partition: .init()),
+            CacheKey(method: .post, url: url, partition: .init(), contentDigest: "1"),
+        ]
+        #expect(Set(keys).count == keys.count)
+        #expect(CacheKey(method: .head, url: url, partition: .init()) == keys[0])
+    }
+}

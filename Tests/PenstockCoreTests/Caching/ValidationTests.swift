@@ -1,0 +1,227 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct ValidationTests {
+    static let modified = CacheFixtures.date(-5_000)
+
+    // MARK: The request (RFC 9111 §4.3.1)
+
+    /// Validators stored, the request's own fields, and the conditions sent.
+    static let requests: [(HTTPFields, HTTPFields, HTTPFields?)] = [
+        (["ETag": "\"a\""], [:], ["If-None-Match": "\"a\""]),
+        (["ETag": "W/\"a\""], [:], ["If-None-Match": "W/\"a\""]),
+        (["Last-Modified": modified], [:], ["If-Modified-Since": modified]),
+        (
+            ["ETag": "\"a\"", "Last-Modified": modified], [:],
+            ["If-None-Match": "\"a\"", "If-Modified-Since": modified]
+        ),
+        ([:], [:], nil),
+        (["ETag": "unquoted"], [:], nil),
+        (["Last-Modified": "yesterday"], [:], nil),
+        (["ETag": "\"a\""], ["If-None-Match": "\"b\", \"a\""], ["If-None-Match": "\"b\", \"a\""]),
+        (["ETag": "\"a\""], ["If-None-Match": "\"b\""], ["If-None-Match": "\"b\", \"a\""]),
+        (["ETag": "\"a,b\""], ["If-None-Match": "W/\"b,c\""], ["If-None-Match": "W/\"b,c\", \"a,b\""]),
+        (["Last-Modified": modified], ["If-None-Match": "\"b\""], nil),
+        (["Last-Modified": modified], ["If-Modified-Since": CacheFixtures.date(-9)], ["If-Modified-Since": modified]),
+        (["ETag": "\"a\""], ["If-None-Match": "*"], nil),
+        (["ETag": "\"a\"", "Last-Modified": modified], ["Range": "bytes=0-1"], ["If-None-Match": "\"a\""]),
+    ]
+
+    @Test(arguments: requests) func `a stale response is asked about by its validators`(
+        validators: HTTPFields, own: HTTPFields, conditions: HTTPFields?
+    ) throws {
+        var fields: HTTPFields = ["Cache-Control": "max-age=1"]
+        fields.append(contentsOf: validators)
+        let sent = try CacheFixtures.validation(own, [CacheFixtures.stored(fields)])?.request.fields
+        #expect((sent == nil) == (conditions == nil))
+        for name in ["If-None-Match", "If-Modified-Since"] as [HTTPFieldName] {
+            #expect(sent?[name] == conditions?[name])
+        }
+        #expect(sent?["Range"] == (sent == nil ? nil : own["Range"]))
+    }
+
+    @Test func `the tags of all variants are offered, the newest first, each once, ten at most`() throws {
+        let stored = try (0..<20).map { number in
+            try CacheFixtures.stored(
+                ["Cache-Control": "max-age=1", "Vary": "Foo", "ETag": "\"\(number / 2)\""], at: TimeInterval(number),
+                to: ["Foo": "\(number)"])
+        }
+        let sent = try CacheFixtures.validation(["Foo": "3"], stored)?.request.fields
+        #expect(sent?["If-None-Match"] == #""1", "9", "8", "7", "6", "5""#)
+    }
+
+    @Test(arguments: ["If-Match", "If-Unmodified-Since"] as [HTTPFieldName])
+    func `conditions for the origin are left to it`(name: HTTPFieldName) throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"a\""])
+        #expect(try CacheFixtures.decide([name: "\"a\""], [stored], after: 1) == "load origin-condition")
+    }
+
+    // MARK: Conditions of the caller's (RFC 9111 §4.3.2)
+
+    static let date = CacheFixtures.date(0)
+    static let conditions: [(HTTPFields, HTTPFields, Int)] = [
+        (["ETag": "\"a\""], ["If-None-Match": "\"a\""], 304),
+        (["ETag": "\"a\""], ["If-None-Match": "W/\"a\""], 304),
+        (["ETag": "W/\"a\""], ["If-None-Match": "\"a\""], 304),
+        (["ETag": "\"a\""], ["If-None-Match": "\"x\", \"a\""], 304),
+        (["ETag": "\"a\""], ["If-None-Match": "\"A\""], 200),
+        (["ETag": "\"a\""], ["If-None-Match": "*"], 304),
+        (["ETag": "\"a\""], ["If-None-Match": "a"], 200),
+        ([:], ["If-None-Match": "\"a\""], 200),
+        (["ETag": "\"a\"", "Last-Modified": modified], ["If-None-Match": "\"b\"", "If-Modified-Since": date], 200),
+        (["ETag": "\"a\"", "Last-Modified": modified], ["If-None-Match": "\"a\"", "If-Modified-Since": "x"], 304),
+        (["Last-Modified": modified], ["If-Modified-Since": modified], 304),
+        (["Last-Modified": modified], ["If-Modified-Since": CacheFixtures.date(-4_000)], 304),
+        (["Last-Modified": modified], ["If-Modified-Since": CacheFixtures.date(-6_000)], 200),
+        (["Last-Modified": modified], ["If-Modified-Since": "last week"], 200),
+        (["Date": date], ["If-Modified-Since": date], 304),
+        ([:], ["If-Modified-Since": CacheFixtures.date(-1)], 200),
+    ]
+
+    @Test(arguments: conditions) func `a fresh response answers the caller's conditions`(
+        stored: HTTPFields, request: HTTPFields, status: Int
+    ) throws {
+        var fields: HTTPFields = ["Cache-Control": "max-age=100", "Content-Type": "text/plain"]
+        fields.append(contentsOf: stored)
+        let hit = try #require(try CacheFixtures.hit(request, CacheFixtures.stored(fields)))
+        #expect(hit.reply.status == status)
+        #expect((hit.reply.content == nil) == (status == 304))
+        #expect(hit.reply.fields["ETag"] == stored["ETag"])
+        #expect((hit.reply.fields["Content-Type"] == nil) == (status == 304))
+    }
+
+    @Test func `conditions mean nothing to a stored error`() throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"a\""], status: 404)
+        #expect(try CacheFixtures.hit(["If-None-Match": "\"a\""], stored)?.reply.status == 404)
+    }
+}
+
+@Suite struct NotModifiedTests {
+    static let modified = CacheFixtures.date(-5_000)
+
+    /// Asks about `stored` after 50 s, and receives a 304 with `fields`.
+    static func receive(
+        _ fields: HTTPFields, stored: [CachedResponse?], request: HTTPFields = [:], policy: CachePolicy = .http
+    ) throws -> CacheReception {
+        let query = try CacheFixtures.query(.get, request, stored.compactMap(\.self), policy: policy)
+        guard case .revalidate(let validation) = query.decide(now: CacheFixtures.start + 50) else {
+            throw CancellationError()
+        }
+        return query.receive(CacheFixtures.arrival(fields, status: 304, length: 0, at: 50), for: validation)
+    }
+
+    static func stored(_ fields: HTTPFields, to request: HTTPFields = [:]) throws -> CachedResponse? {
+        var all: HTTPFields = ["Cache-Control": "max-age=10", "X": "1", "Content-Type": "text/plain"]
+        all.merge(fields)
+        return try CacheFixtures.stored(all, to: request)
+    }
+
+    static func hit(_ reception: CacheReception) -> CacheHit? {
+        if case .stored(let hit) = reception.answer { hit } else { nil }
+    }
+
+    /// What is stored, what the 304 has, whether it answers, and whether it updates.
+    static let table: [(HTTPFields, HTTPFields, Bool, Bool)] = [
+        (["ETag": "\"a\""], ["ETag": "\"a\""], true, true),
+        (["ETag": "\"a\""], ["ETag": "\"b\""], false, false),
+        (["ETag": "W/\"a\""], ["ETag": "W/\"a\""], true, true),
+        (["ETag": "\"a\""], ["ETag": "W/\"a\""], true, true),
+        (["ETag": "W/\"a\""], ["ETag": "\"a\""], true, false),
+        (["ETag": "\"a\""], [:], true, true),
+        (["Last-Modified": modified], ["Last-Modified": modified], true, true),
+        (["Last-Modified": modified], ["Last-Modified": CacheFixtures.date(-1)], false, false),
+        (["Last-Modified": modified], [:], true, true),
+        (["Last-Modified": modified], ["Last-Modified": modified, "ETag": "\"a\""], true, true),
+        (["Last-Modified": modified], ["ETag": "\"a\""], false, false),
+        (["ETag": "\"a\""], ["ETag": "\"a\"", "Cache-Control": "no-store"], true, false),
+    ]
+
+    @Test(arguments: table) func `a 304 speaks of the response whose validator it has`(
+        old: HTTPFields, new: HTTPFields, answers: Bool, updates: Bool
+    ) throws {
+        let reception = try Self.receive(new, stored: [Self.stored(old)])
+        #expect((Self.hit(reception) != nil) == answers)
+        #expect(!reception.updates.isEmpty == updates)
+        if !answers, case .sendAgain = reception.answer {} else if !answers { Issue.record("\(reception.answer)") }
+        #expect(reception.insertion == nil)
+    }
+
+    @Test func `its fields replace the stored ones, but for those of the body`() throws {
+        let stored = try Self.stored(["ETag": "\"a\"", "Age": "5", "Y": "1", "Content-Length": "10"])
+        let fields: HTTPFields = [
+            "X": "2", "Content-Foo": "2", "Content-Type": "text/html", "Content-Length": "0", "Content-Encoding": "br",
+            "Content-Range": "bytes 0-1/2", "Connection": "Secret", "Secret": "1", "Keep-Alive": "1",
+        ]
+        let reception = try Self.receive(fields, stored: [stored])
+        let updated = try #require(reception.updates.first?.updated)
+        let expected: HTTPFields = [
+            "X": "2", "Y": "1", "Content-Foo": "2", "Content-Type": "text/plain", "Content-Length": "10",
+            "Cache-Control": "max-age=10", "ETag": "\"a\"", "Date": CacheFixtures.date(50),
+        ]
+        #expect(Set(updated.fields) == Set(expected))
+        let hit = try #require(Self.hit(reception))
+        #expect(hit.reason == .validated && !hit.isStale && hit.age == 0 && hit.reply.status == 200)
+        #expect(hit.reply.content == 0..<10)
+        #expect(try CacheFixtures.decide([:], [updated], after: 59) == "use fresh")
+        #expect(try CacheFixtures.decide([:], [updated], after: 61) == "revalidate expired")
+    }
+
+    @Test func `the caller's own condition is answered by what was validated`() throws {
+        let stored = try Self.stored(["ETag": "\"a\"", "Last-Modified": Self.modified])
+        let same = try Self.receive(["ETag": "\"a\""], stored: [stored], request: ["If-None-Match": "\"a\""])
+        #expect(Self.hit(same)?.reply.status == 304)
+        let other = try Self.receive(["ETag": "\"a\""], stored: [stored], request: ["If-None-Match": "\"b\""])
+        #expect(Self.hit(other)?.reply.status == 200)
+        let date = try Self.receive(["ETag": "\"a\""], stored: [stored], request: ["If-Modified-Since": Self.modified])
+        #expect(Self.hit(date)?.reply.status == 304)
+    }
+
+    @Test func `a 304 about what only the caller has goes to the caller`() throws {
+        let stored = try Self.stored(["ETag": "\"a\""])
+        let reception = try Self.receive(["ETag": "\"b\""], stored: [stored], request: ["If-None-Match": "\"b\""])
+        guard case .response = reception.answer else {
+            Issue.record("\(reception.answer)")
+            return
+        }
+        #expect(reception.updates.isEmpty)
+    }
+
+    @Test func `a 304 that nobody asked for is passed on and changes nothing`() throws {
+        let query = try CacheFixtures.query(.get, [:], [Self.stored(["ETag": "\"a\""])].compactMap(\.self))
+        let reception = query.receive(CacheFixtures.arrival(["ETag": "\"a\""], status: 304))
+        guard case .response = reception.answer else {
+            Issue.record("\(reception.answer)")
+            return
+        }
+        #expect(reception.updates.isEmpty && reception.insertion == nil)
+    }
+
+    @Test func `a 304 may choose another variant, which then has a place of its own`() throws {
+        let first = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"])
+        let second = try Self.stored(["ETag": "\"b\"", "Vary": "Foo"], to: ["Foo": "2"])
+        let request: HTTPFields = ["Foo": "3"]
+        let reception = try Self.receive(["ETag": "\"b\""], stored: [first, second], request: request)
+        let update = try #require(reception.updates.first)
+        #expect(reception.updates.count == 1)
+        #expect(update.stored == second)
+        #expect(update.updated.variant.selectors == [.init(name: "foo", value: "3")])
+        #expect(try CacheFixtures.decide(request, [update.updated], after: 51) == "use fresh")
+    }
+
+    @Test func `a strong tag updates every response that has it`() throws {
+        let first = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"])
+        let second = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "2"])
+        let reception = try Self.receive(["ETag": "\"a\""], stored: [first, second], request: ["Foo": "1"])
+        #expect(reception.updates.map(\.stored) == [first, second])
+        #expect(reception.updates.map(\.updated.variant) == [first?.variant, second?.variant])
+        #expect(Self.hit(reception)?.stored.variant == first?.variant)
+    }
+
+    @Test func `an invalidated response is valid again after a 304`() throws {
+        var stored = try #require(try Self.stored(["ETag": "\"a\""]))
+        stored.isInvalidated = true
+        let updated = try Self.receive(["ETag": "\"a\""], stored: [stored]).updates.first?.updated
+        #expect(updated?.isInvalidated == false)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import PenstockCore
+import Testing
+
+@Suite struct VaryTests {
+    static func fields(_ pairs: [(String, String)]) -> HTTPFields {
+        HTTPFields(pairs.map { HTTPField(name: HTTPFieldName($0.0), value: $0.1) })
+    }
+
+    /// `Vary`, the stored request's fields, the new request's, and whether they match.
+    static let table: [(String, [(String, String)], [(String, String)], Bool)] = [
+        ("Foo", [("Foo", "1")], [("Foo", "1")], true),
+        ("foo", [("FOO", "1")], [("Foo", "1")], true),
+        ("Foo", [("Foo", "1")], [("Foo", "2")], false),
+        ("Foo", [("Foo", "a")], [("Foo", "A")], false),
+        ("Foo", [("Foo", "1")], [], false),
+        ("Foo", [], [("Foo", "1")], false),
+        ("Foo", [], [], true),
+        ("Foo", [("Foo", "")], [], false),
+        ("Foo", [], [("Foo", "")], false),
+        ("Foo", [("Foo", "")], [("Foo", "")], true),
+        ("Foo", [("Foo", "1")], [("Foo", "1"), ("Bar", "2")], true),
+        ("Foo, Bar", [("Foo", "1"), ("Bar", "2")], [("Bar", "2"), ("Foo", "1")], true),
+        ("Foo, Bar", [("Foo", "1"), ("Bar", "2")], [("Foo", "1")], false),
+        ("Foo", [("Foo", "1, 2")], [("Foo", "1"), ("Foo", "2")], true),
+        ("Foo", [("Foo", "1,2")], [("Foo", " 1 ,  2 ")], true),
+        ("Foo", [("Foo", "1, 2")], [("Foo", "2, 1")], false),
+        ("Foo", [("Foo", "\"1, 2\"")], [("Foo", "\"1,2\"")], false),
+        ("Foo", [("Foo", "1 2")], [("Foo", "12")], false),
+        ("*", [], [], false),
+        ("Foo, *", [("Foo", "1")], [("Foo", "1")], false),
+        (", *", [], [], false),
+        ("", [("Foo", "1")], [("Foo", "2")], true),
+        ("Accept-Encoding", [("Accept-Encoding", "gzip, BR")], [("Accept-Encoding", "GZip,br")], true),
+        ("Accept-Encoding", [("Accept-Encoding", "gzip")], [("Accept-Encoding", "gzip, br")], false),
+        ("Accept-Language", [("Accept-Language", "en, de ; q=0.5")], [("Accept-Language", "EN,de;q=0.5")], true),
+        ("Accept-Language", [("Accept-Language", "en, de")], [("Accept-Language", "de, en")], false),
+        ("Cookie", [("Cookie", "a=1")], [("Cookie", "a=1")], true),
+        ("Cookie", [("Cookie", "a=1")], [("Cookie", "A=1")], false),
+    ]
+
+    @Test(arguments: table) func `a stored response is for requests with the same nominated fields`(
+        vary: String, old: [(String, String)], new: [(String, String)], matches: Bool
+    ) throws {
+        let response: HTTPFields = ["Cache-Control": "max-age=100", "Vary": vary]
+        let stored = try CacheFixtures.stored(response, to: Self.fields(old))
+        let decision = try CacheFixtures.decide(Self.fields(new), [stored], after: 1)
+        #expect(decision == (matches ? "use fresh" : "load vary-mismatch"))
+    }
+
+    /// `Accept-Language` of the new request, and whether a response in German is what it wants most.
+    static let languages: [(String, Bool)] = [
+        ("de", true), ("DE", true), ("fr;q=0.5, de;q=1.0", true), ("fr;q=0.5, de", true), ("fr, de", false),
+        ("fr, de;q=0.9", false), ("de-AT", false), ("*", false), ("de, *;q=0.1", true), ("de;q=0", false),
+        ("de;q=x", false), ("de;x=1", false), ("", false),
+    ]
+
+    @Test(arguments: languages) func `the language that a request prefers to all others is enough`(
+        language: String, matches: Bool
+    ) throws {
+        let response: HTTPFields = [
+            "Cache-Control": "max-age=100", "Vary": "Accept-Language, Foo", "Content-Language": "de",
+        ]
+        let stored = try CacheFixtures.stored(response, to: ["Accept-Language": "en, de", "Foo": "1"])
+        let request: HTTPFields = ["Accept-Language": language, "Foo": "1"]
+        let expected = matches ? "use fresh" : "load vary-mismatch"
+        #expect(try CacheFixtures.decide(request, [stored], after: 1) == expected)
+        let other: HTTPFields = ["Accept-Language": language, "Foo": "2"]
+        #expect(try CacheFixtures.decide(other, [stored], after: 1) == "load vary-mismatch")
+    }
+
+    @Test func `the most recent of those that match is used`() throws {
+        let old = try CacheFixtures.stored(["Cache-Control": "max-age=100", "Vary": "Foo", "X": "old"])
+        let new = try CacheFixtures.stored(["Cache-Control": "max-age=100", "X": "new"], at: 5)
+        for candidates in [[old, new], [new, old]] {
+            let query = try CacheFixtures.query(.get, [:], candidates.compactMap(\.self))
+            guard case .use(let hit) = query.decide(now: CacheFixtures.start + 6) else {
+                Issue.record("no hit")
+                continue
+            }
+            #expect(hit.stored.fields["X"] == "new")
+        }
+    }
+
+    @Test func `an entry that matches no more is still offered by its tag`() throws {
+        let response: HTTPFields = ["Cache-Control": "max-age=100", "Vary": "Foo", "ETag": "\"1\""]
+        let stored = try CacheFixtures.stored(response, to: ["Foo": "1"])
+        let validation = try CacheFixtures.validation(["Foo": "2"], [stored], after: 1)
+        #expect(validation?.request.fields["If-None-Match"] == "\"1\"")
+        #expect(validation?.request.fields["Foo"] == "2")
+        #expect(validation?.reason == .varyMismatch)
+        #expect(validation?.selected == nil)
+    }
+
+    @Test func `credentials that a variant is selected by are stored as a digest`() throws {
+        let response: HTTPFields = ["Cache-Control": "max-age=100", "Vary": "Authorization"]
+        let stored = try #require(try CacheFixtures.stored(response, to: ["Authorization": "Bearer secret"]))
+        #expect(!"\(stored.variant)".contains("secret"))
+        #expect(try CacheFixtures.decide(["Authorization": "Bearer secret"], [stored], after: 1) == "use fresh")
+        #expect(try CacheFixtures.decide(["Authorization": "Bearer other"], [stored], after: 1) == "load vary-mismatch")
+    }
+}
