@@ -1,0 +1,89 @@
+import Foundation
+import PenstockCore
+
+/// Bodies that are still being written: their pieces are in the file, and nothing points at them.
+extension CacheDatabase {
+    /// A body that nobody has added to for so long, and that nobody says is alive, is taken for left behind.
+    private static let lease: Int64 = 120
+
+    /// Adds a piece to a body, the first of which makes the body known.
+    ///
+    /// - Returns: `false` when the body was removed in the meantime.
+    func append(
+        _ bytes: Data, at index: Int, of place: CacheRow.BodyPlace, for key: CacheKey
+    ) throws(SQLiteError) -> Bool {
+        if index == 0 {
+            try connection.statement("INSERT INTO unfinished VALUES (?, ?, ?, 0, ?)").run(
+                place.number, CacheHash.identity(key.partition.identity),
+                CacheHash.environment(key.partition.environment), Self.seconds(now))
+        }
+        guard try isUnfinished(place.number) else { return false }
+        try putChunk(bytes, at: index, of: place)
+        try connection.statement("UPDATE unfinished SET size = size + ?, renewed = ? WHERE body = ?")
+            .run(Int64(bytes.count), Self.seconds(now), place.number)
+        totals.bytes += Int64(bytes.count)
+        try makeRoom()
+        return true
+    }
+
+    /// Makes a body the one of a response.
+    ///
+    /// - Parameter last: its last piece.
+    func finish(
+        _ response: CachedResponse, _ place: CacheRow.BodyPlace, last: Data
+    ) throws(SQLiteError) -> Stored? {
+        guard try isUnfinished(place.number) else { return nil }
+        if !last.isEmpty { try putChunk(last, at: (place.length - last.count) / place.chunkBytes, of: place) }
+        try forget(place.number)
+        return try putEntry(response, place, content: nil)
+    }
+
+    /// Removes a body that will not be finished.
+    func abandon(_ body: Int64) throws(SQLiteError) {
+        guard try isUnfinished(body) else { return }
+        try deleteChunks(of: body)
+        try forget(body)
+    }
+
+    /// Removes what was left behind by a process that is gone.
+    ///
+    /// - Parameter alive: the bodies that this process is writing.
+    func sweep(alive: Set<Int64>) throws(SQLiteError) {
+        let now = Self.seconds(now)
+        for body in alive {
+            try connection.statement("UPDATE unfinished SET renewed = ? WHERE body = ?").run(now, body)
+        }
+        let left = try bodies("abs(renewed - ?) > ?", [now, Self.lease])
+        for body in left { try abandon(body) }
+    }
+
+    /// Removes the bodies that are being written for what is selected.
+    func removeUnfinished(_ selection: CacheSelection) throws(SQLiteError) {
+        let condition = Self.condition(selection)
+        for body in try bodies(condition.sql, condition.values) { try abandon(body) }
+    }
+
+    private func bodies(_ sql: String, _ values: [Int64]) throws(SQLiteError) -> [Int64] {
+        let statement = try connection.statement("SELECT body FROM unfinished WHERE \(sql)")
+        defer { statement.reset() }
+        try statement.bind(values)
+        var bodies: [Int64] = []
+        while try statement.step() { bodies.append(statement.int(0)) }
+        return bodies
+    }
+
+    private func isUnfinished(_ body: Int64) throws(SQLiteError) -> Bool {
+        let statement = try connection.statement("SELECT 1 FROM unfinished WHERE body = ?")
+        defer { statement.reset() }
+        try statement.bind(body, at: 1)
+        return try statement.step()
+    }
+
+    /// Takes the mark off a body, and its pieces out of the totals.
+    private func forget(_ body: Int64) throws(SQLiteError) {
+        let statement = try connection.statement("DELETE FROM unfinished WHERE body = ? RETURNING size")
+        defer { statement.reset() }
+        try statement.bind(body, at: 1)
+        while try statement.step() { totals.bytes -= statement.int(0) }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import PenstockCore
+
+/// The connection that reads. A look-up runs on the thread that asks, behind a lock.
+///
+/// Unchecked because the connection is touched with the lock held, and never otherwise.
+final class CacheReader: @unchecked Sendable {
+    enum Outcome<Value> {
+        case found(Value)
+        /// There is no connection now.
+        case closed
+        case failed(SQLiteError)
+    }
+
+    /// What a look-up brought.
+    struct Found {
+        var responses: [StoredResponse] = []
+        /// Rows that are not what was written.
+        var damaged: [Int64] = []
+        /// It is time to write down what was used.
+        var hasManyUses = false
+    }
+
+    /// Uses that are remembered before they are written down or, for the older ones, forgotten.
+    private static let maximumUses = 65_536
+    /// The first variant of a key brings its body along, if that stands in the row; the others only a short one.
+    private static let companionBytes = 1_024
+
+    private let lock = NSLock()
+    private let limits: CacheLimits
+    private let time: TimeSource
+    private var connection: SQLiteConnection?
+    private var find: SQLiteStatement?
+    private var uses: [Int64] = []
+
+    init(limits: CacheLimits, time: TimeSource) {
+        self.limits = limits
+        self.time = time
+    }
+
+    var isOpen: Bool { lock.withLock { connection != nil } }
+
+    /// Takes a connection for reading, or lets go of the one there is.
+    func use(_ new: SQLiteConnection?) throws(SQLiteError) {
+        let statement = try new?.statement("SELECT id, head, content FROM entry WHERE id BETWEEN ? AND ?")
+        lock.withLock {
+            find = statement
+            connection = new
+        }
+    }
+
+    /// The responses of a key, with the bodies that stand in their rows.
+    func responses(for key: CacheKey) -> Outcome<Found> {
+        let bytes = CacheRow.bytes(of: key)
+        let rows = CacheHash.rows(bytes)
+        let times = limits.validTimes(at: time.date())
+        lock.lock()
+        defer { lock.unlock() }
+        guard let find else { return .closed }
+        defer { find.reset() }
+        do throws(SQLiteError) {
+            var found = Found()
+            try find.bind(rows.first, at: 1)
+            try find.bind(rows.last, at: 2)
+            while try find.step() { try read(find, key, bytes, times, into: &found) }
+            found.hasManyUses = uses.count >= Self.maximumUses
+            return .found(found)
+        } catch { return .failed(error) }
+    }
+
+    private func read(
+        _ statement: SQLiteStatement, _ key: CacheKey, _ bytes: [UInt8], _ times: ClosedRange<Date>?,
+        into found: inout Found
+    ) throws(SQLiteError) {
+        let id = statement.int(0)
+        let head = try statement.bytes(1)
+        do throws(Malformed) {
+            let front = try CacheRow.front(of: head, row: id)
+            guard Self.areEqual(front.key, bytes) else { return }
+            let row = try CacheRow(front, key: key)
+            if let times, !times.contains(row.response.responseTime) { return }
+            let isFirst = found.responses.isEmpty
+            let body = isFirst || front.body.length <= Self.companionBytes ? front.body : nil
+            let content = try body.flatMap { place throws(Malformed) in try Self.content(statement, place) }
+            found.responses.append(StoredResponse(row.response, entry: row.entry(id), body: content))
+            note(id)
+        } catch { found.damaged.append(id) }
+    }
+
+    private static func areEqual(_ key: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> Bool {
+        guard key.count == bytes.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            guard let left = key.baseAddress, let right = bytes.baseAddress else { return true }
+            return memcmp(left, right, bytes.count) == 0
+        }
+    }
+
+    /// The body that stands in the row; `nil` for one that is in pieces.
+    private static func content(_ statement: SQLiteStatement, _ place: CacheRow.BodyPlace) throws(Malformed) -> Data? {
+        guard place.number == 0 else { return nil }
+        guard let bytes = try? statement.bytes(2), bytes.count == place.length,
+            CacheHash.body(bytes, place.version) == place.checksum
+        else { throw Malformed() }
+        return Data(bytes)
+    }
+
+    private func note(_ row: Int64) {
+        if uses.count < Self.maximumUses { uses.append(row) }
+    }
+
+    /// Counts uses that somebody else saw.
+    func touch(_ rows: [Int64]) {
+        lock.withLock { uses.append(contentsOf: rows.prefix(Self.maximumUses - min(uses.count, Self.maximumUses))) }
+    }
+
+    /// The rows that were used, in their order, to be written down.
+    func takeUses() -> [Int64] {
+        lock.withLock {
+            defer { uses = [] }
+            return uses
+        }
+    }
+
+    var useCount: Int { lock.withLock { uses.count } }
+
+    /// Some of a body; `nil` at its end, and when it is no longer there.
+    func bytes(of entry: CacheEntryID, from offset: Int) -> Outcome<Data?> {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let connection else { return .closed }
+        do throws(SQLiteError) { return .found(try Self.bytes(connection, entry, offset)) } catch {
+            return .failed(error)
+        }
+    }
+
+    private static func bytes(
+        _ connection: SQLiteConnection, _ entry: CacheEntryID, _ offset: Int
+    ) throws(SQLiteError) -> Data? {
+        let statement = try connection.statement("SELECT id, head, content FROM entry WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind(entry.row, at: 1)
+        guard try statement.step() else { return nil }
+        let head = try statement.bytes(1)
+        do throws(Malformed) {
+            let place = try CacheRow.front(of: head, row: entry.row).body
+            guard place.version == entry.version, offset >= 0, offset < place.length else { return nil }
+            if let content = try content(statement, place) { return content.dropFirst(offset) }
+            return try chunk(connection, place, offset)
+        } catch { return nil }
+    }
+
+    private static func chunk(
+        _ connection: SQLiteConnection, _ place: CacheRow.BodyPlace, _ offset: Int
+    ) throws(Malformed) -> Data {
+        let index = offset / place.chunkBytes
+        let start = index * place.chunkBytes
+        guard index < CacheDatabase.maximumChunks,
+            let bytes = try? read(connection, CacheDatabase.chunkRow(place.number, index), place.version),
+            bytes.count == min(place.chunkBytes, place.length - start)
+        else { throw Malformed() }
+        return bytes.dropFirst(offset - start)
+    }
+
+    private static func read(
+        _ connection: SQLiteConnection, _ row: Int64, _ version: UInt64
+    ) throws(SQLiteError) -> Data? {
+        let statement = try connection.statement("SELECT checksum, bytes FROM chunk WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind(row, at: 1)
+        guard try statement.step() else { return nil }
+        let bytes = try statement.bytes(1)
+        let sum = UInt64(bitPattern: statement.int(0))
+        return CacheHash.chunk(bytes, version, row: row) == sum ? Data(bytes) : nil
+    }
+}

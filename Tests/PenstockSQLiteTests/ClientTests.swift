@@ -1,0 +1,82 @@
+import Foundation
+import PenstockCore
+import PenstockSQLite
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// A client over the cache on disk.
+@Suite struct ClientTests {
+    private struct News: Endpoint {
+        typealias Output = Data
+        var route: Route { .get("/news") }
+    }
+
+    /// One run of an app: its client, and how often it asked the server.
+    private struct Run: Sendable {
+        let stub = StubTransport { _ in
+            HTTPResponse(status: 200, fields: ["Cache-Control": "max-age=600"], body: Data("the news of alice".utf8))
+        }
+        let store: LayeredCacheStore
+        let client: APIClient
+
+        init(_ folder: Folder, identity: String = "alice") {
+            store = LayeredCacheStore(
+                over: SQLiteCacheStore(.init(file: folder.url.appendingPathComponent("http.sqlite"))))
+            var configuration = APIClient.Configuration(services: [
+                Service(.main, [.production: "https://news.example"])
+            ])
+            configuration.environment = .production
+            configuration.cache = .store(store)
+            configuration.options.cache = .http
+            configuration.identity = { identity }
+            client = APIClient(configuration, transport: stub)
+        }
+    }
+
+    @Test("What one run of an app stored, the next one finds on disk, and then in memory", .covers("S2.14", "S3.10"))
+    func restart() async throws {
+        let folder = try Folder()
+        let first = Run(folder)
+        #expect(try await first.client.response(for: News()).source == .network)
+        #expect(try await first.client.response(for: News()).source == .memory)
+        await first.store.close()
+        let second = Run(folder)
+        #expect(try await second.client.response(for: News()).source == .disk)
+        #expect(try await second.client.response(for: News()).source == .memory)
+        #expect(second.stub.requests.isEmpty)
+        await second.store.close()
+    }
+
+    @Test("What was cleared is gone after a restart too", .covers("S2.18"))
+    func cleared() async throws {
+        let folder = try Folder()
+        let first = Run(folder)
+        _ = try await first.client.send(News())
+        #expect(await first.client.clearCache(.all))
+        await first.store.close()
+        let second = Run(folder)
+        #expect(try await second.client.response(for: News()).source == .network)
+        await second.store.close()
+    }
+
+    @Test("After signing out no byte of what was loaded is in any file", .covers("H28", "S4.13"))
+    func forgotten() async throws {
+        let folder = try Folder()
+        let run = Run(folder)
+        _ = try await run.client.send(News())
+        await run.store.flush()
+        #expect(try folder.holds("the news of alice"))
+        #expect(await run.client.forget(identity: "alice"))
+        #expect(try !folder.holds("the news of alice"))
+        #expect(try await run.client.response(for: News()).source == .network)
+        await run.store.close()
+    }
+}
+
+extension Folder {
+    /// Whether a text stands in one of its files.
+    fileprivate func holds(_ text: String) throws -> Bool {
+        try bytes.range(of: Data(text.utf8)) != nil
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockSQLite
+
+/// Several processes with one file, and processes that are killed.
+@Suite(.timeLimit(.minutes(10)), .covers("H29"))
+struct ProcessTests {
+    /// Beside the test bundle, wherever the build put both.
+    private static let writer: URL? = {
+        let bundles = Bundle.allBundles.filter { $0.bundlePath.hasSuffix(".xctest") }.map(\.bundleURL)
+        let programs = [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0])]
+        let folders = (bundles + programs).flatMap { [$0, $0.deletingLastPathComponent()] }
+        return folders.map { $0.appendingPathComponent("cache-writer") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
+    private static func start(_ arguments: [String]) throws -> Process {
+        let process = Process()
+        guard let writer else { throw CocoaError(.fileNoSuchFile) }
+        process.executableURL = writer
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    /// - Returns: how many responses were found, all of them right.
+    private static func verify(_ file: URL, _ events: Events) async throws -> Int {
+        let store = SQLiteCacheStore(.init(file: file, onEvent: events.receive))
+        var found = 0
+        for index in 0..<40 {
+            for stored in await store.find(try Sample.key("/\(index)")) {
+                await Sample.verify(stored, in: store, "/\(index)")
+                found += 1
+            }
+        }
+        await store.close()
+        return found
+    }
+
+    @Test("A process that is killed while it writes leaves right bytes")
+    func kills() async throws {
+        let folder = try Folder()
+        let events = Events()
+        var random = Seeded(seed: UInt64.random(in: 1...1_000_000))
+        print("kill seed \(random.seed)")
+        var found = 0
+        for round in 0..<12 {
+            let process = try Self.start([folder.file.path, "\(random.next() >> 1)"])
+            // How far it comes decides nothing but where it is killed.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...200, using: &random)))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            found = try await Self.verify(folder.file, events)
+            #expect(
+                !events.contains { if case .setAside = $0 { true } else { false } }, "round \(round): \(events.all)")
+        }
+        #expect(found > 0, "nothing was ever written")
+    }
+
+    @Test("Three processes write one file, and what is found is right")
+    func sharing() async throws {
+        let folder = try Folder()
+        let events = Events()
+        let processes = try (1...3).map { try Self.start([folder.file.path, "\($0)", "150"]) }
+        var found = 0
+        while processes.contains(where: \.isRunning) {
+            found = try await Self.verify(folder.file, events)
+        }
+        for process in processes {
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+        found = try await Self.verify(folder.file, events)
+        #expect(found > 10)
+        #expect(events.all == [])
+    }
+
+    @Test("What another process removes or replaces is no longer at hand in this one")
+    func coherence() async throws {
+        let here = try Rig()
+        let elsewhere = try Rig(here.folder)
+        let layered = LayeredCacheStore(over: here.store, coherence: .zero, time: here.clock.timeSource)
+        for target in ["/a", "/b"] {
+            let response = Sample.response(try Sample.key(target), seed: 1, at: here.clock.timeSource)
+            await layered.put(response, body: sampleBytes(seed: 1, count: 100))
+        }
+        #expect(layered.responsesAtHand(for: try Sample.key("/a")) != nil)
+        _ = try await elsewhere.put("/c", seed: 3)
+        _ = await here.store.statistics()
+        #expect(layered.responsesAtHand(for: try Sample.key("/a")) != nil, "what is new elsewhere takes nothing away")
+        _ = try await elsewhere.put("/a", seed: 2)
+        await elsewhere.store.remove([.url(try HTTPURL("https://example.com/b"))])
+        here.store.lookForForeignChanges()
+        _ = await here.store.statistics()
+        #expect(layered.responsesAtHand(for: try Sample.key("/a")) == nil)
+        let found = await layered.find(try Sample.key("/a"))
+        #expect(await Sample.verify(try #require(found.first), in: layered) == 2)
+        #expect(await layered.find(try Sample.key("/b")).isEmpty)
+        await layered.close()
+        await elsewhere.store.close()
+    }
+}
