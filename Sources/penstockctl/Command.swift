@@ -22,6 +22,8 @@ enum Command {
     private static func dispatch(_ words: [String]) async throws(UsageError) -> Int32 {
         switch words.first {
         case "fetch": return try await fetch(Array(words.dropFirst()))
+        case "drive": return try await drive(Array(words.dropFirst()))
+        case "cache": return try await cache(Array(words.dropFirst()))
         case "--help", "-h": return Console.show(Help.program)
         case "--version": return Console.show(Help.version)
         case .some(let word): throw UsageError("no such command: \(word)")
@@ -38,6 +40,28 @@ enum Command {
             return await Fetch(options: options, request: try options.request()).run()
         } catch {
             throw UsageError(error.message, command: "fetch")
+        }
+    }
+
+    private static func cache(_ words: [String]) async throws(UsageError) -> Int32 {
+        do throws(UsageError) {
+            let arguments = try Arguments(words, options: CacheOptions.table)
+            if arguments.has("--help") { return Console.show(Help.cache) }
+            if arguments.has("--version") { return Console.show(Help.version) }
+            return await CacheCommand(options: try CacheOptions(arguments)).run()
+        } catch {
+            throw UsageError(error.message, command: "cache")
+        }
+    }
+
+    private static func drive(_ words: [String]) async throws(UsageError) -> Int32 {
+        do throws(UsageError) {
+            let arguments = try Arguments(words, options: DriveOptions.table)
+            if arguments.has("--help") { return Console.show(Help.drive) }
+            if arguments.has("--version") { return Console.show(Help.version) }
+            return await Drive(options: try DriveOptions(arguments)).run()
+        } catch {
+            throw UsageError(error.message, command: "drive")
         }
     }
 }

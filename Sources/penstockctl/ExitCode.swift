@@ -29,6 +29,7 @@ enum ExitCode {
         ("business", 13, "the server's own error code"),
         ("validation", 14, "a rule for the answer is broken"),
         ("decoding", 15, "the answer is not what was expected"),
+        ("cacheMiss", 16, "only the cache was to be asked, and it has nothing usable"),
         ("cancelled", interrupted, "interrupted"),
     ]
 

@@ -8,9 +8,11 @@ struct Fetch: Sendable {
 
     func run() async -> Int32 {
         let transport = options.transport.make()
-        let client = APIClient(configuration, transport: transport)
+        let store = options.cache?.open()
+        let client = APIClient(configuration(store), transport: transport)
         let result = await Interrupts.cancelling { await send(by: client) }
         await transport.shutdown()
+        await store?.close()
         do throws(OutputFailure) {
             return try finish(result)
         } catch {
@@ -27,10 +29,11 @@ struct Fetch: Sendable {
         }
     }
 
-    private var configuration: APIClient.Configuration {
+    private func configuration(_ store: (any CacheStore)?) -> APIClient.Configuration {
         var configuration = APIClient.Configuration(services: [])
         configuration.headers = [.userAgent: "penstockctl/\(PenstockVersion.current)"]
         configuration.options = callOptions
+        configuration.cache = store.map(CacheChoice.store) ?? .none
         if options.isVerbose {
             configuration.events = Trace()
             configuration.attemptInterceptors = [Trace()]
@@ -42,6 +45,7 @@ struct Fetch: Sendable {
     private var callOptions: CallOptions {
         .with { call in
             call.cleartext = .everywhere
+            call.cache = options.policy
             call.redirects = options.followsRedirects ? .follow : .never
             call.timeouts = options.timeout.map { Timeouts.total($0) }
             call.trust = options.authorities.map { TrustPolicy.authorities($0) }

@@ -15,6 +15,8 @@ struct FetchOptions: Sendable {
     let followsRedirects: Bool
     let failsOnStatus: Bool
     let isVerbose: Bool
+    let cache: CacheLocation?
+    let policy: CachePolicy
 
     static let table = [
         OptionRule(
@@ -31,6 +33,10 @@ struct FetchOptions: Sendable {
         OptionRule(
             names: ["--transport"], placeholder: TransportChoice.names(" | "),
             help: "what carries the request (default \(TransportChoice.platform.name))"),
+        OptionRule(names: ["--cache"], placeholder: "FILE", help: "store responses in FILE, and answer from it"),
+        OptionRule(
+            names: ["--policy"], placeholder: CachePolicy.Mode.allCases.map(\.rawValue).joined(separator: " | "),
+            help: "how the cache is used (default http)"),
         OptionRule(names: ["--no-follow"], placeholder: nil, help: "a redirect is the answer"),
         OptionRule(names: ["--cacert"], placeholder: "FILE", help: "trust only the authorities of this PEM file"),
         OptionRule(
@@ -50,12 +56,14 @@ struct FetchOptions: Sendable {
         fields = try Self.fields(arguments.all("--header"), hasData: data != nil)
         output = try Self.output(arguments.value("--output"))
         timeout = try Self.timeout(arguments.value("--timeout"))
-        transport = try Self.transport(arguments.value("--transport"))
+        transport = try TransportChoice.chosen(arguments.value("--transport"))
         authorities = try Self.readableFile(arguments.value("--cacert"), "--cacert")
         isJSON = arguments.has("--json")
         followsRedirects = !arguments.has("--no-follow")
         failsOnStatus = arguments.has("--fail")
         isVerbose = arguments.has("--verbose")
+        cache = arguments.value("--cache").map(CacheLocation.init)
+        policy = try Self.policy(arguments.value("--policy"))
     }
 
     /// The request. Standard input, where it is asked for, is read to its end here.
@@ -127,12 +135,12 @@ extension FetchOptions {
         return .milliseconds((seconds * 1000).rounded())
     }
 
-    private static func transport(_ name: String?) throws(UsageError) -> TransportChoice {
-        guard let name else { return .platform }
-        guard let choice = TransportChoice.named(name) else {
-            throw UsageError("--transport: \(String(reflecting: name)) is none of \(TransportChoice.names(", "))")
+    private static func policy(_ name: String?) throws(UsageError) -> CachePolicy {
+        guard let name else { return .http }
+        guard let mode = CachePolicy.Mode(rawValue: name) else {
+            throw UsageError("--policy: \(String(reflecting: name)) is no policy")
         }
-        return choice
+        return CachePolicy(mode)
     }
 
     private static func readableFile(_ path: String?, _ option: String) throws(UsageError) -> URL? {

@@ -8,7 +8,9 @@ enum Help {
         penstockctl sends HTTP requests through Penstock.
 
         usage: penstockctl fetch [METHOD] URL [options]
-               penstockctl fetch --help
+               penstockctl cache ls | show URL | clear | stats --cache FILE
+               penstockctl drive [options]
+               penstockctl fetch | cache | drive --help
                penstockctl --help | --version
         """
 
@@ -35,6 +37,39 @@ enum Help {
           penstockctl fetch https://example.com/ -o page.html
           penstockctl fetch PUT https://example.com/items/7 -H 'Content-Type: application/json' -d @item.json
           penstockctl fetch https://example.com/ --json --timeout 5
+        """
+
+    static let cache = """
+        penstockctl cache looks into a file of stored responses, and clears it.
+
+        usage: penstockctl cache ls --cache FILE           one line for each response
+               penstockctl cache show URL --cache FILE     what is known of those of a URL
+               penstockctl cache stats --cache FILE        how many, and how large
+               penstockctl cache clear --cache FILE --url URL | --tag TAG | --all
+
+        options
+        \(rows(CacheOptions.table.map { (usage(of: $0), $0.help) }))
+        """
+
+    static let drive = """
+        penstockctl drive answers requests that come on standard input through one client with a private HTTP cache.
+
+        usage: penstockctl drive [options]
+
+        options
+        \(rows(DriveOptions.table.map { (usage(of: $0), $0.help) }))
+
+        Each line of input is a JSON object:
+          id         a number, which is copied into the reply
+          method     sent as it is written
+          url        absolute; plain http to this machine alone
+          headers    a list of [name, value]
+          body       a text, or null
+          cacheMode  no-cache sends Cache-Control: max-age=0
+          redirect   manual makes a redirect the answer
+        The first line of output says hello. Every other one is a reply, as soon as it is there:
+          id, and status, headers, body (or bodyBase64) and cache, or error
+        The command ends when its input does.
         """
 
     private static var statuses: [(String, String)] {

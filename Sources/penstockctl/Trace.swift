@@ -30,6 +30,7 @@ struct Trace: EventSink, Interceptor {
         case .requestSent: nil
         case .responseReceived(let status, _, let connection): "status \(status) from \(text(of: connection))"
         case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
+        case .cacheDecided(_, let status): "cache: \(status)"
         case .callEnded(let outcome): "the call ends: \(text(of: outcome))"
         default: nil
         }

@@ -11,6 +11,15 @@ struct TransportChoice: Sendable {
         available.first { $0.name == name }
     }
 
+    /// The one that an option names, or the platform's.
+    static func chosen(_ name: String?) throws(UsageError) -> TransportChoice {
+        guard let name else { return .platform }
+        guard let choice = named(name) else {
+            throw UsageError("--transport: \(String(reflecting: name)) is none of \(names(", "))")
+        }
+        return choice
+    }
+
     static func names(_ separator: String) -> String {
         available.map(\.name).joined(separator: separator)
     }

@@ -94,6 +94,7 @@
             configuration.environment = .test
             configuration.options.cleartext = .loopback
             configuration.cookies = MemoryCookieStore()
+            configuration.cache = .none
             return APIClient(configuration)
         }
 

@@ -31,6 +31,7 @@ struct EndToEndServers: Sendable {
     /// What these servers need and this machine does not have.
     static let missing: [String] = [
         (Programs.nginx, "nginx"), (Programs.openssl, "openssl"), (Programs.python, "httpbin in .venv"),
+        (Programs.squid, "squid"), (Programs.microsocks, "microsocks"), (Programs.nghttpd, "nghttpd"),
     ].compactMap { program, name in program == nil ? name : nil }
 
     /// Whether this run must not skip anything.

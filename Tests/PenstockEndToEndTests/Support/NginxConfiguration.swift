@@ -28,6 +28,7 @@ struct NginxConfiguration {
             keepalive_requests 1000000;
             keepalive_timeout 75s;
             client_max_body_size 64m;
+            client_body_in_file_only on;
             absolute_redirect off;
             types { application/json json; application/octet-stream bin; }
         \(plainServer(ports[0]))
@@ -61,7 +62,8 @@ struct NginxConfiguration {
         """
     }
 
-    /// - `/echo`: what arrived, and on which connection
+    /// - `/echo`: what arrived, and on which connection; answered before the content is read
+    /// - `/upload`: the same, after the content was read and written to the file that the reply names
     /// - `/list.json`: a JSON array, compressed where the client accepts that
     /// - `/large.bin`: 8 MiB, with ranges; `/slow.bin`: the same at 64 KiB a second
     /// - `/redirect/STATUS`: to `/echo`, relative; `/redirect/elsewhere`: to the other origin; `/redirect/loop`;
@@ -73,6 +75,7 @@ struct NginxConfiguration {
         """
         root content;
         location = /ready { return 200 "\(ready)"; }
+        location = /upload { \(upload) }
         location = /echo { default_type application/json; return 200 '\(echo)'; }
         location = /list.json { gzip on; gzip_types application/json; gzip_min_length 1; }
         location = /large.bin { }
@@ -89,9 +92,17 @@ struct NginxConfiguration {
         """
     }
 
+    private var upload: String {
+        """
+        proxy_pass http://127.0.0.1:\(ports[0])/echo; proxy_method GET; proxy_pass_request_body off; \
+        proxy_set_header Content-Length ""; add_header X-Body-File $request_body_file; \
+        add_header X-Connection $connection;
+        """
+    }
+
     private let echo = """
         {"method":"$request_method","uri":"$request_uri","protocol":"$server_protocol","host":"$http_host",\
-        "authorization":"$http_authorization","length":"$content_length",\
+        "authorization":"$http_authorization","proxyAuthorization":"$http_proxy_authorization","length":"$content_length",\
         "connection":$connection,"request":$connection_requests}
         """
 }

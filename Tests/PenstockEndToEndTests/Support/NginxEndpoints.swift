@@ -30,6 +30,7 @@ struct EchoReply: Decodable, Sendable {
     let `protocol`: String
     let host: String
     let authorization: String
+    let proxyAuthorization: String
     /// As a header says it: empty without one.
     let length: String
     let connection: Int

@@ -13,6 +13,8 @@ struct NginxServer: Sendable {
     let wrongHost: String
     /// The certificate that a client must trust to reach ``https``, as a PEM file.
     let certificateAuthority: URL
+    /// What ``https`` shows.
+    let identity: Certificates.Identity
     /// A line for each request that was read: port, status, bytes of content sent, target. Written when a request ends.
     let accessLog: URL
 
@@ -26,9 +28,11 @@ struct NginxServer: Sendable {
         guard let program = Programs.nginx else { throw HarnessError("nginx is missing: run `make setup`") }
         let ready = UUID().uuidString
         var (authority, accessLog) = (URL(fileURLWithPath: "/"), URL(fileURLWithPath: "/"))
+        var identity = Certificates.Identity(certificate: accessLog, key: accessLog)
         let ports = try ServerProcess.start(program, ports: 6) { folder, ports in
             let certificates = try Certificates(in: folder)
             authority = certificates.authority.certificate
+            identity = certificates.valid
             accessLog = folder.appendingPathComponent(accessLogName)
             try writeContent(to: folder)
             let configuration = NginxConfiguration(
@@ -44,7 +48,7 @@ struct NginxServer: Sendable {
             http: "http://127.0.0.1:\(ports[0])", elsewhere: "http://127.0.0.1:\(ports[1])",
             https: "https://localhost:\(ports[2])", expired: "https://localhost:\(ports[3])",
             selfSigned: "https://localhost:\(ports[4])", wrongHost: "https://localhost:\(ports[5])",
-            certificateAuthority: authority, accessLog: accessLog)
+            certificateAuthority: authority, identity: identity, accessLog: accessLog)
     }
 
     private static func writeContent(to folder: URL) throws {

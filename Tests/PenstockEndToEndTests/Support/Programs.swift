@@ -14,6 +14,9 @@ struct HarnessError: Error, CustomStringConvertible {
 enum Programs {
     static let nginx = find("nginx")
     static let openssl = find("openssl")
+    static let squid = find("squid")
+    static let microsocks = find("microsocks")
+    static let nghttpd = find("nghttpd")
     /// The Python of the project's own environment, which has httpbin.
     static let python = executable(root.appendingPathComponent(".venv/bin/python"))
 

@@ -1,0 +1,65 @@
+import Foundation
+import Penstock
+
+/// Looks into a file of stored responses, and clears it.
+struct CacheCommand: Sendable {
+    let options: CacheOptions
+
+    func run() async -> Int32 {
+        let store = PlatformCache.open(options.file)
+        let status = await carryOut(store)
+        await store.close()
+        return status
+    }
+
+    private func carryOut(_ store: any CacheStore) async -> Int32 {
+        switch options.task {
+        case .list:
+            let lines = await all(in: store).map(Self.line)
+            return lines.isEmpty ? ExitCode.success : Console.show(lines.joined(separator: "\n"))
+        case .statistics:
+            let statistics = await store.statistics()
+            return Console.show("responses  \(statistics.entries)\nbytes      \(statistics.bytes)")
+        case .show(let url):
+            let text = CacheKey(url: url, partition: .init()).url
+            let found = await all(in: store).filter { $0.response.key.url == text }
+            guard !found.isEmpty else {
+                Console.note("nothing is stored of this URL")
+                return ExitCode.otherError
+            }
+            return Console.show(found.map(Self.head).joined(separator: "\n\n"))
+        case .clear(let selection):
+            guard await store.remove([selection]) else {
+                Console.note("it could not be removed for good")
+                return ExitCode.output
+            }
+            return ExitCode.success
+        }
+    }
+
+    private func all(in store: any CacheStore) async -> [StoredResponse] {
+        var all: [StoredResponse] = []
+        while true {
+            let more = await store.entries(after: all.last?.entry, limit: 500)
+            guard !more.isEmpty else { return all }
+            all += more
+        }
+    }
+
+    private static func line(_ stored: StoredResponse) -> String {
+        let response = stored.response
+        let age = max(0, Int(Date().timeIntervalSince(response.responseTime)))
+        return "\(response.key.method) \(response.status) \(response.bodyLength) bytes \(age) s \(response.key.url)"
+    }
+
+    /// Fields print themselves without what is secret.
+    private static func head(_ stored: StoredResponse) -> String {
+        let response = stored.response
+        var lines = [line(stored)]
+        if !response.key.partition.identity.isEmpty { lines.append("identity \(response.key.partition.identity)") }
+        if !response.tags.isEmpty { lines.append("tags \(response.tags.joined(separator: " "))") }
+        if response.isInvalidated { lines.append("out of date") }
+        lines += response.variant.selectors.map { "for \($0.name) \($0.value == nil ? "absent" : "present")" }
+        return (lines + response.fields.map { "\($0)" }).joined(separator: "\n")
+    }
+}

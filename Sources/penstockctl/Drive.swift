@@ -1,0 +1,69 @@
+import Foundation
+import Penstock
+
+/// Answers requests that come as JSON lines, each through one client with a cache: for programs that watch what a cache
+/// does.
+struct Drive: Sendable {
+    let options: DriveOptions
+
+    func run() async -> Int32 {
+        let transport = options.transport.make()
+        let store = options.cache.open()
+        let client = APIClient(configuration(store), transport: transport)
+        DriveReply.hello(cache: options.cache.name).print()
+        await withDiscardingTaskGroup { group in
+            for await line in Self.lines() {
+                guard let request = DriveRequest(line) else {
+                    Console.note("a line is no request")
+                    continue
+                }
+                group.addTask { await Self.answer(request, client).print() }
+            }
+        }
+        await transport.shutdown()
+        await store.close()
+        return ExitCode.success
+    }
+
+    private func configuration(_ store: any CacheStore) -> APIClient.Configuration {
+        var configuration = APIClient.Configuration(services: [])
+        configuration.headers = [.userAgent: "penstockctl/\(PenstockVersion.current)"]
+        configuration.cache = .store(store)
+        configuration.options = .with {
+            $0.cache = .http
+            $0.cleartext = .loopback
+            $0.timeouts = .total(.seconds(9))
+        }
+        return configuration
+    }
+
+    private static func answer(_ request: DriveRequest, _ client: APIClient) async -> DriveReply {
+        do throws(DriveRequest.Invalid) {
+            let http = try request.http()
+            let options = CallOptions.with { $0.redirects = request.followsRedirects ? .follow : .never }
+            return DriveReply(request.id, await response(to: http, options, client))
+        } catch {
+            return DriveReply(id: request.id, error: error.reason)
+        }
+    }
+
+    private static func response(
+        to request: HTTPRequest, _ options: CallOptions, _ client: APIClient
+    ) async -> Result<APIResponse<Data>, APIError> {
+        do throws(APIError) {
+            return .success(try await client.send(request, options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Standard input, read by a thread of its own since reading it waits.
+    private static func lines() -> AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
+    }
+}

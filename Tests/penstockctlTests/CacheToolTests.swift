@@ -1,0 +1,88 @@
+import Foundation
+import PenstockCore
+import PenstockTesting
+import Testing
+
+/// The cache of the tool: of `fetch`, as `cache` shows it, and as `drive` uses it.
+@Suite struct CacheToolTests {
+    private func server() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            .init(
+                status: 200, fields: ["Cache-Control": "max-age=600", "Set-Cookie": "secret=1"],
+                body: request.body + Data("tea".utf8))
+        }
+    }
+
+    @Test func `What fetch stored is the answer of the next one, and cacheOnly needs no server`() async throws {
+        let server = try server()
+        let folder = try Folder()
+        let (url, file) = (server.address("/tea"), folder.path("http.sqlite"))
+        let miss = try await Tool.fetch(url, "--cache", file, "--policy", "cacheOnly")
+        #expect(miss.status == 16)
+        #expect(try await Tool.fetch(url, "--cache", file).text == "tea")
+        #expect(try await Tool.fetch(url, "--cache", file).text == "tea")
+        #expect(server.requestCount == 1)
+        server.stop()
+        #expect(try await Tool.fetch(url, "--cache", file, "--policy=cacheOnly").text == "tea")
+    }
+
+    @Test func `Without --cache nothing is stored, and a policy that does not exist is wrong usage`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        _ = try await Tool.fetch(server.address("/tea"))
+        _ = try await Tool.fetch(server.address("/tea"))
+        #expect(server.requestCount == 2)
+        #expect(try await Tool.fetch(server.address("/tea"), "--policy", "often").status == 64)
+    }
+
+    @Test func `cache lists, shows, counts and clears, and shows no secret`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let folder = try Folder()
+        let file = folder.path("http.sqlite")
+        for page in 1...3 { _ = try await Tool.fetch(server.address("/tea?page=\(page)"), "--cache", file) }
+        let list = try await Tool.run("cache", "ls", "--cache", file)
+        #expect(list.status == 0)
+        #expect(list.text.split(separator: "\n").count == 3)
+        #expect(list.text.contains("GET 200 3 bytes"))
+        let shown = try await Tool.run("cache", "show", server.address("/tea?page=2"), "--cache", file)
+        #expect(shown.text.contains("max-age=600"))
+        #expect(!shown.text.contains("secret"))
+        #expect(try await Tool.run("cache", "stats", "--cache", file).text.hasPrefix("responses  3\n"))
+        #expect(
+            try await Tool.run("cache", "clear", "--url", server.address("/tea?page=2"), "--cache", file).status == 0)
+        #expect(try await Tool.run("cache", "show", server.address("/tea?page=2"), "--cache", file).status == 63)
+        #expect(try await Tool.run("cache", "stats", "--cache", file).text.hasPrefix("responses  2\n"))
+        #expect(try await Tool.run("cache", "clear", "--all", "--cache", file).status == 0)
+        #expect(try await Tool.run("cache", "ls", "--cache", file).text.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["ls"], ["clear", "--cache", "/dev/null"], ["show", "--cache", "/dev/null"], ["ls", "--cache", "/none"],
+    ])
+    func `cache refuses what it cannot do`(words: [String]) async throws {
+        #expect(try await Tool.start(["cache"] + words).end().status == 64)
+    }
+
+    @Test func `drive answers each line of input, and keeps what it got for its next run`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let folder = try Folder()
+        let file = folder.path("http.sqlite")
+        func drive(_ id: Int) async throws -> [String] {
+            let line = #"{"id":\#(id),"method":"GET","url":"\#(server.address("/tea"))","headers":[["X-A","1"]]}"#
+            let tool = try await Tool.run("drive", "--cache", file, input: Data("\(line)\nnonsense\n".utf8))
+            #expect(tool.status == 0)
+            #expect(tool.errors.contains("no request"))
+            return tool.text.split(separator: "\n").map(String.init)
+        }
+        let first = try await drive(1)
+        #expect(first.first?.contains(#""protocol":1"#) == true)
+        #expect(first.last?.contains(#""id":1"#) == true)
+        #expect(first.last?.contains(#""body":"tea""#) == true)
+        let second = try await drive(2)
+        #expect(second.last?.contains("Penstock; hit") == true)
+        #expect(server.requestCount == 1)
+        #expect(server.requests.first?.fields["X-A"] == "1")
+    }
+}
