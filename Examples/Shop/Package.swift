@@ -14,7 +14,11 @@ let package = Package(
 
         // The other side of the wire, so that the example needs no network.
         .target(
-            name: "ShopServer", dependencies: [.product(name: "PenstockTesting", package: "Penstock")],
+            name: "ShopServer",
+            dependencies: [
+                .product(name: "PenstockCore", package: "Penstock"),
+                .product(name: "PenstockTesting", package: "Penstock"),
+            ],
             swiftSettings: strict),
 
         // Tells the story.

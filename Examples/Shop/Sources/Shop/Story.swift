@@ -19,6 +19,8 @@ struct Story {
             ("A wrong password", failToLogIn),
             ("The right password", logIn),
             ("An order", placeOrder),
+            ("The order on its way", followOrder),
+            ("The price list, a line at a time", readPriceList),
             ("One API, three styles", useThreeStyles),
             ("Two views of one reply", reformTwice),
             ("Another environment, at run time", switchEnvironment),
@@ -26,6 +28,8 @@ struct Story {
             ("A server that is not there", missServer),
             ("A parameter that breaks a rule", breakRule),
             ("A link that moved", followRedirect),
+            ("What is kept, by four policies", useFourPolicies),
+            ("A logout", logOut),
         ]
     }
 

@@ -15,9 +15,12 @@ public struct ShopApp: Sendable {
     public let orders: OrderAPI
     public let places: PlaceAPI
 
-    /// - Parameter events: told of everything that happens to a call; `nil` is silent.
+    /// - Parameters:
+    ///   - events: told of everything that happens to a call; `nil` is silent.
+    ///   - time: what deadlines are measured by.
     public init(
-        at servers: ShopAddresses, transport: any Transport = PlatformTransport.make(), events: (any EventSink)? = nil
+        at servers: ShopAddresses, transport: any Transport = PlatformTransport.make(), events: (any EventSink)? = nil,
+        time: TimeSource = .system
     ) {
         let session = Session()
         var configuration = APIClient.Configuration(services: [
@@ -28,6 +31,7 @@ public struct ShopApp: Sendable {
         configuration.identity = { session.user?.id ?? "" }
         configuration.errorMapper = .shop
         configuration.events = events
+        configuration.time = time
         configuration.options.timeouts = Timeouts(total: .seconds(10))
         configuration.options.cleartext = .loopback
 

@@ -1,3 +1,4 @@
+import PenstockCore
 import PenstockTesting
 
 /// Another company's server, which knows where stores are. It uses no envelope.
@@ -7,11 +8,25 @@ public final class PlacesServer: Sendable {
 
     public init() throws {
         wire = try LoopbackServer { request in
-            request.path == "/stores" ? .json(Self.stores) : .init(status: 404)
+            guard request.path == "/stores" else { return .init(status: 404) }
+            return request.fields["If-None-Match"] == Self.edition ? Self.unchanged : Self.list
         }
     }
 
     public var url: String { wire.url.absoluteString }
+
+    private static let edition = #""stores-1""#
+
+    /// Good for an hour, and easily checked after that.
+    private static let fields: HTTPFields = ["Cache-Control": "max-age=3600", "ETag": edition]
+
+    private static var list: LoopbackServer.Response {
+        var list = LoopbackServer.Response.json(stores)
+        list.fields.merge(fields)
+        return list
+    }
+
+    private static var unchanged: LoopbackServer.Response { .init(status: 304, fields: fields) }
 
     private static let stores = """
         {"stores": [

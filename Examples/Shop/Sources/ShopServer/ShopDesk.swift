@@ -27,6 +27,8 @@ final class ShopDesk: Sendable {
     func answer(_ request: Request) -> Response {
         let parts = request.path.split(separator: "/").map(String.init)
         switch (request.method, parts.count, parts.first) {
+        case (.get, 1, "price-list"): return priceList()
+        case (.get, 3, "orders") where parts[2] == "events": return steps(after: request.fields["Last-Event-ID"])
         case (.get, 1, "products"): return catalogue(page: request.parameter("page"))
         case (.get, 2, "products"): return detail(parts[1])
         case (.get, 3, "products"): return .success([String]()).delayed(by: .seconds(30))
@@ -50,6 +52,12 @@ final class ShopDesk: Sendable {
     private func detail(_ id: String) -> Response {
         guard let item = item(Int(id)) else { return .failure(2002, "no such product") }
         return .success(item)
+    }
+
+    /// One product on each line.
+    private func priceList() -> Response {
+        let lines = stock.items.map(current).compactMap { try? JSONEncoder().encode($0) }
+        return .chunks(lines.map { $0 + Data("\n".utf8) }, fields: ["Content-Type": "application/x-ndjson"])
     }
 
     private func item(_ id: Int?) -> Stock.Item? {
@@ -128,6 +136,17 @@ final class ShopDesk: Sendable {
             Receipt(
                 id: number, product: current(item), quantity: form.quantity, total: item.price * form.quantity,
                 account: customer.account, reference: request.fields["X-Order-Reference"]))
+    }
+
+    /// What happens to an order, as events: two before the connection breaks, the others after the client has come back.
+    private func steps(after last: String?) -> Response {
+        let steps = ["packed", "handed to the courier", "delivered"]
+        let done = last.flatMap { Int($0) } ?? 0
+        guard done < steps.count else { return .init(status: 204) }
+        let next = steps.enumerated().dropFirst(done).prefix(2).map { number, step in
+            Data("id: \(number + 1)\nevent: step\ndata: {\"step\":\"\(step)\"}\n\n".utf8)
+        }
+        return .chunks([Data("retry: 100\n\n".utf8)] + next, fields: ["Content-Type": "text/event-stream"])
     }
 
     /// - Returns: the number of the order, or `nil` when there is not enough left.

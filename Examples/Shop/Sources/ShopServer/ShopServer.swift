@@ -7,11 +7,12 @@ public final class ShopServer: Sendable {
     public let wire: LoopbackServer
     private let gate: DispatchGroup
 
-    public init(_ stock: Stock) throws {
+    /// - Parameter faults: what goes wrong with the first requests, one for each; `nil` for one that goes well.
+    public init(_ stock: Stock, faults: [LoopbackServer.Fault?] = []) throws {
         let gate = DispatchGroup()
         let desk = ShopDesk(stock)
         self.gate = gate
-        wire = try LoopbackServer { request in
+        wire = try LoopbackServer(faults: faults) { request in
             gate.wait()
             return desk.answer(request)
         }

@@ -16,6 +16,9 @@ struct StoryTests {
             "   business error 1001: wrong account or password",
             "   Welcome, Alice. You are u-17.",
             "   the server knew alice by the common parameters; 10 of 12 are left",
+            "   handed to the courier",
+            "   it took 3 connections: each went on where the one before had ended",
+            "   Teapot: 24.90",
             "   closure:  Teapot, Cup, Oolong, Gift card",
             "   requests at the server: 1",
             "   begun after the switch:  Test coffee bar, while the other was still under way",
@@ -24,7 +27,13 @@ struct StoryTests {
             "   invalid parameter: quantity must be from 1 to 99",
             "   requests that reached a server: 0",
             "   the server saw GET /p/3, then GET /products/3",
-            "The end: 11 chapters, 16 requests at 3 servers.",
+            "   cacheOnly, nothing kept: This is not available offline.",
+            "   networkElseCache: network, kept",
+            "   cacheThenNetwork: memory, then revalidated",
+            "   http, still good: memory",
+            "   the server is gone: memory, marked as stale",
+            "   after a logout nothing is left of what was kept for the user",
+            "The end: 15 chapters, 27 requests at 3 servers.",
         ]
         for fact in facts { #expect(lines.contains(fact), "the story does not say: \(fact)") }
         #expect(lines.last == facts.last)

@@ -14,6 +14,22 @@ public struct OrderAPI: Sendable {
     public func placeOrder(of product: Product.ID, quantity: Int) async throws(APIError) -> Order {
         try await client.send(PlaceOrder(productId: product, quantity: quantity))
     }
+
+    /// What happens to an order, as it happens, until it is delivered.
+    public func steps(of order: Order.ID) -> AsyncThrowingMapSequence<ServerSentEvents, OrderStep> {
+        client.events(of: FollowOrder(id: order)).map { event async throws in try event.value(OrderStep.self) }
+    }
+}
+
+/// Something that happened to an order.
+public struct OrderStep: Decodable, Hashable, Sendable {
+    public let step: String
+}
+
+struct FollowOrder: Endpoint {
+    typealias Output = OrderStep
+    let id: Order.ID
+    var route: Route { .get("/orders/\(id, name: "id")/events") }
 }
 
 struct PlaceOrder: Endpoint, Encodable {

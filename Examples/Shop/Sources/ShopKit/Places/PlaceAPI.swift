@@ -12,6 +12,16 @@ public struct PlaceAPI: Sendable {
     public func stores() async throws(APIError) -> Payload {
         try await client.send(StoreList())
     }
+
+    /// The stores, and where they came from: the server, or what was kept of an earlier answer.
+    public func stores(by policy: CachePolicy) async throws(APIError) -> APIResponse<Payload> {
+        try await client.response(for: StoreList(), options: .cache(policy))
+    }
+
+    /// What was kept, and then what the server says.
+    public func storesTwice() -> CachedResponses<Payload> {
+        client.responses(to: StoreList())
+    }
 }
 
 struct StoreList: Endpoint {

@@ -21,6 +21,11 @@ public struct ProductAPI: Sendable {
     public func product(inNewsletter number: Int) async throws(APIError) -> Product {
         try await client.send(NewsletterLink(number: number))
     }
+
+    /// Everything the shop sells, one after the other as it comes.
+    public func priceList() async throws(APIError) -> StreamedLines<Product> {
+        try await client.lines(of: PriceList())
+    }
 }
 
 // MARK: The same for code that works with closures and delegates
@@ -70,6 +75,11 @@ struct ReviewList: Endpoint {
     typealias Output = [Review]
     let id: Product.ID
     var route: Route { .get("/products/\(id)/reviews") }
+}
+
+struct PriceList: Endpoint {
+    typealias Output = Product
+    var route: Route { .get("/price-list") }
 }
 
 struct NewsletterLink: Endpoint {

@@ -18,10 +18,14 @@ public struct UserAPI: Sendable {
         return user
     }
 
-    /// Logs out: on the server when it can be reached, and here in any case.
+    /// Logs out: on the server when it can be reached, and here in any case. Nothing that was kept for the user stays.
     public func logout() async throws(APIError) {
-        defer { session.end() }
-        try await client.send(Logout())
+        let user = session.user
+        var failure: APIError?
+        do throws(APIError) { try await client.send(Logout()) } catch { failure = error }
+        session.end()
+        if let user { await client.forget(identity: user.id) }
+        if let failure { throw failure }
     }
 }
 
