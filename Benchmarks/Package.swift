@@ -12,11 +12,14 @@ let package = Package(
         .target(
             name: "BareCurl", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("curl")]),
 
+        // Holds its answers back, so that calls can be looked at while they wait.
+        .target(name: "SlowServer", cSettings: [.treatAllWarnings(as: .error)]),
+
         // One contender in one process, and the driver that starts them in turn.
         .executableTarget(
             name: "bench",
             dependencies: [
-                "BareCurl", .product(name: "PenstockCore", package: "Penstock"),
+                "BareCurl", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
                 .product(name: "PenstockCurl", package: "Penstock"),
             ],
             swiftSettings: strict),

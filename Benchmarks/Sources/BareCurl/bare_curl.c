@@ -71,9 +71,10 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
-/* What PenstockCurl sets for a GET in the clear and is not libcurl's default; without the callbacks that only Penstock's
-   own features need. */
-static int prepare(bare_curl *loop, transfer *item, const char *url) {
+/* What PenstockCurl sets for a GET and is not libcurl's default; without the callbacks that only Penstock's own features
+   need. */
+static int prepare(bare_curl *loop, transfer *item, const char *url, const char *authorities) {
+    int is_secure = strncmp(url, "https:", 6) == 0;
     CURL *easy = item->easy = curl_easy_init();
     if (!easy) return 0;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, item);
@@ -91,11 +92,16 @@ static int prepare(bare_curl *loop, transfer *item, const char *url) {
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, loop->headers);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(is_secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)is_secure);
+    if (authorities) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, authorities);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
     return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
 }
 
-bare_curl *bare_curl_open(const char *url, const char *header, long in_flight) {
+bare_curl *bare_curl_open(const char *url, const char *header, const char *authorities, long in_flight) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     bare_curl *loop = calloc(1, sizeof(bare_curl));
     transfer *transfers = calloc((size_t)in_flight, sizeof(transfer));
@@ -108,9 +114,10 @@ bare_curl *bare_curl_open(const char *url, const char *header, long in_flight) {
     curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, loop);
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, loop);
+    curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, in_flight + IDLE_CONNECTIONS);
     for (long index = 0; index < in_flight; index++) {
-        if (!prepare(loop, &transfers[index], url)) return NULL;
+        if (!prepare(loop, &transfers[index], url, authorities)) return NULL;
     }
     return loop->epoll < 0 || !loop->headers ? NULL : loop;
 }

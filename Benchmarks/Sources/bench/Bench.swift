@@ -1,52 +1,81 @@
 import Foundation
+import SlowServer
 
 /// One contender in this process, or the driver that starts each in a process of its own.
 @main
 struct Bench {
     static let usage = """
-        usage: bench c|penstock|penstock-model|urlsession URL CALLS INFLIGHT
-               bench run URL RESULTS ROUNDS CALLS
+        usage: bench calls c|penstock|penstock-model|urlsession URL item|mebibyte CALLS INFLIGHT [AUTHORITIES]
+               bench waiting c|penstock URL CALLS
+               bench growth URL CALLS INFLIGHT
+               bench download URL
+               bench upload URL FILE
+               bench server CALLS
+               bench run CLEAR-URL SECURE-URL AUTHORITIES GIBIBYTE RESULTS [--quick] [--rounds N] [--calls N] [ID...]
         """
 
-    static func main() async {
+    /// The main thread waits: valgrind cannot follow one that an asynchronous `main` gives up.
+    static func main() {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await perform()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private static func perform() async {
         do {
-            let arguments = CommandLine.arguments
-            guard arguments.count > 1 else { throw Failure(usage) }
-            if arguments[1] == "run" { try run(arguments) } else { try await measure(arguments) }
+            var arguments = Arguments(CommandLine.arguments.dropFirst())
+            switch try arguments.text() {
+            case "calls": try await calls(&arguments)
+            case "waiting": try await waiting(&arguments)
+            case "growth": try await growth(&arguments)
+            case "download": try await report(TransferContender.download(arguments.text()))
+            case "upload": try await report(TransferContender.upload(arguments.text(), arguments.text()))
+            case "server": exit(slow_server_run(try arguments.count()))
+            case "run": try Run(program: CommandLine.arguments[0], &arguments).perform()
+            default: throw Failure(usage)
+            }
         } catch {
             FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
             exit(1)
         }
     }
 
-    /// Prints one line of JSON.
-    private static func measure(_ arguments: [String]) async throws {
-        guard arguments.count == 5, let contender = Contender(rawValue: arguments[1]) else { throw Failure(usage) }
-        let (calls, inFlight) = (try count(arguments[3]), try count(arguments[4]))
-        guard let runner = contender.runner(url: arguments[2], inFlight: inFlight) else {
-            throw Failure("\(contender.rawValue) cannot begin")
-        }
-        let measurement = try await Measurement(runner, calls: calls, inFlight: inFlight)
-        print(String(decoding: try JSONEncoder().encode(measurement), as: UTF8.self))
+    private static func calls(_ arguments: inout Arguments) async throws {
+        let contender: Contender = try arguments.name()
+        let server = try arguments.text()
+        let document: Document = try arguments.name()
+        let (calls, inFlight) = (try arguments.count(), try arguments.count())
+        let target = Target(server: server, document: document, authorities: arguments.next())
+        try await report(Measurement(contender.runner(target, inFlight: inFlight), calls: calls, inFlight: inFlight))
     }
 
-    /// Prints a table and writes the same as JSON.
-    private static func run(_ arguments: [String]) throws {
-        guard arguments.count == 6 else { throw Failure(usage) }
-        let rounds = Rounds(
-            program: arguments[0], url: arguments[2], rounds: try count(arguments[4]), calls: try count(arguments[5]))
-        let results = try Level.all.map { level in
-            let result = try rounds.result(of: level)
-            print(result.table)
-            return result
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(results).write(to: URL(fileURLWithPath: arguments[3]))
+    /// Tells its resident memory once it has made some calls, then makes as many at once as it was told.
+    private static func waiting(_ arguments: inout Arguments) async throws {
+        let (contender, server): (Contender, String) = (try arguments.name(), try arguments.text())
+        let calls = try arguments.count()
+        let warmUp = try contender.runner(Target(server: server, document: .item), inFlight: 1)
+        guard await warmUp(100) == 100 else { throw Failure("a call of the warm-up failed") }
+        try report(Memory.resident())
+        let run = try contender.runner(Target(server: server, document: .wait), inFlight: calls)
+        guard await run(calls) == calls else { throw Failure("a call that waited failed") }
     }
 
-    private static func count(_ text: String) throws -> Int {
-        guard let count = Int(text), count > 0 else { throw Failure(usage) }
-        return count
+    private static func growth(_ arguments: inout Arguments) async throws {
+        let target = Target(server: try arguments.text(), document: .item)
+        let (calls, inFlight) = (try arguments.count(), try arguments.count())
+        let run = try Contender.penstock.runner(target, inFlight: inFlight)
+        let warmUp = max(inFlight, calls / 10)
+        guard await run(warmUp) == warmUp else { throw Failure("a call of the warm-up failed") }
+        let before = try Memory.resident()
+        guard await run(calls) == calls else { throw Failure("a call failed") }
+        try report(Growth.Measurement(before: before, after: Memory.resident()))
+    }
+
+    /// Prints one line of JSON, at once.
+    private static func report(_ value: some Encodable) throws {
+        FileHandle.standardOutput.write(try JSONEncoder().encode(value) + Data("\n".utf8))
     }
 }

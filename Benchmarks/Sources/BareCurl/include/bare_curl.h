@@ -5,8 +5,8 @@
 typedef struct bare_curl bare_curl;
 
 /* A loop that keeps `in_flight` requests to `url`, each with one header line, under way, for the life of the process;
-   NULL when something could not be had. */
-bare_curl *bare_curl_open(const char *url, const char *header, long in_flight);
+   NULL when something could not be had. `authorities` is a PEM file for https, or NULL for the system's. */
+bare_curl *bare_curl_open(const char *url, const char *header, const char *authorities, long in_flight);
 
 /* Performs `calls` requests. Returns how many ended with status 200 and a body. */
 long bare_curl_run(bare_curl *loop, long calls);

@@ -8,14 +8,16 @@ enum Contender: String, CaseIterable {
     /// What performs calls, and says how many of them brought what they should.
     typealias Runner = (_ calls: Int) async -> Int
 
-    /// - Returns: `nil` where the URL is none.
-    func runner(url: String, inFlight: Int) -> Runner? {
-        switch self {
-        case .c: BareCurlContender.runner(url, inFlight)
-        case .penstock: PenstockContender.runner(url, inFlight, GetBytes()) { !$0.isEmpty }
-        case .penstockModel: PenstockContender.runner(url, inFlight, GetItem()) { $0.id == 1 }
-        case .urlSession: URLSessionContender.runner(url, inFlight)
-        }
+    func runner(_ target: Target, inFlight: Int) throws -> Runner {
+        let runner =
+            switch self {
+            case .c: BareCurlContender.runner(target, inFlight)
+            case .penstock: PenstockContender.bytes(target, inFlight)
+            case .penstockModel: PenstockContender.model(target, inFlight)
+            case .urlSession: URLSessionContender.runner(target, inFlight)
+            }
+        guard let runner else { throw Failure("\(rawValue) cannot begin") }
+        return runner
     }
 
     /// URLSession on Linux is so much slower that its rounds are made of fewer calls, to take about as long.
@@ -36,6 +38,35 @@ enum Contender: String, CaseIterable {
                 }
             }
             return await group.reduce(0, +)
+        }
+    }
+}
+
+/// What is asked for, and of whom.
+struct Target {
+    /// The server's URL, without a path.
+    let server: String
+    let document: Document
+    /// A PEM file for https.
+    var authorities: String?
+
+    var url: String { "\(server)/\(document.rawValue)" }
+}
+
+enum Document: String {
+    /// A small JSON document.
+    case item
+    /// 1 MiB that nothing compresses.
+    case mebibyte
+    /// What the slow server holds back.
+    case wait
+    case gibibyte
+
+    func isRight(_ length: Int) -> Bool {
+        switch self {
+        case .mebibyte: length == 1 << 20
+        case .gibibyte: length == 1 << 30
+        case .item, .wait: length > 0
         }
     }
 }

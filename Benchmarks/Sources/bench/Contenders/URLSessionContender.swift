@@ -4,15 +4,14 @@ import FoundationNetworking
 /// Foundation's URLSession, used directly, without cache and cookies, and with leave to open as many
 /// connections as there are calls in flight.
 enum URLSessionContender {
-    static func runner(_ url: String, _ inFlight: Int) -> Contender.Runner? {
-        guard let address = URL(string: url + "/item") else { return nil }
+    static func runner(_ target: Target, _ inFlight: Int) -> Contender.Runner? {
+        guard let url = URL(string: target.url) else { return nil }
         let session = URLSession(configuration: configuration(inFlight))
+        let document = target.document
         return { calls in
             await Contender.crowd(calls, inFlight) {
-                guard let (data, response) = try? await session.data(for: URLRequest(url: address)) else {
-                    return false
-                }
-                return (response as? HTTPURLResponse)?.statusCode == 200 && !data.isEmpty
+                guard let (data, response) = try? await session.data(for: URLRequest(url: url)) else { return false }
+                return (response as? HTTPURLResponse)?.statusCode == 200 && document.isRight(data.count)
             }
         }
     }

@@ -1,0 +1,60 @@
+/// What an experiment is to reach.
+struct Goal: Sendable {
+    private let id: String
+    private let what: String
+    private let value: @Sendable (Outcome) -> Double?
+    private let limit: Limit
+
+    private enum Limit {
+        case atLeast(Double)
+        case atMost(Double)
+    }
+
+    private init(_ id: String, _ what: String, _ limit: Limit, _ value: @escaping @Sendable (Outcome) -> Double?) {
+        self.id = id
+        self.what = what
+        self.limit = limit
+        self.value = value
+    }
+
+    private static let all = [
+        Goal("X2.h1.32", "requests/s to C", .atLeast(0.85)) { $0.ratioToC },
+        Goal("X2.h1.32", "requests/s to URLSession", .atLeast(12)) { $0.ratioToURLSession },
+        Goal("X3.h2.32", "requests/s to C", .atLeast(0.85)) { $0.ratioToC },
+        Goal("X3.h1.1", "requests/s to C", .atLeast(0.80)) { $0.ratioToC },
+        Goal("X3.h2.1", "requests/s to C", .atLeast(0.80)) { $0.ratioToC },
+        Goal("X4.waiting", "growth to C", .atMost(1.25)) { $0.ratioToC },
+        Goal("X4.million", "MiB over warm-up", .atMost(1)) { $0.overWarmUpMiB },
+        Goal("X5.download", "MiB/s to curl", .atLeast(0.9)) { $0.ratioToCurl },
+        Goal("X5.download", "MiB over idle", .atMost(32)) { $0.overIdleMiB },
+        Goal("X5.upload", "MiB/s to curl", .atLeast(0.9)) { $0.ratioToCurl },
+        Goal("X5.upload", "MiB over idle", .atMost(32)) { $0.overIdleMiB },
+    ]
+
+    /// A line for each goal of these outcomes.
+    static func table(_ outcomes: [Outcome]) -> String {
+        let lines = all.flatMap { goal in
+            outcomes.filter { $0.id == goal.id }.map(goal.line)
+        }
+        return ([Table.line(["goal", "measured", "goal", "reached"])] + lines).joined(separator: "\n") + "\n"
+    }
+
+    private func line(_ outcome: Outcome) -> String {
+        guard let value = value(outcome) else { return Table.line([id, "-", text, "no", "  " + what]) }
+        return Table.line([id, Table.text(value, "%.2f"), text, isReached(value) ? "yes" : "no", "  " + what])
+    }
+
+    private var text: String {
+        switch limit {
+        case .atLeast(let least): Table.text(least, "≥ %.2f")
+        case .atMost(let most): Table.text(most, "≤ %.2f")
+        }
+    }
+
+    private func isReached(_ value: Double) -> Bool {
+        switch limit {
+        case .atLeast(let least): value >= least
+        case .atMost(let most): value <= most
+        }
+    }
+}

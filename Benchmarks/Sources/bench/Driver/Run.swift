@@ -1,0 +1,66 @@
+import Foundation
+
+/// Performs the experiments one after the other, prints what they found, and writes it down.
+struct Run {
+    private var setting: Setting
+    private let results: URL
+    /// Those asked for by name; all when none was.
+    private var ids: [String] = []
+    private var isComplete = true
+
+    init(program: String, _ arguments: inout Arguments) throws {
+        setting = Setting(
+            program: program, clear: try arguments.text(), secure: try arguments.text(),
+            authorities: try arguments.text(), gibibyte: try arguments.text())
+        results = URL(fileURLWithPath: try arguments.text())
+        while let word = arguments.next() {
+            isComplete = false
+            switch word {
+            case "--quick": (setting.rounds, setting.calls) = (3, 4_000)
+            case "--rounds": setting.rounds = try arguments.count()
+            case "--calls": setting.calls = try arguments.count()
+            default: ids.append(word)
+            }
+        }
+        let unknown = ids.filter { id in !Self.all.contains { $0.id == id } }
+        guard unknown.isEmpty else {
+            throw Failure("no \(unknown.joined(separator: ", ")) among \(Self.all.map(\.id).joined(separator: ", "))")
+        }
+    }
+
+    private static let all: [any Experiment] = Level.all + [Waiting(), Growth(), Transfer.download, Transfer.upload]
+
+    func perform() throws {
+        let outcomes = try Self.all.filter { ids.isEmpty || ids.contains($0.id) }.map { experiment in
+            let outcome = try experiment.outcome(setting)
+            print(outcome.table)
+            return outcome
+        }
+        print(Goal.table(outcomes))
+        guard isComplete else { return print("Not written down: part of the whole is no result.") }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(outcomes).write(to: results)
+    }
+}
+
+/// Where and how much is measured.
+struct Setting {
+    let program: String
+    /// nginx, as HTTP/1.1 without TLS and as HTTP/2 over TLS.
+    let clear: String
+    let secure: String
+    /// The PEM file that makes the second trusted.
+    let authorities: String
+    /// A file of 1 GiB, which nginx has as `/gibibyte`.
+    let gibibyte: String
+    var rounds = 5
+    /// In a round, of small documents; what is slower is done less often.
+    var calls = 20_000
+}
+
+/// One thing that is measured.
+protocol Experiment: Sendable {
+    var id: String { get }
+    func outcome(_ setting: Setting) throws -> Outcome
+}
