@@ -10,16 +10,17 @@ let package = Package(
         .library(name: "Penstock", targets: ["Penstock"]),
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
         .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
+        .library(name: "PenstockSQLite", targets: ["PenstockSQLite"]),
         .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
         .executable(name: "penstockctl", targets: ["penstockctl"]),
     ],
     targets: [
-        // What an app imports: the core and the platform's transport.
+        // What an app imports: the core, the platform's transport, and the cache on disk.
         .target(
             name: "Penstock",
             dependencies: [
-                "PenstockCore",
+                "PenstockCore", "PenstockSQLite",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
                 .target(
                     name: "PenstockURLSession",
@@ -30,11 +31,20 @@ let package = Package(
 
         // Transports: each links something foreign.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCodings", providers: [.apt(["zlib1g-dev", "libbrotli-dev", "libzstd-dev"])]),
         .target(
             name: "PenstockCurl",
-            dependencies: ["PenstockCore", .target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "PenstockCore",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CCodings", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: strict),
         .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
+
+        // The store on disk.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "PenstockSQLite", dependencies: ["PenstockCore", "CSQLite"], swiftSettings: strict),
 
         // A program.
         .executableTarget(
@@ -45,15 +55,30 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Not for apps to ship.
-        .target(name: "PenstockTesting", dependencies: ["PenstockCore"], swiftSettings: strict),
+        // Not for apps to ship. The fault server speaks TLS and HTTP/2 on Linux.
+        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "PenstockTesting",
+            dependencies: [
+                "PenstockCore", .target(name: "CNGHTTP2", condition: .when(platforms: [.linux])),
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
 
         .target(name: "PenstockTestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(
             name: "PenstockCoreTests", dependencies: ["PenstockCore", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
+        // Makes content for the tests to decode; zlib and libzstd do both.
+        .systemLibrary(name: "CBrotliEncoder", path: "Tests/CBrotliEncoder", providers: [.apt(["libbrotli-dev"])]),
         .testTarget(
-            name: "PenstockCurlTests", dependencies: ["PenstockCurl", "PenstockTesting", "PenstockTestSupport"],
+            name: "PenstockCurlTests",
+            dependencies: [
+                "PenstockCurl", "PenstockTesting", "PenstockTestSupport",
+                .target(name: "CCodings", condition: .when(platforms: [.linux])),
+                .target(name: "CBrotliEncoder", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PenstockEndToEndTests",
@@ -61,8 +86,16 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
+        .target(name: "SQLiteCrash", dependencies: ["CSQLite"], path: "Tests/SQLiteCrash"),
+        .executableTarget(
+            name: "cache-writer", dependencies: ["PenstockSQLite", "PenstockTestSupport"], path: "Tests/CacheWriter",
+            swiftSettings: strict),
         .testTarget(
-            name: "PenstockTestingTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
+            name: "PenstockSQLiteTests",
+            dependencies: ["PenstockSQLite", "PenstockTesting", "PenstockTestSupport", "SQLiteCrash", "cache-writer"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockTestingTests", dependencies: ["PenstockCurl", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PenstockTransportTests",
