@@ -2,6 +2,7 @@
     import CCurl
     import Foundation
     import PenstockCore
+    import Synchronization
 
     /// One request on its way: everything about it that lasts no longer than itself.
     ///
@@ -39,6 +40,9 @@
         @exclusivity(unchecked) var progress = TransferProgress()
 
         @exclusivity(unchecked) private var isSettled = false
+        /// Orders the result before whoever awaits it. A continuation does so too, but where it is resumed before its task
+        /// waits the thread sanitizer does not see how.
+        private let isDelivered = Atomic<Bool>(false)
         @exclusivity(unchecked) private var isHeadDelivered = false
         @exclusivity(unchecked) var isCancelled = false
         @exclusivity(unchecked) var isSuspended = false
@@ -80,6 +84,7 @@
                 self.continuation = nil
                 continuation.resume()
             }
+            _ = isDelivered.load(ordering: .acquiring)
             return try result.get()
         }
 
@@ -119,6 +124,7 @@
         func deliver() {
             guard let continuation else { return }
             self.continuation = nil
+            isDelivered.store(true, ordering: .releasing)
             continuation.resume()
         }
 

@@ -4,7 +4,7 @@ import Foundation
 extension CacheQuery {
     /// Answers to what this one request asked beside its target (412, 416), and statuses whose definitions forbid it
     /// (RFC 6585 §3 to §6).
-    private static let refusedStatuses: Set<Int> = [304, 412, 416, 428, 429, 431, 511]
+    private static let refusedStatuses = [304, 412, 416, 428, 429, 431, 511]
 
     /// Statuses whose meaning for caches is implemented, which `must-understand` asks for (§5.2.2.3).
     private static let understoodStatuses: Set<Int> = Set(200...206).union(300...305).union([307, 308])

@@ -82,9 +82,7 @@ extension CacheQuery {
 }
 
 extension HTTPFields {
-    func without(_ names: some Sequence<HTTPFieldName>) -> HTTPFields {
-        var kept = self
-        for name in names { kept.remove(name) }
-        return kept
+    func without(_ names: [HTTPFieldName]) -> HTTPFields {
+        contains { names.contains($0.name) } ? HTTPFields(self, without: names) : self
     }
 }

@@ -24,7 +24,8 @@ extension APIClient {
             let marked = marked(fill.response, by: call)
             await cache.fill(fill.ticket) { _ = await cache.store.put(marked, body: body) }
         }
-        await invalidate(call.endpoint.invalidates, for: call, in: cache)
+        let invalidates = call.endpoint.invalidates
+        if !invalidates.isEmpty { await invalidate(invalidates, for: call, in: cache) }
         if record?.wantsRefresh == true { refresh(request, for: call, in: cache) }
         return response
     }
@@ -57,7 +58,6 @@ extension APIClient {
     private func invalidate<E: Endpoint>(
         _ selections: [CacheSelection], for call: ActiveCall<E>, in cache: CacheAccess
     ) async {
-        guard !selections.isEmpty else { return }
         let partition = call.context.partition
         let own = selections.map { $0.within(partition) }
         _ = await cache.change(nil) { await cache.store.invalidate(own) }

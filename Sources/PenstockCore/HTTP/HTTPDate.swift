@@ -35,21 +35,41 @@ package enum HTTPDate {
 
     /// The preferred form to the letter, as nearly all dates are: read from fixed places, without cutting up the text.
     private static func parsePreferred(_ text: String) -> Date? {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 29, bytes[3...4].elementsEqual(", ".utf8), bytes[25...].elementsEqual(" GMT".utf8),
-            bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20, bytes[19] == 0x3A, bytes[22] == 0x3A,
-            dayNames.contains(where: { bytes[..<3].elementsEqual($0.utf8) }),
-            let month = monthNames.firstIndex(where: { bytes[8...10].elementsEqual($0.utf8) }),
-            let day = number(bytes[5...6]), let year = number(bytes[12...15]), year >= 1_601
-        else { return nil }
-        return date(day, month, year, [bytes[17...18], bytes[20...21], bytes[23...24]].compactMap { number($0) })
+        guard text.utf8.count == 29 else { return nil }
+        return text.utf8.withContiguousStorageIfAvailable(parsePreferred)
+            ?? Array(text.utf8).withUnsafeBufferPointer(parsePreferred)
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    private static func parsePreferred(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+        guard word(bytes, 3, 2) == packed(", "), word(bytes, 25, 4) == packed(" GMT"), bytes[7] == 0x20,
+            bytes[11] == 0x20, bytes[16] == 0x20, bytes[19] == 0x3A, bytes[22] == 0x3A,
+            packedDays.contains(word(bytes, 0, 3)), let month = packedMonths.firstIndex(of: word(bytes, 8, 3)),
+            let day = number(bytes, 5, 2), let year = number(bytes, 12, 4), year >= 1_601,
+            let hour = number(bytes, 17, 2), let minute = number(bytes, 20, 2), let second = number(bytes, 23, 2)
+        else { return nil }
+        return date(day, month, year, hour, minute, second)
+    }
+
+    private static let packedDays = dayNames.map(packed)
+    private static let packedMonths = monthNames.map(packed)
+
+    /// Up to four characters as a number.
+    private static func packed(_ text: String) -> UInt32 {
+        text.utf8.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func word(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> UInt32 {
+        var value: UInt32 = 0
+        for index in start..<(start + count) { value = value << 8 | UInt32(bytes[index]) }
+        return value
+    }
+
+    private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> Int? {
         var value = 0
-        for byte in digits {
-            guard byte &- 0x30 < 10 else { return nil }
-            value = value * 10 + Int(byte &- 0x30)
+        for index in start..<(start + count) {
+            let digit = bytes[index] &- 0x30
+            guard digit < 10 else { return nil }
+            value = value * 10 + Int(digit)
         }
         return value
     }
@@ -94,18 +114,18 @@ package enum HTTPDate {
         guard let day = number(dayText), let month = months.firstIndex(of: monthText.lowercased()),
             let year = fullYear(yearText)
         else { return nil }
-        return date(day, month, year, time)
+        return time.count == 3 ? date(day, month, year, time[0], time[1], time[2]) : nil
     }
 
     /// `nil` unless the calendar and the clock have it. Months count from 0.
-    private static func date(_ day: Int, _ month: Int, _ year: Int, _ time: [Int]) -> Date? {
-        guard time.count == 3, (1...31).contains(day), (0...23).contains(time[0]), (0...59).contains(time[1]),
-            (0...60).contains(time[2])
+    private static func date(_ day: Int, _ month: Int, _ year: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Date?
+    {
+        guard (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
         let days = daysSince1970(year: year, month: month + 1, day: day)
         let nextMonth = month == 11 ? (year + 1, 1) : (year, month + 2)
         guard days < daysSince1970(year: nextMonth.0, month: nextMonth.1, day: 1) else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]))
+        return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + hour * 3_600 + minute * 60 + second))
     }
 
     /// A year of two digits is read by the rule of RFC 6265 §5.1.1.

@@ -2,17 +2,31 @@
 public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name as it was written.
     public let text: String
+    /// Tells most unequal names apart without a look at the text: its length, its first, its middle and its last byte.
+    private let mark: UInt32
 
     public init(_ text: String) {
         self.text = text
+        mark = Self.mark(of: text)
     }
 
     public init(stringLiteral value: String) {
-        text = value
+        self.init(value)
     }
 
     public static func == (left: HTTPFieldName, right: HTTPFieldName) -> Bool {
-        HTTPSyntax.equalIgnoringCase(left.text, right.text)
+        left.mark == right.mark && HTTPSyntax.equalIgnoringCase(left.text, right.text)
+    }
+
+    private static func mark(of text: String) -> UInt32 {
+        text.utf8.withContiguousStorageIfAvailable(mark) ?? Array(text.utf8).withUnsafeBufferPointer(mark)
+    }
+
+    private static func mark(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
+        guard let first = bytes.first, let last = bytes.last else { return 0 }
+        let ends = UInt32(HTTPSyntax.lowercased(first)) << 8 | UInt32(HTTPSyntax.lowercased(last))
+        let middle = UInt32(HTTPSyntax.lowercased(bytes[bytes.count / 2]))
+        return UInt32(truncatingIfNeeded: bytes.count) << 24 | middle << 16 | ends
     }
 
     public func hash(into hasher: inout Hasher) {

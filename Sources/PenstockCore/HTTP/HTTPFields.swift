@@ -24,6 +24,12 @@ public struct HTTPFields: Sendable {
         for field in fields { append(field) }
     }
 
+    /// The same without the fields of these names.
+    init(_ fields: HTTPFields, without names: [HTTPFieldName]) {
+        storage = fields.storage.filter { !names.contains($0.name) }
+        rejected = fields.rejected
+    }
+
     /// The first value of `name`. Setting replaces every field of that name; setting `nil` removes them.
     public subscript(name: HTTPFieldName) -> String? {
         get { storage.first { $0.name == name }?.value }

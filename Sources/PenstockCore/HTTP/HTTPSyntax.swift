@@ -32,6 +32,8 @@ package enum HTTPSyntax {
 
     package static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
+        // As they mostly are; the same storage, or a few words.
+        if left == right { return true }
         var others = right.utf8.makeIterator()
         for byte in left.utf8 {
             guard let other = others.next(), byte == other || lowercased(byte) == lowercased(other) else {

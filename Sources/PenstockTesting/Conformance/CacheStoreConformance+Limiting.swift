@@ -28,6 +28,7 @@ extension CacheStoreConformance {
             for index in [3, 0, 7] { _ = try await probe.marks("/\(index)") }
             await probe.store.flush()
             for index in 20..<37 { try await probe.put("/\(index)", "\(index)") }
+            await probe.store.flush()
             for index in [3, 0, 7] { try expect(await probe.marks("/\(index)"), is: ["\(index)"], "what was used") }
             try expect(await probe.marks("/1"), is: [], "what was not used")
         },

@@ -15,14 +15,15 @@ package struct CacheTerms: Sendable {
     /// Whether its content was coded, so that the stored body is not what byte ranges count in.
     let isCoded: Bool
 
-    init(status: Int, fields: HTTPFields, requestTime: Date, responseTime: Date) {
+    init(_ response: CachedResponse) {
+        let (fields, responseTime) = (response.fields, response.responseTime)
         control = ResponseControl(fields)
         let sent = HTTPDate.only(in: fields, .date, at: responseTime)
         date = sent ?? responseTime
         let modified = HTTPDate.only(in: fields, .lastModified, at: responseTime)
         lifetime = FreshnessLifetime.of(
-            fields, status: status, control: control, date: date, modified: modified, at: responseTime)
-        initialAge = InitialAge.of(fields, date: sent, requestTime: requestTime, responseTime: responseTime)
+            fields, status: response.status, control: control, date: date, modified: modified, at: responseTime)
+        initialAge = InitialAge.of(fields, date: sent, requestTime: response.requestTime, responseTime: responseTime)
         tag = EntityTag.of(fields)
         lastModified = modified == nil ? nil : fields[.lastModified]
         isCoded = ContentCoding.isCoded(fields)

@@ -2,6 +2,10 @@
 extension CacheVariant {
     /// The variant that `response` is, having been selected by `request`.
     init(response: HTTPFields, request: HTTPFields) {
+        guard response.contains(.vary) else {
+            self.init()
+            return
+        }
         let members = FieldList.members(response.values(of: .vary))
         let names = Set(members.map { $0.lowercased() })
         self.init(

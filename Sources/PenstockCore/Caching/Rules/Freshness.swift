@@ -7,7 +7,7 @@ enum FreshnessLifetime {
     static let heuristicLimit: TimeInterval = 86_400
 
     /// Statuses that may be reused without being told so (RFC 9110 §15.1).
-    static let heuristicStatuses: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+    static let heuristicStatuses = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 
     /// Seconds; 0 when nothing gives it any.
     static func of(

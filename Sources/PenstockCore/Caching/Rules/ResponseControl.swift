@@ -18,9 +18,15 @@ struct ResponseControl {
     /// Seconds after the response went stale.
     let staleIfError: Int
 
+    /// Of a response that says nothing.
+    private static let silent = ResponseControl(CacheDirectives([]))
+
     /// `Pragma` in a response means nothing (§5.4).
     init(_ fields: HTTPFields) {
-        let directives = CacheDirectives(fields.values(of: .cacheControl))
+        self = fields.contains(.cacheControl) ? Self(CacheDirectives(fields.values(of: .cacheControl))) : .silent
+    }
+
+    private init(_ directives: CacheDirectives) {
         let withheld = directives.fieldNames(of: "no-cache")
         noStore = directives.contains("no-store")
         noCache = withheld == nil

@@ -3,18 +3,18 @@ import Foundation
 /// The fields that are stored of a response, and how later ones change them (RFC 9111 §3.1, §3.2).
 enum StoredFields {
     /// They are about one connection (RFC 9110 §7.6.1) or one proxy (§11.7).
-    private static let connectionFields: Set<HTTPFieldName> = [
+    private static let connectionFields: [HTTPFieldName] = [
         .connection, "Keep-Alive", "Proxy-Connection", "TE", .transferEncoding, "Upgrade", "Proxy-Authenticate",
         "Proxy-Authentication-Info", .proxyAuthorization,
     ]
 
     /// They describe the stored body, which an update leaves as it is.
-    private static let bodyFields: Set<HTTPFieldName> = [
+    private static let bodyFields: [HTTPFieldName] = [
         .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
     /// The cache's own bearings, which `no-cache="…"` cannot take away.
-    private static let cacheFields: Set<HTTPFieldName> = [.cacheControl, .date, .expires, .age, .vary]
+    private static let cacheFields: [HTTPFieldName] = [.cacheControl, .date, .expires, .age, .vary]
 
     /// What of a response is stored. One without a date gets the time it came (RFC 9110 §6.6.1).
     static func of(_ arrival: CacheArrival) -> HTTPFields {
@@ -34,8 +34,15 @@ enum StoredFields {
     }
 
     private static func storable(_ fields: HTTPFields) -> HTTPFields {
-        let named = FieldList.members(fields.values(of: .connection)).map { HTTPFieldName(String($0)) }
+        let named = fields.values(of: .connection).flatMap(options)
         let withheld = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
-        return fields.without(connectionFields.union(named).union(withheld))
+        let hasMore = !named.isEmpty || !withheld.isEmpty
+        return fields.without(hasMore ? connectionFields + named + withheld : connectionFields)
+    }
+
+    /// The fields that a `Connection` line names.
+    private static func options(_ line: String) -> [HTTPFieldName] {
+        // By far the most common one names none.
+        line == "keep-alive" ? [] : FieldList.members(line).map { HTTPFieldName(String($0)) }
     }
 }

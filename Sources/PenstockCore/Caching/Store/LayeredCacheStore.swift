@@ -2,8 +2,10 @@ import Foundation
 
 /// A memory over a slower store, as one: what was read or written lately is at hand, and everything is below.
 ///
-/// What is in memory is what is below, except that what the store below could not write is kept in memory alone. Removals
-/// and changes by other processes are noticed within ``coherence`` of their commit.
+/// What is stored is at hand at once, and handed to the store below a moment later, together with what came meanwhile:
+/// at most ``writeDelay`` later, and at the latest by ``flush()``. A process that is killed before loses it. Removals and
+/// invalidations wait for the store below. What that could not write is kept in memory alone. Removals and changes by
+/// other processes are noticed within ``coherence`` of their commit.
 public final class LayeredCacheStore: CacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
@@ -14,28 +16,39 @@ public final class LayeredCacheStore: CacheStore {
         var seenChanges: UInt64
         var nextLook: Duration = .zero
         var lastVersion: UInt64 = 0
+        var unwritten = UnwrittenChanges()
+        /// By the rows that responses had in memory alone.
+        var writtenEntries: [Int64: CacheEntryID] = [:]
+        /// Writes what is unwritten, after a while.
+        var writer: Task<Void, Never>?
     }
 
     /// The store below.
     public let below: any CacheStore
     /// How long a change by another process may go unnoticed.
     public let coherence: Duration
+    /// How long a response waits for others before it is handed to the store below.
+    public let writeDelay: Duration
     let limits: CacheLimits
     let state: Locked<State>
+    /// Everything that changes the store below goes through it.
+    let lane = ChangeLane()
+    let time: TimeSource
     private let shared: (any SharedCacheStore)?
-    private let time: TimeSource
 
     /// - Parameters:
     ///   - below: where everything is.
     ///   - limits: of the memory; a body that is larger than their ``CacheLimits/bodyBytes`` is read from below each time.
     ///   - coherence: 100 ms unless told otherwise.
+    ///   - writeDelay: 50 ms unless told otherwise.
     public init(
         over below: any CacheStore, limits: CacheLimits = .memory, coherence: Duration = .milliseconds(100),
-        time: TimeSource = .system
+        writeDelay: Duration = .milliseconds(50), time: TimeSource = .system
     ) {
         self.below = below
         self.limits = limits
         self.coherence = coherence
+        self.writeDelay = writeDelay
         self.time = time
         shared = below as? any SharedCacheStore
         state = Locked(
@@ -54,8 +67,8 @@ public final class LayeredCacheStore: CacheStore {
 
     public func responses(for key: CacheKey) async -> [StoredResponse] {
         if let atHand = responsesAtHand(for: key) { return atHand }
-        let ticket = state.withLock { $0.gate.ticket(for: key) }
-        let found = await below.responses(for: key)
+        let (ticket, unwritten) = state.withLock { ($0.gate.ticket(for: key), $0.unwritten[key]) }
+        let found = UnwrittenChanges.overlay(await below.responses(for: key), with: unwritten)
         guard let times = limits.validTimes(at: time.date()) else {
             if let ticket { state.withLock { $0.fill(key, with: found, ticket) } }
             return found
@@ -66,8 +79,10 @@ public final class LayeredCacheStore: CacheStore {
     }
 
     public func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
-        guard let body = state.withLock({ $0.table.peek(entry)?.body }) else {
-            return await below.bytes(of: entry, from: offset)
+        guard let body = state.withLock({ $0.table.peek($0.written(entry) ?? entry)?.body }) else {
+            if entry.row < 0 { await writeUnwritten() }
+            guard let written = state.withLock({ $0.written(entry) }) else { return nil }
+            return await below.bytes(of: written, from: offset)
         }
         return offset >= 0 && offset < body.count ? body.dropFirst(offset) : nil
     }
@@ -75,6 +90,9 @@ public final class LayeredCacheStore: CacheStore {
     public func body(of stored: StoredResponse) async -> Data? {
         if let body = stored.body { return body }
         let ticket = state.withLock { $0.gate.ticket(for: stored.response.key) }
+        if stored.entry.row < 0 { await writeUnwritten() }
+        guard let entry = state.withLock({ $0.written(stored.entry) }) else { return nil }
+        let stored = StoredResponse(stored.response, entry: entry, body: nil)
         guard let body = await below.body(of: stored) else { return nil }
         if let ticket, body.count <= limits.bodyBytes { state.withLock { $0.keep(body, of: stored, ticket) } }
         return body
@@ -90,6 +108,8 @@ public final class LayeredCacheStore: CacheStore {
                 state.seenChanges = changes
                 state.gate.begin(nil)
                 state.table.removeAll()
+                // It may have been among what they removed.
+                state.unwritten.removeAll()
                 state.gate.end(nil)
             }
             guard now >= state.nextLook else { return false }
@@ -112,7 +132,7 @@ extension LayeredCacheStore.State {
     mutating func takeUses() -> [CacheEntryID] {
         defer { uses = [] }
         round += 1
-        return uses
+        return uses.compactMap(written)
     }
 
     fileprivate mutating func fill(_ key: CacheKey, with found: [StoredResponse], _ ticket: FillGate.Ticket) {

@@ -55,7 +55,7 @@ public final class MemoryCacheStore: CacheStore {
         return state.withLock { [response] state in
             if let times { state.table.removeOld(outside: times) }
             let stored = StoredResponse(response, entry: state.nextEntry(), body: body)
-            state.replace(stored)
+            state.table.put(stored)
             return stored
         }
     }
@@ -73,7 +73,7 @@ public final class MemoryCacheStore: CacheStore {
             var response = response
             response.bodyLength = old.response.bodyLength
             let stored = StoredResponse(response, entry: entry, body: old.body)
-            state.replace(stored)
+            state.table.put(stored)
             return stored
         }
     }
@@ -137,13 +137,6 @@ public final class MemoryCacheStore: CacheStore {
 }
 
 extension MemoryCacheStore.State {
-    /// Puts a response in the place of the one with its key and variant.
-    fileprivate mutating func replace(_ stored: StoredResponse) {
-        let key = stored.response.key
-        let others = table.peek(key)?.responses.filter { $0.response.variant != stored.response.variant } ?? []
-        table.set(key, to: others + [stored])
-    }
-
     fileprivate mutating func invalidate(_ key: CacheKey, _ selection: CacheSelection) {
         guard let group = table.peek(key) else { return }
         let marked = group.responses.map { stored in

@@ -55,6 +55,32 @@ struct MemoryCacheTable: Sendable {
     /// Everything, in no order.
     var all: [StoredResponse] { groups.keys.flatMap { groups.peek($0)?.responses ?? [] } }
 
+    /// Stores a response in the place of the one with its key and variant, as the latest of the key.
+    mutating func put(_ stored: StoredResponse) {
+        let key = stored.response.key
+        guard let group = groups.peek(key) else { return set(key, to: [stored]) }
+        if let only = group.responses.first, group.responses.count == 1, isLike(only, stored) {
+            return replaceOnly(only, with: stored)
+        }
+        set(key, to: group.responses.filter { $0.response.variant != stored.response.variant } + [stored])
+    }
+
+    /// Whether one can take the other's place in every index. A response is most often stored anew as it was.
+    private func isLike(_ old: StoredResponse, _ new: StoredResponse) -> Bool {
+        old.response.variant == new.response.variant && old.response.tags == new.response.tags
+    }
+
+    private mutating func replaceOnly(_ old: StoredResponse, with stored: StoredResponse) {
+        let (key, cost) = (stored.response.key, Self.cost(of: stored))
+        guard cost <= limits.bytes else { return forget(key) }
+        if old.entry.row != stored.entry.row {
+            rows[old.entry.row] = nil
+            rows[stored.entry.row] = key
+        }
+        groups.set(key, to: Group(responses: [stored]), cost: cost)
+        makeRoom()
+    }
+
     /// Stores the responses of a key in place of those before, and makes room for them.
     ///
     /// - Parameter responses: the latest one last.
@@ -68,6 +94,17 @@ struct MemoryCacheTable: Sendable {
         places[key.place, default: []].insert(key)
         for tag in Set(responses.lazy.flatMap(\.response.tags)) { tags[tag, default: []].insert(key) }
         makeRoom()
+    }
+
+    /// Gives a response of a key the entry that it has now; that does not count as a use.
+    mutating func rename(_ entry: CacheEntryID, to new: CacheEntryID, of key: CacheKey) {
+        rows[entry.row] = nil
+        rows[new.row] = key
+        groups.modify(key) { group in
+            group.responses = group.responses.map {
+                $0.entry == entry ? StoredResponse($0.response, entry: new, body: $0.body) : $0
+            }
+        }
     }
 
     /// Removes what a condition holds for, among the responses of a key.

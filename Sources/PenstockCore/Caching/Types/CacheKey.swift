@@ -5,14 +5,7 @@ import Foundation
 /// The variants of one URL, told apart by `Vary`, share a key. Nothing of one environment or identity can be found by
 /// another, since both are part of it.
 public struct CacheKey: Hashable, Sendable {
-    /// `GET` for GET and HEAD, which share what is stored; the method itself for a read of another method.
-    public let method: HTTPMethod
-    /// Absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).
-    public let url: String
-    /// The environment and the identity the response belongs to.
-    public let partition: ConnectionPartition
-    /// A digest of the request's content, for a read that is no GET: equal content has equal digests. `nil` otherwise.
-    public let contentDigest: String?
+    private let parts: Parts
 
     /// - Parameters:
     ///   - method: GET and HEAD become the same key.
@@ -48,9 +41,51 @@ public struct CacheKey: Hashable, Sendable {
 
     /// A key that was stored, part by part as it was read.
     public init(storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?) {
-        method = storedMethod
-        self.url = url
-        self.partition = partition
-        self.contentDigest = contentDigest
+        parts = Parts(storedMethod, url, partition, contentDigest)
+    }
+
+    /// `GET` for GET and HEAD, which share what is stored; the method itself for a read of another method.
+    public var method: HTTPMethod { parts.method }
+    /// Absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).
+    public var url: String { parts.url }
+    /// The environment and the identity the response belongs to.
+    public var partition: ConnectionPartition { parts.partition }
+    /// A digest of the request's content, for a read that is no GET: equal content has equal digests. `nil` otherwise.
+    public var contentDigest: String? { parts.contentDigest }
+
+    public static func == (left: CacheKey, right: CacheKey) -> Bool {
+        left.parts === right.parts || left.parts.isEqual(to: right.parts)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(parts.mark)
+    }
+
+    /// Shared by all copies: a key is handed on many times, and looked up in several tables.
+    private final class Parts: Sendable {
+        let method: HTTPMethod
+        let url: String
+        let partition: ConnectionPartition
+        let contentDigest: String?
+        /// A hash of them all, of this process alone.
+        let mark: Int
+
+        init(_ method: HTTPMethod, _ url: String, _ partition: ConnectionPartition, _ contentDigest: String?) {
+            self.method = method
+            self.url = url
+            self.partition = partition
+            self.contentDigest = contentDigest
+            var hasher = Hasher()
+            hasher.combine(method)
+            hasher.combine(url)
+            hasher.combine(partition)
+            hasher.combine(contentDigest)
+            mark = hasher.finalize()
+        }
+
+        func isEqual(to other: Parts) -> Bool {
+            mark == other.mark && url == other.url && method == other.method && partition == other.partition
+                && contentDigest == other.contentDigest
+        }
     }
 }

@@ -4,18 +4,6 @@ import Foundation
 ///
 /// A store finds it by ``key`` and ``variant`` and holds at most one for each pair.
 public struct CachedResponse: Sendable {
-    public let key: CacheKey
-    /// The request fields that select this one among the responses of the key.
-    public let variant: CacheVariant
-    /// As it came; 206 while only a part is stored.
-    public let status: Int
-    /// As received, without those that must not be stored (RFC 9111 §3.1).
-    public let fields: HTTPFields
-    public let version: HTTPVersion
-    /// When the request was sent, by the wall clock.
-    public let requestTime: Date
-    /// When the head of the response, or of the last one that validated it, came; by the wall clock.
-    public let responseTime: Date
     /// How many bytes of body the store holds, content codings removed.
     public var bodyLength: Int
     /// Which bytes those are; `nil` when the body is complete.
@@ -28,14 +16,7 @@ public struct CachedResponse: Sendable {
     public var appMaxStale: Duration?
     /// Must be validated before any use (RFC 9111 §4.4).
     public var isInvalidated: Bool
-    /// What the fields say about reuse, read when it is first asked for: a look-up need not wait for it.
-    package var terms: CacheTerms {
-        readTerms.value {
-            CacheTerms(status: status, fields: fields, requestTime: requestTime, responseTime: responseTime)
-        }
-    }
-
-    private let readTerms = Once<CacheTerms>()
+    private let head: Head
 
     public init(
         key: CacheKey, variant: CacheVariant = .init(), status: Int, fields: HTTPFields,
@@ -43,19 +24,60 @@ public struct CachedResponse: Sendable {
         part: CachedPart? = nil, tags: [String] = [], appTTL: Duration? = nil, appMaxStale: Duration? = nil,
         isInvalidated: Bool = false
     ) {
-        self.key = key
-        self.variant = variant
-        self.status = status
-        self.fields = fields
-        self.version = version
-        self.requestTime = requestTime
-        self.responseTime = responseTime
+        head = Head(key, variant, status, fields, version, requestTime, responseTime)
         self.bodyLength = bodyLength
         self.part = part
         self.tags = tags
         self.appTTL = appTTL
         self.appMaxStale = appMaxStale
         self.isInvalidated = isInvalidated
+    }
+}
+
+extension CachedResponse {
+    public var key: CacheKey { head.key }
+    /// The request fields that select this one among the responses of the key.
+    public var variant: CacheVariant { head.variant }
+    /// As it came; 206 while only a part is stored.
+    public var status: Int { head.status }
+    /// As received, without those that must not be stored (RFC 9111 §3.1).
+    public var fields: HTTPFields { head.fields }
+    public var version: HTTPVersion { head.version }
+    /// When the request was sent, by the wall clock.
+    public var requestTime: Date { head.requestTime }
+    /// When the head of the response, or of the last one that validated it, came; by the wall clock.
+    public var responseTime: Date { head.responseTime }
+    /// What the fields say about reuse, read when it is first asked for: a look-up need not wait for it.
+    package var terms: CacheTerms { head.terms.value { CacheTerms(self) } }
+
+    /// Whether it is a copy that nothing has been noted on since.
+    func isSame(as other: CachedResponse) -> Bool {
+        head === other.head && isInvalidated == other.isInvalidated
+    }
+
+    /// What never changes, shared by all copies: a response is handed on many times on its way.
+    private final class Head: Sendable {
+        let key: CacheKey
+        let variant: CacheVariant
+        let status: Int
+        let fields: HTTPFields
+        let version: HTTPVersion
+        let requestTime: Date
+        let responseTime: Date
+        let terms = Once<CacheTerms>()
+
+        init(
+            _ key: CacheKey, _ variant: CacheVariant, _ status: Int, _ fields: HTTPFields, _ version: HTTPVersion,
+            _ requestTime: Date, _ responseTime: Date
+        ) {
+            self.key = key
+            self.variant = variant
+            self.status = status
+            self.fields = fields
+            self.version = version
+            self.requestTime = requestTime
+            self.responseTime = responseTime
+        }
     }
 }
 

@@ -16,7 +16,7 @@ extension CacheHop {
         var content: StoredContent?
         if let bytes = hit.reply.content, !bytes.isEmpty {
             if call.streams {
-                content = StoredContent(stored.entry, bytes, access.store)
+                content = StoredContent(stored, bytes, access.store)
             } else {
                 guard bytes.count <= call.settings.limits.bodyBytes else { throw tooLarge(response) }
                 guard let body = await body(of: stored, bytes) else { return nil }
@@ -54,12 +54,12 @@ extension Data {
 
 /// Content that is read from a store piece by piece.
 final class StoredContent: TransportContent {
-    private let entry: CacheEntryID
+    private let stored: StoredResponse
     private let store: any CacheStore
     private let rest: Locked<Range<Int>>
 
-    init(_ entry: CacheEntryID, _ bytes: Range<Int>, _ store: any CacheStore) {
-        self.entry = entry
+    init(_ stored: StoredResponse, _ bytes: Range<Int>, _ store: any CacheStore) {
+        self.stored = stored
         self.store = store
         rest = Locked(bytes)
     }
@@ -67,7 +67,7 @@ final class StoredContent: TransportContent {
     func next() async throws(TransportError) -> Data? {
         let wanted = rest.withLock { $0 }
         guard !wanted.isEmpty else { return nil }
-        guard let found = await store.bytes(of: entry, from: wanted.lowerBound), !found.isEmpty else {
+        guard let found = await bytes(from: wanted.lowerBound), !found.isEmpty else {
             throw TransportError(.other, sendState: .answered, message: "the stored content is no longer there")
         }
         let piece = found.count <= wanted.count ? found : found.bytes(0..<wanted.count)
@@ -75,6 +75,11 @@ final class StoredContent: TransportContent {
             if !rest.isEmpty { rest = (wanted.lowerBound + piece.count)..<wanted.upperBound }
         }
         return piece
+    }
+
+    private func bytes(from offset: Int) async -> Data? {
+        guard let body = stored.body else { return await store.bytes(of: stored.entry, from: offset) }
+        return body.dropFirst(offset)
     }
 
     func discard() {
