@@ -119,6 +119,7 @@ final class CacheEngine: @unchecked Sendable {
     private func commit(_ jobs: [Job]) throws(SQLiteError) -> [@Sendable () -> Void] {
         let database = try open()
         let uses = takeUses(for: jobs)
+        reader.endShared()
         let completions = try database.batch { database throws(SQLiteError) in
             if !uses.isEmpty { try database.touch(uses) }
             var completions: [@Sendable () -> Void] = []
@@ -139,6 +140,7 @@ final class CacheEngine: @unchecked Sendable {
 
     private func runAlone(_ job: Job) {
         do throws(SQLiteError) {
+            reader.endShared()
             let complete = try job.run(try open())
             complete()
         } catch { fail(job, error) }
