@@ -171,6 +171,7 @@ extension SQLiteCacheStore {
 
     private func took(_ found: CacheReader.Found) -> [StoredResponse] {
         for row in found.damaged { drop(row) }
+        if found.mustEndShared { engine.endSharedSoon() }
         return found.responses
     }
 

@@ -189,6 +189,13 @@ final class CacheEngine: @unchecked Sendable {
         failure.withLock { $0 = configuration.time.now() }
     }
 
+    /// Ends the transaction that look-ups share when it has lasted long enough.
+    func endSharedSoon() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + SharedRead.longest) { [weak self] in
+            self?.reader.endShared(isDue: true)
+        }
+    }
+
     func tell(_ event: SQLiteCacheEvent) {
         configuration.onEvent(event)
     }

@@ -17,6 +17,8 @@ final class CacheReader: @unchecked Sendable {
         var responses: [StoredResponse] = []
         /// Rows that are not what was written.
         var damaged: [Int64] = []
+        /// Look-ups share a transaction from now on, which must be ended after ``SharedRead/longest``.
+        var mustEndShared = false
     }
 
     /// How many uses are remembered until a change is written, and they with it. The older ones are forgotten: as long as
@@ -31,7 +33,7 @@ final class CacheReader: @unchecked Sendable {
     private var connection: SQLiteConnection?
     private var find: SQLiteStatement?
     private var shared: SharedRead?
-    /// Whether a timer will end the shared transaction.
+    /// Whether somebody was asked to end the shared transaction, and has not yet.
     private var isEndDue = false
     private var uses: [Int64] = []
 
@@ -62,7 +64,7 @@ final class CacheReader: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         guard let find else { return .closed }
-        if shared?.prepare(at: now) ?? false { endSoon() }
+        let hasBegun = shared?.prepare(at: now) ?? false
         defer { find.reset() }
         do throws(SQLiteError) {
             var found = Found()
@@ -70,8 +72,13 @@ final class CacheReader: @unchecked Sendable {
             try find.bind(rows.last, at: 2)
             // A key's only response stands in its last row: behind that there is nothing to look for.
             while try find.step(), try read(find, key, bytes, times, into: &found) != rows.last {}
+            found.mustEndShared = hasBegun && !isEndDue
+            isEndDue = isEndDue || hasBegun
             return .found(found)
-        } catch { return .failed(error) }
+        } catch {
+            shared?.end()
+            return .failed(error)
+        }
     }
 
     /// - Returns: which row it was.
@@ -95,22 +102,13 @@ final class CacheReader: @unchecked Sendable {
         return id
     }
 
-    // MARK: Shared transactions
-
     /// Ends the transaction that look-ups share, so that the log can be written back and emptied.
-    func endShared() {
-        lock.withLock { shared?.end() }
-    }
-
-    private func endSoon() {
-        guard !isEndDue else { return }
-        isEndDue = true
-        DispatchQueue.global().asyncAfter(deadline: .now() + SharedRead.longest) { [weak self] in
-            guard let self else { return }
-            lock.withLock {
-                isEndDue = false
-                shared?.end()
-            }
+    ///
+    /// - Parameter isDue: whether this is what ``Found/mustEndShared`` asked for.
+    func endShared(isDue: Bool = false) {
+        lock.withLock {
+            if isDue { isEndDue = false }
+            shared?.end()
         }
     }
 
