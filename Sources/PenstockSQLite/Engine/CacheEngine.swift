@@ -192,7 +192,8 @@ final class CacheEngine: @unchecked Sendable {
     /// Ends the transaction that look-ups share when it has lasted long enough.
     func endSharedSoon() {
         DispatchQueue.global().asyncAfter(deadline: .now() + SharedRead.longest) { [weak self] in
-            self?.reader.endShared(isDue: true)
+            // The reader must not outlive the engine, which holds what the reader's file stands on.
+            withExtendedLifetime(self) { self?.reader.endShared(isDue: true) }
         }
     }
 
