@@ -100,7 +100,7 @@ let package = Package(
         .testTarget(
             name: "PenstockTransportTests",
             dependencies: [
-                "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+                "PenstockCurl", "PenstockSQLite", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

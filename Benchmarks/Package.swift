@@ -12,6 +12,11 @@ let package = Package(
         .target(
             name: "BareCurl", cSettings: [.treatAllWarnings(as: .error)], linkerSettings: [.linkedLibrary("curl")]),
 
+        // SQLite with nothing around it: what the cache on disk is compared with.
+        .target(
+            name: "BareSQLite", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("sqlite3")]),
+
         // Holds its answers back, so that calls can be looked at while they wait.
         .target(name: "SlowServer", cSettings: [.treatAllWarnings(as: .error)]),
 
@@ -19,8 +24,9 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "BareCurl", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
+                "BareCurl", "BareSQLite", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
                 .product(name: "PenstockCurl", package: "Penstock"),
+                .product(name: "PenstockSQLite", package: "Penstock"),
             ],
             swiftSettings: strict),
     ]

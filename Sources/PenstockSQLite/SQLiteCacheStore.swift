@@ -171,7 +171,7 @@ extension SQLiteCacheStore {
 
     private func took(_ found: CacheReader.Found) -> [StoredResponse] {
         for row in found.damaged { drop(row) }
-        if found.hasManyUses { writeUses() }
+        if found.mustEndShared { engine.endSharedSoon() }
         return found.responses
     }
 
@@ -186,17 +186,6 @@ extension SQLiteCacheStore {
             .init(
                 run: { database throws(SQLiteError) in
                     try database.removeIfDamaged(row)
-                    return {}
-                }, fail: { _ in }))
-    }
-
-    private func writeUses() {
-        let uses = engine.reader.takeUses()
-        guard !uses.isEmpty else { return }
-        engine.submit(
-            .init(
-                run: { database throws(SQLiteError) in
-                    try database.touch(uses)
                     return {}
                 }, fail: { _ in }))
     }

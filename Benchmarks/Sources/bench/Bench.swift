@@ -11,7 +11,11 @@ struct Bench {
                bench download URL
                bench upload URL FILE
                bench server CALLS
-               bench run CLEAR-URL SECURE-URL AUTHORITIES GIBIBYTE RESULTS [--quick] [--rounds N] [--calls N] [ID...]
+               bench fill c|penstock FILE ENTRIES
+               bench disk c|penstock FILE ENTRIES HITS
+               bench memory ENTRIES HITS
+               bench cached URL CALLS
+               bench run CLEAR-URL SECURE-URL AUTHORITIES GIBIBYTE FOLDER RESULTS [--quick] [--rounds N] [--calls N] [ID...]
         """
 
     /// The main thread waits: valgrind cannot follow one that an asynchronous `main` gives up.
@@ -34,6 +38,10 @@ struct Bench {
             case "download": try await report(TransferContender.download(arguments.text()))
             case "upload": try await report(TransferContender.upload(arguments.text(), arguments.text()))
             case "server": exit(slow_server_run(try arguments.count()))
+            case "fill": try await CacheContender.fill(arguments.name(), arguments.text(), arguments.count())
+            case "disk": try await disk(&arguments)
+            case "memory": try await memory(&arguments)
+            case "cached": try await cached(&arguments)
             case "run": try Run(program: CommandLine.arguments[0], &arguments).perform()
             default: throw Failure(usage)
             }
@@ -72,6 +80,24 @@ struct Bench {
         let before = try Memory.resident()
         guard await run(calls) == calls else { throw Failure("a call failed") }
         try report(Growth.Measurement(before: before, after: Memory.resident()))
+    }
+
+    private static func disk(_ arguments: inout Arguments) async throws {
+        let (contender, file): (Contender, String) = (try arguments.name(), try arguments.text())
+        let (entries, hits) = (try arguments.count(), try arguments.count())
+        let run = try CacheContender.disk(contender, file, entries, hits: hits)
+        try await report(Measurement(run, calls: hits, inFlight: 1))
+    }
+
+    private static func memory(_ arguments: inout Arguments) async throws {
+        let (entries, hits) = (try arguments.count(), try arguments.count())
+        let run = try await CacheContender.memory(entries, hits: hits)
+        try await report(Measurement(run, calls: hits, inFlight: 1))
+    }
+
+    private static func cached(_ arguments: inout Arguments) async throws {
+        let run = CacheContender.send(try arguments.text())
+        try await report(Measurement(run, calls: arguments.count(), inFlight: 1))
     }
 
     /// Prints one line of JSON, at once.

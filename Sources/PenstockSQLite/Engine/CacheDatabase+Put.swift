@@ -165,7 +165,7 @@ extension CacheDatabase {
         }
     }
 
-    /// The row for a response: a free one among those of its key, after the one that it replaces was removed.
+    /// The row for a response: the last free one among those of its key, after the one that it replaces was removed.
     private func freeRow(for response: CachedResponse, key: [UInt8]) throws(SQLiteError) -> Int64 {
         try removeVariant(of: response, key: key)
         let rows = CacheHash.rows(key)
@@ -180,7 +180,7 @@ extension CacheDatabase {
             return oldest.row
         }
         let used = Set(taken.map(\.row))
-        return (rows.first...rows.last).first { !used.contains($0) } ?? rows.last
+        return (rows.first...rows.last).last { !used.contains($0) } ?? rows.last
     }
 
     /// Removes the response with the same key and variant, and any row of the key that is not what was written.

@@ -119,6 +119,7 @@ final class CacheEngine: @unchecked Sendable {
     private func commit(_ jobs: [Job]) throws(SQLiteError) -> [@Sendable () -> Void] {
         let database = try open()
         let uses = takeUses(for: jobs)
+        reader.endShared()
         let completions = try database.batch { database throws(SQLiteError) in
             if !uses.isEmpty { try database.touch(uses) }
             var completions: [@Sendable () -> Void] = []
@@ -139,6 +140,7 @@ final class CacheEngine: @unchecked Sendable {
 
     private func runAlone(_ job: Job) {
         do throws(SQLiteError) {
+            reader.endShared()
             let complete = try job.run(try open())
             complete()
         } catch { fail(job, error) }
@@ -185,6 +187,14 @@ final class CacheEngine: @unchecked Sendable {
 
     private func rest() {
         failure.withLock { $0 = configuration.time.now() }
+    }
+
+    /// Ends the transaction that look-ups share when it has lasted long enough.
+    func endSharedSoon() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + SharedRead.longest) { [weak self] in
+            // The reader must not outlive the engine, which holds what the reader's file stands on.
+            withExtendedLifetime(self) { self?.reader.endShared(isDue: true) }
+        }
     }
 
     func tell(_ event: SQLiteCacheEvent) {

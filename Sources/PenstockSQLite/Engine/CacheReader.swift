@@ -17,11 +17,12 @@ final class CacheReader: @unchecked Sendable {
         var responses: [StoredResponse] = []
         /// Rows that are not what was written.
         var damaged: [Int64] = []
-        /// It is time to write down what was used.
-        var hasManyUses = false
+        /// Look-ups share a transaction from now on, which must be ended after ``SharedRead/longest``.
+        var mustEndShared = false
     }
 
-    /// Uses that are remembered before they are written down or, for the older ones, forgotten.
+    /// How many uses are remembered until a change is written, and they with it. The older ones are forgotten: as long as
+    /// nothing is stored, nothing has to go.
     private static let maximumUses = 65_536
     /// The first variant of a key brings its body along, if that stands in the row; the others only a short one.
     private static let companionBytes = 1_024
@@ -31,6 +32,9 @@ final class CacheReader: @unchecked Sendable {
     private let time: TimeSource
     private var connection: SQLiteConnection?
     private var find: SQLiteStatement?
+    private var shared: SharedRead?
+    /// Whether somebody was asked to end the shared transaction, and has not yet.
+    private var isEndDue = false
     private var uses: [Int64] = []
 
     init(limits: CacheLimits, time: TimeSource) {
@@ -44,6 +48,8 @@ final class CacheReader: @unchecked Sendable {
     func use(_ new: SQLiteConnection?) throws(SQLiteError) {
         let statement = try new?.statement("SELECT id, head, content FROM entry WHERE id BETWEEN ? AND ?")
         lock.withLock {
+            shared?.end()
+            shared = new.map(SharedRead.init)
             find = statement
             connection = new
         }
@@ -53,38 +59,57 @@ final class CacheReader: @unchecked Sendable {
     func responses(for key: CacheKey) -> Outcome<Found> {
         let bytes = CacheRow.bytes(of: key)
         let rows = CacheHash.rows(bytes)
-        let times = limits.validTimes(at: time.date())
+        let now = time.date()
+        let times = limits.validTimes(at: now)
         lock.lock()
         defer { lock.unlock() }
         guard let find else { return .closed }
+        let hasBegun = shared?.prepare(at: now) ?? false
         defer { find.reset() }
         do throws(SQLiteError) {
             var found = Found()
             try find.bind(rows.first, at: 1)
             try find.bind(rows.last, at: 2)
-            while try find.step() { try read(find, key, bytes, times, into: &found) }
-            found.hasManyUses = uses.count >= Self.maximumUses
+            // A key's only response stands in its last row: behind that there is nothing to look for.
+            while try find.step(), try read(find, key, bytes, times, into: &found) != rows.last {}
+            found.mustEndShared = hasBegun && !isEndDue
+            isEndDue = isEndDue || hasBegun
             return .found(found)
-        } catch { return .failed(error) }
+        } catch {
+            shared?.end()
+            return .failed(error)
+        }
     }
 
+    /// - Returns: which row it was.
     private func read(
         _ statement: SQLiteStatement, _ key: CacheKey, _ bytes: [UInt8], _ times: ClosedRange<Date>?,
         into found: inout Found
-    ) throws(SQLiteError) {
+    ) throws(SQLiteError) -> Int64 {
         let id = statement.int(0)
         let head = try statement.bytes(1)
         do throws(Malformed) {
             let front = try CacheRow.front(of: head, row: id)
-            guard Self.areEqual(front.key, bytes) else { return }
+            guard Self.areEqual(front.key, bytes) else { return id }
             let row = try CacheRow(front, key: key)
-            if let times, !times.contains(row.response.responseTime) { return }
+            if let times, !times.contains(row.response.responseTime) { return id }
             let isFirst = found.responses.isEmpty
             let body = isFirst || front.body.length <= Self.companionBytes ? front.body : nil
             let content = try body.flatMap { place throws(Malformed) in try Self.content(statement, place) }
             found.responses.append(StoredResponse(row.response, entry: row.entry(id), body: content))
             note(id)
         } catch { found.damaged.append(id) }
+        return id
+    }
+
+    /// Ends the transaction that look-ups share, so that the log can be written back and emptied.
+    ///
+    /// - Parameter isDue: whether this is what ``Found/mustEndShared`` asked for.
+    func endShared(isDue: Bool = false) {
+        lock.withLock {
+            if isDue { isEndDue = false }
+            shared?.end()
+        }
     }
 
     private static func areEqual(_ key: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> Bool {
@@ -105,12 +130,13 @@ final class CacheReader: @unchecked Sendable {
     }
 
     private func note(_ row: Int64) {
-        if uses.count < Self.maximumUses { uses.append(row) }
+        if uses.count == Self.maximumUses { uses.removeFirst(Self.maximumUses / 2) }
+        uses.append(row)
     }
 
     /// Counts uses that somebody else saw.
     func touch(_ rows: [Int64]) {
-        lock.withLock { uses.append(contentsOf: rows.prefix(Self.maximumUses - min(uses.count, Self.maximumUses))) }
+        lock.withLock { for row in rows { note(row) } }
     }
 
     /// The rows that were used, in their order, to be written down.
@@ -128,6 +154,7 @@ final class CacheReader: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         guard let connection else { return .closed }
+        shared?.endIfOutdated()
         do throws(SQLiteError) { return .found(try Self.bytes(connection, entry, offset)) } catch {
             return .failed(error)
         }

@@ -66,10 +66,16 @@ final class SQLiteConnection {
             try statement("COMMIT").run()
             return output
         } catch {
-            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+            if isInTransaction { try? execute("ROLLBACK") }
             throw error
         }
     }
+
+    /// Whether a transaction was begun, and neither committed nor undone.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Where the header of the log's index is, once something was read; `nil` where it is in no shared memory.
+    var logMemory: UnsafeRawPointer? { csqlite_log_memory(handle) }
 
     /// Whether another file stands where this one was opened.
     var hasMoved: Bool {

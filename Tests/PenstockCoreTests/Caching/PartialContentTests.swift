@@ -71,7 +71,9 @@ import Testing
     static let parts: [(String, Int, HTTPFields, Bool)] = [
         ("bytes 4-8/10", 5, [:], true),
         ("bytes 4-8/*", 5, [:], true),
-        ("bytes 4-9/10", 5, [:], false),
+        ("bytes 4-9/10", 5, [:], true),
+        ("bytes 4-7/10", 5, [:], false),
+        ("bytes 4-7/10", 0, [:], false),
         ("bytes 4-10/10", 7, [:], false),
         ("bytes 8-4/10", 5, [:], false),
         ("bytes */10", 0, [:], false),

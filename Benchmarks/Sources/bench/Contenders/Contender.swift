@@ -26,13 +26,13 @@ enum Contender: String, CaseIterable {
     }
 
     /// Makes the calls in `inFlight` tasks, each one call after the other.
-    static func crowd(_ calls: Int, _ inFlight: Int, _ call: @escaping @Sendable () async -> Bool) async -> Int {
+    static func crowd(_ calls: Int, _ inFlight: Int, _ call: @escaping @Sendable (Int) async -> Bool) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for worker in 0..<inFlight {
                 group.addTask {
                     var good = 0
-                    for _ in stride(from: worker, to: calls, by: inFlight) {
-                        if await call() { good += 1 }
+                    for index in stride(from: worker, to: calls, by: inFlight) {
+                        if await call(index) { good += 1 }
                     }
                     return good
                 }
@@ -61,12 +61,14 @@ enum Document: String {
     /// What the slow server holds back.
     case wait
     case gibibyte
+    /// The small JSON document, which may be reused for an hour.
+    case fresh
 
     func isRight(_ length: Int) -> Bool {
         switch self {
         case .mebibyte: length == 1 << 20
         case .gibibyte: length == 1 << 30
-        case .item, .wait: length > 0
+        case .item, .wait, .fresh: length > 0
         }
     }
 }

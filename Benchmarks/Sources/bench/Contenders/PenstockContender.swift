@@ -10,7 +10,7 @@ enum PenstockContender {
         case .item: runner(target, inFlight, GetBytes()) { document.isRight($0.count) }
         case .mebibyte: runner(target, inFlight, GetMebibyte()) { document.isRight($0.count) }
         case .wait: runner(target, inFlight, Wait()) { document.isRight($0.count) }
-        case .gibibyte: nil
+        case .gibibyte, .fresh: nil
         }
     }
 
@@ -23,20 +23,21 @@ enum PenstockContender {
     ) -> Contender.Runner {
         let client = client(target)
         return { calls in
-            await Contender.crowd(calls, inFlight) {
+            await Contender.crowd(calls, inFlight) { _ in
                 guard let output = try? await client.send(endpoint) else { return false }
                 return isRight(output)
             }
         }
     }
 
-    static func client(_ target: Target) -> APIClient {
+    static func client(_ target: Target, policy: CachePolicy = .networkElseCache) -> APIClient {
         var configuration = APIClient.Configuration(services: [
             Service(.main, [.production: target.server], envelope: .retcode)
         ])
         configuration.environment = .production
         configuration.options.cleartext = .loopback
         configuration.options.trust = target.authorities.map { .authorities(URL(fileURLWithPath: $0)) }
+        configuration.options.cache = policy
         return APIClient(configuration, transport: CurlTransport())
     }
 }
@@ -51,6 +52,12 @@ struct GetBytes: Endpoint {
 struct GetMebibyte: Endpoint {
     typealias Output = Data
     var route: Route { .get("/mebibyte") }
+    var envelope: EnvelopeChoice { .none }
+}
+
+struct GetFresh: Endpoint {
+    typealias Output = Data
+    var route: Route { .get("/fresh") }
     var envelope: EnvelopeChoice { .none }
 }
 

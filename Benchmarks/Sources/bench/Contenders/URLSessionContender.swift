@@ -9,7 +9,7 @@ enum URLSessionContender {
         let session = URLSession(configuration: configuration(inFlight))
         let document = target.document
         return { calls in
-            await Contender.crowd(calls, inFlight) {
+            await Contender.crowd(calls, inFlight) { _ in
                 guard let (data, response) = try? await session.data(for: URLRequest(url: url)) else { return false }
                 return (response as? HTTPURLResponse)?.statusCode == 200 && document.isRight(data.count)
             }

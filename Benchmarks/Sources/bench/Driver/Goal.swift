@@ -29,6 +29,13 @@ struct Goal: Sendable {
         Goal("X5.download", "MiB over idle", .atMost(32)) { $0.overIdleMiB },
         Goal("X5.upload", "MiB/s to curl", .atLeast(0.9)) { $0.ratioToCurl },
         Goal("X5.upload", "MiB over idle", .atMost(32)) { $0.overIdleMiB },
+        Goal("X7.store.memory", "million hits/s", .atLeast(1)) { $0.millionHitsPerSecond },
+        Goal("X7.memory.1e6", "million hits/s", .atLeast(1)) { $0.millionHitsPerSecond },
+        Goal("X7.send.memory", "million calls/s", .atLeast(0.2)) { $0.millionHitsPerSecond },
+        Goal("X7.disk.1e3", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
+        Goal("X7.disk.1e4", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
+        Goal("X7.disk.1e5", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
+        Goal("X7.disk.1e6", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
     ]
 
     /// A line for each goal of these outcomes.

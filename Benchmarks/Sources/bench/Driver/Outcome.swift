@@ -14,6 +14,8 @@ struct Outcome: Encodable {
     var overWarmUpMiB: Double?
 
     var requestsPerSecond: [String: Double]?
+    /// Look-ups in a cache, or calls that a cache answers.
+    var hitsPerSecond: [String: Double]?
     var cpuMicroseconds: [String: Double]?
     var residentMiB: [String: Double]?
     var growthMiB: [String: Double]?
@@ -43,6 +45,10 @@ struct Outcome: Encodable {
         return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
+    var millionHitsPerSecond: Double? {
+        hitsPerSecond?[Contender.penstock.rawValue].map { $0 / 1_000_000 }
+    }
+
     /// `nil` where one of the two was not measured.
     static func ratio(_ values: [String: Double]?, _ one: Contender, to other: Contender) -> Double? {
         guard let one = values?[one.rawValue], let other = values?[other.rawValue] else { return nil }
@@ -65,6 +71,7 @@ extension Outcome {
     private var columns: [(title: String, values: [String: Double], format: String)] {
         [
             ("requests/s", requestsPerSecond, "%.0f"), ("to C", requestsPerSecond.map { ratios($0, to: .c) }, "%.2f"),
+            ("hits/s", hitsPerSecond, "%.0f"), ("to C", hitsPerSecond.map { ratios($0, to: .c) }, "%.2f"),
             ("to URLSession", requestsPerSecond.map { ratios($0, to: .urlSession) }, "%.2f"),
             ("CPU µs/request", cpuMicroseconds, "%.1f"), ("MiB resident", residentMiB, "%.1f"),
             ("MiB of growth", growthMiB, "%.1f"), ("MiB/s", mebibytesPerSecond, "%.0f"),

@@ -7,16 +7,17 @@ struct Run {
     /// Those asked for by name; all when none was.
     private var ids: [String] = []
     private var isComplete = true
+    private var isQuick = false
 
     init(program: String, _ arguments: inout Arguments) throws {
         setting = Setting(
             program: program, clear: try arguments.text(), secure: try arguments.text(),
-            authorities: try arguments.text(), gibibyte: try arguments.text())
+            authorities: try arguments.text(), gibibyte: try arguments.text(), folder: try arguments.text())
         results = URL(fileURLWithPath: try arguments.text())
         while let word = arguments.next() {
             isComplete = false
             switch word {
-            case "--quick": (setting.rounds, setting.calls) = (3, 4_000)
+            case "--quick": (setting.rounds, setting.calls, isQuick) = (3, 4_000, true)
             case "--rounds": setting.rounds = try arguments.count()
             case "--calls": setting.calls = try arguments.count()
             default: ids.append(word)
@@ -28,10 +29,13 @@ struct Run {
         }
     }
 
-    private static let all: [any Experiment] = Level.all + [Waiting(), Growth(), Transfer.download, Transfer.upload]
+    private static let all: [any Experiment] =
+        Level.all + [Waiting(), Growth(), Transfer.download, Transfer.upload] + MemoryCache.all + [CachedCall()]
+        + DiskCache.all
 
     func perform() throws {
-        let outcomes = try Self.all.filter { ids.isEmpty || ids.contains($0.id) }.map { experiment in
+        let wanted = Self.all.filter { ids.isEmpty ? !(isQuick && $0.isLong) : ids.contains($0.id) }
+        let outcomes = try wanted.map { experiment in
             let outcome = try experiment.outcome(setting)
             print(outcome.table)
             return outcome
@@ -54,13 +58,23 @@ struct Setting {
     let authorities: String
     /// A file of 1 GiB, which nginx has as `/gibibyte`.
     let gibibyte: String
+    /// Where caches are made, and removed again.
+    let folder: String
     var rounds = 5
     /// In a round, of small documents; what is slower is done less often.
     var calls = 20_000
+    /// In a round, of a cache.
+    var hits: Int { calls * 10 }
 }
 
 /// One thing that is measured.
 protocol Experiment: Sendable {
     var id: String { get }
+    /// Whether it takes minutes to prepare.
+    var isLong: Bool { get }
     func outcome(_ setting: Setting) throws -> Outcome
+}
+
+extension Experiment {
+    var isLong: Bool { false }
 }

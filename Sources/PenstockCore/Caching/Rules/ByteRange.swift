@@ -82,6 +82,16 @@ struct ContentRange: Equatable {
         bytes = first..<(last + 1)
     }
 
+    private init(_ bytes: Range<Int>, of length: Int?) {
+        self.bytes = bytes
+        completeLength = length
+    }
+
+    /// Its first bytes, at most as many as it has.
+    func prefix(_ count: Int) -> ContentRange {
+        ContentRange(bytes.lowerBound..<min(bytes.upperBound, bytes.lowerBound + count), of: completeLength)
+    }
+
     static func text(_ bytes: Range<Int>, of length: Int?) -> String {
         "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(length.map(String.init) ?? "*")"
     }

@@ -1,13 +1,14 @@
 /// Parts of representations: which can be stored, and how they are joined (RFC 9111 §3.3, §3.4; RFC 9110 §15.3.7).
 enum PartialContent {
-    /// Where the content of a 206 belongs; `nil` when that is not certain: several parts in one, a length that the range
-    /// contradicts, or content whose coding was removed, in which offsets mean nothing.
+    /// Where the content of a 206 belongs; `nil` when that is not certain: several parts in one, more content than the range
+    /// has room for, or content whose coding was removed, in which offsets mean nothing. Less content than the range says
+    /// begins where the range does.
     static func bytes(of arrival: CacheArrival) -> ContentRange? {
         let type = arrival.fields[.contentType]?.lowercased() ?? ""
         guard !type.hasPrefix("multipart/byteranges"), !ContentCoding.isCoded(arrival.fields),
-            let range = ContentRange(arrival.fields), range.bytes.count == arrival.bodyLength
+            let range = ContentRange(arrival.fields), (1...range.bytes.count).contains(arrival.bodyLength)
         else { return nil }
-        return range
+        return range.prefix(arrival.bodyLength)
     }
 
     /// Both have strong entity tags, and they differ.
@@ -22,7 +23,7 @@ enum PartialContent {
 extension CacheQuery {
     /// A stored part and the one that came as one response; `nil` unless both have the same strong entity tag, and touch.
     func joined(_ stored: CachedResponse, with arrival: CacheArrival) -> CacheInsertion? {
-        guard let part = stored.part, let new = PartialContent.bytes(of: arrival),
+        guard let part = stored.part, let new = PartialContent.bytes(of: arrival), new == ContentRange(arrival.fields),
             let tag = EntityTag.of(arrival.fields), stored.terms.tag?.matchesStrongly(tag) ?? false,
             part.completeLength == nil || new.completeLength == nil || part.completeLength == new.completeLength
         else { return nil }

@@ -4,8 +4,12 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let key: Key
         var value: Value
         var cost: Int
-        var newer: Int
-        var older: Int
+    }
+
+    /// The neighbours of a place in the order of use. Apart from the nodes, so that a use touches little memory.
+    private struct Links: Sendable {
+        var newer = none
+        var older = none
     }
 
     /// In place of a neighbour that is not there.
@@ -13,6 +17,7 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private var places: [Key: Int] = [:]
     private var nodes: [Node?] = []
+    private var links: [Links] = []
     private var free: [Int] = []
     private var newest = none
     private var oldest = none
@@ -44,14 +49,19 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Stores a value, which is now the most recently used.
     mutating func set(_ key: Key, to value: Value, cost: Int) {
+        let node = Node(key: key, value: value, cost: cost)
         if let place = places[key], let old = nodes[place] {
             totalCost += cost - old.cost
-            nodes[place] = Node(key: key, value: value, cost: cost, newer: old.newer, older: old.older)
+            nodes[place] = node
             moveToFront(place)
         } else {
-            let node = Node(key: key, value: value, cost: cost, newer: Self.none, older: Self.none)
             let place = free.popLast() ?? nodes.count
-            if place == nodes.count { nodes.append(node) } else { nodes[place] = node }
+            if place == nodes.count {
+                nodes.append(node)
+                links.append(Links())
+            } else {
+                nodes[place] = node
+            }
             places[key] = place
             totalCost += cost
             attach(place)
@@ -75,16 +85,15 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private mutating func attach(_ place: Int) {
-        nodes[place]?.newer = Self.none
-        nodes[place]?.older = newest
-        if newest != Self.none { nodes[newest]?.newer = place }
+        links[place] = Links(newer: Self.none, older: newest)
+        if newest != Self.none { links[newest].newer = place }
         newest = place
         if oldest == Self.none { oldest = place }
     }
 
     private mutating func detach(_ place: Int) {
-        guard let node = nodes[place] else { return }
-        if node.newer == Self.none { newest = node.older } else { nodes[node.newer]?.older = node.older }
-        if node.older == Self.none { oldest = node.newer } else { nodes[node.older]?.newer = node.newer }
+        let link = links[place]
+        if link.newer == Self.none { newest = link.older } else { links[link.newer].older = link.older }
+        if link.older == Self.none { oldest = link.newer } else { links[link.older].newer = link.newer }
     }
 }

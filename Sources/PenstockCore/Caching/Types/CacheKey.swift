@@ -39,6 +39,13 @@ public struct CacheKey: Hashable, Sendable {
         SHA256.hex(Array((type ?? "").utf8) + [0] + Array(content))
     }
 
+    /// Of the parts in which keys differ most; the others seldom tell two keys apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(partition.identity)
+        if let contentDigest { hasher.combine(contentDigest) }
+    }
+
     /// A key that was stored, part by part as it was read.
     public init(storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?) {
         parts = Parts(storedMethod, url, partition, contentDigest)
