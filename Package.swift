@@ -38,6 +38,7 @@ let package = Package(
                 "PenstockCore",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "CCodings", condition: .when(platforms: [.linux])),
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),

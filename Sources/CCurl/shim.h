@@ -2,6 +2,7 @@
 #define PENSTOCK_CCURL_SHIM_H
 
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */
 
@@ -67,6 +68,29 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, l
 /* Callback data of a multi handle. */
 static inline CURLMcode ccurl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
     return curl_multi_setopt(multi, option, value);
+}
+
+/* Whether a response of HTTP/2 has begun, were it only with its status. */
+static inline bool ccurl_has_status(CURL *easy) {
+    struct curl_header *header = NULL;
+    return curl_easy_header(easy, ":status", 0, CURLH_PSEUDO, -1, &header) == CURLHE_OK;
+}
+
+/* Asked for each new TLS connection, with the TLS library's own object for its rules. */
+static inline CURLcode ccurl_set_tls_callback(CURL *easy, curl_ssl_ctx_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
+/* Told now and then while a transfer moves, and once more when it ends. */
+static inline CURLcode ccurl_set_progress_callback(CURL *easy, curl_xferinfo_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+}
+
+/* OpenSSL's own object for the connection of a transfer under way; NULL without TLS, or with another library. */
+static inline void *ccurl_openssl_session(CURL *easy) {
+    struct curl_tlssessioninfo *info = NULL;
+    curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info);
+    return info && info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
 }
 
 /* Tells which sockets to watch. */

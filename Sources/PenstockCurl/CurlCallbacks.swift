@@ -13,7 +13,13 @@
             let bytes = UnsafeRawBufferPointer(start: line, count: size * count)
             let isExpected = !exchange.head.isComplete
             let taken = exchange.receiveHeader(bytes, handle.loop.now)
-            if isExpected, exchange.head.isComplete, taken == bytes.count { handle.loop.headIsThere(exchange) }
+            guard isExpected, exchange.head.isComplete || exchange.head.isLong, taken == bytes.count else {
+                return taken
+            }
+            if exchange.head.version == .http2 { exchange.pool?.nudges.headCame(handle.loop.now) }
+            guard exchange.head.isComplete else { return taken }
+            if exchange.awaitsSecureEnd(handle.easy) { handle.watchProgress() }
+            handle.loop.headIsThere(exchange)
             return taken
         }
 
@@ -45,6 +51,18 @@
             if exchange.connectsOnly { handle.endConnected() }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK
+        }
+
+        static let progress: curl_xferinfo_callback = { context, _, _, _, _ in
+            guard let handle = handle(context) else { return 0 }
+            handle.exchange?.lookForEnd(handle.easy)
+            return 0
+        }
+
+        static let secure: curl_ssl_ctx_callback = { _, context, pointer in
+            guard let context, let exchange = handle(pointer)?.exchange else { return CURLE_SSL_CONNECT_ERROR }
+            let isSet = CurlSecureName.require(exchange.order.request.url.host, of: OpaquePointer(context))
+            return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
 
         static let resolver: curl_resolver_start_callback = { _, _, context in

@@ -6,9 +6,12 @@
     /// What libcurl's error codes mean in Penstock's terms.
     enum CurlErrors {
         static func kind(
-            _ code: CURLcode, _ easy: UnsafeMutableRawPointer, isReadingHead: Bool
+            _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ message: String, isReadingHead: Bool
         ) -> TransportError.Kind {
             switch code {
+            case CURLE_RECV_ERROR where isTooLong(message): .limitExceeded(.headerBytes)
+            case CURLE_HTTP2_STREAM where message.contains("PROTOCOL_ERROR"): .protocolViolation
+            case CURLE_HTTP2_STREAM where message.contains("FLOW_CONTROL_ERROR"): .protocolViolation
             case CURLE_COULDNT_RESOLVE_HOST: .unreachable(.nameNotResolved)
             case CURLE_COULDNT_CONNECT: unreachable(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
             case CURLE_OPERATION_TIMEDOUT: .timeout(.connect)
@@ -18,15 +21,23 @@
                 .tls(.handshake)
             case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR: .tls(.trustMaterial)
             case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
-                CURLE_HTTP2_STREAM:
+                CURLE_HTTP2_STREAM, CURLE_HTTP2:
                 .connectionLost
-            case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
+            // It went well as far as it came: the connection ended in the middle of a head.
+            case CURLE_OK: .connectionLost
+            case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING,
                 CURLE_WRITE_ERROR:
                 .protocolViolation
             // One header line longer than libcurl's buffer for it comes as this.
             case CURLE_OUT_OF_MEMORY where isReadingHead: .limitExceeded(.headerBytes)
             default: .other
             }
+        }
+
+        /// Whether nghttp2 gave up on a block of fields: its numbers for one that libcurl has no room for (it takes 128 KiB),
+        /// and for one in too many frames.
+        static func isTooLong(_ message: String) -> Bool {
+            message.contains("mem_recv() returned -902") || message.contains("mem_recv() returned -905")
         }
 
         private static func unreachable(_ number: Int) -> TransportError.Kind {

@@ -7,7 +7,10 @@
     extension CurlExchange {
         func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
             let isOver = code == CURLE_OK || (toSkip.map { $0 < 0 } ?? false)
-            if isOver, head.isComplete || connectsOnly, failure == nil { return .success(response()) }
+            if isOver, head.isComplete || connectsOnly, failure == nil {
+                guard isCutOff else { return .success(response()) }
+                return .failure(error(.connectionLost, "the connection ended without TLS having said so"))
+            }
             return .failure(error(code))
         }
 
@@ -26,8 +29,10 @@
             if let failure { return error(failure.kind, failure.message) }
             let kind =
                 CurlProxy.failure(code, handle.easy, order.proxy, isConnected: attempts > 0)
-                ?? CurlErrors.kind(code, handle.easy, isReadingHead: isReadingHead)
-            let message = handle.message
+                ?? CurlErrors.kind(code, handle.easy, handle.message, isReadingHead: isReadingHead)
+            let message =
+                code == CURLE_OK ? "the connection ended before the head of the response did" : handle.message
+            isRefused = isRefused || isLeftOut(code, handle.easy)
             return error(kind, message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
         }
 
@@ -39,13 +44,20 @@
                 timings: Timings(ccurl_get_facts(handle.easy)), partialResponse: partialResponse)
         }
 
-        /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone. Where an HTTP/2 server refused the stream after libcurl's
-        /// own attempts, it does not tell, so that counts as maybe processed.
+        /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone.
         private func sendState(_ handle: CurlHandle) -> SendState {
             if attempts == 0 { return .unsent }
-            if isRefusedByProxy { return .unprocessed }
+            if isRefusedByProxy || isRefused { return .unprocessed }
             if head.hasBegun { return .answered }
             return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .unsent
+        }
+
+        /// Whether a server that took its leave left the stream out (RFC 9113 §6.8). libcurl has this code for a connection
+        /// that is over, with a stream that was closed and not by the server itself: refused for a GOAWAY, or because its
+        /// response was malformed, which then has begun. Where content was still to be sent there are other reasons.
+        private func isLeftOut(_ code: CURLcode, _ easy: UnsafeMutableRawPointer) -> Bool {
+            code == CURLE_HTTP2 && attempts == 1 && !head.hasBegun && !ccurl_has_status(easy)
+                && Int(ccurl_get_facts(easy).body_sent) >= order.request.body.length ?? .max
         }
 
         private var partialResponse: HTTPResponse? {

@@ -16,25 +16,29 @@
 
         /// - Returns: whether the request may be sent now.
         func attempt(_ easy: UnsafeMutableRawPointer, _ now: UInt64) -> Bool {
+            guard attempts == 0 || mayResend(easy) else { return false }
             attempts += 1
-            if attempts == 1 {
-                beganOnNewConnection = ccurl_get_long(easy, CURLINFO_NUM_CONNECTS) > 0
-            } else if !mayResend(easy) {
-                fail(.connectionLost, "the connection was lost before an answer came")
-                return false
-            }
+            hadNewConnections = hadNewConnections && ccurl_get_long(easy, CURLINFO_NUM_CONNECTS) >= attempts
             clock.sending(now)
             if source == nil || source?.length == 0 { clock.sent(now) }
             return true
         }
 
-        /// libcurl comes back here when it sends a request again by itself: after a reused connection died without one
+        /// libcurl comes back here when it sends a request again by itself: after a reused connection ended without one
         /// byte of an answer, where the server may have acted on the request all the same; and after an HTTP/2 server
         /// refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which of the two it was,
-        /// but the first cannot happen on a connection that was new.
+        /// but the first cannot happen on connections that were new. Who is refused twice is told so.
         private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
-            order.request.method.isIdempotent || beganOnNewConnection
+            isRefused = hadNewConnections && attempts > 1
+            let isSafe =
+                hadNewConnections || order.request.method.isIdempotent
                 || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) == 0
+            guard !isSafe || isRefused else { return true }
+            let isTooLong = handle.map { CurlErrors.isTooLong($0.message) } ?? false
+            let message = isRefused ? "the server refused the stream" : "the connection was lost before an answer came"
+            // The connection that was made for the next attempt is as good as any.
+            failure = (isTooLong ? .limitExceeded(.headerBytes) : .connectionLost, message)
+            return false
         }
 
         // MARK: The response
@@ -164,6 +168,7 @@
 
         private func fail(_ kind: TransportError.Kind, _ message: String) {
             if failure == nil { failure = (kind, message) }
+            handle?.closeConnection()
         }
     }
 #endif

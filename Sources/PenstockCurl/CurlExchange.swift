@@ -52,10 +52,14 @@
         @exclusivity(unchecked) var toSkip: Int?
         /// Whether libcurl has been told to read no body until the stream yields more.
         @exclusivity(unchecked) var awaitsChunk = false
+        /// Of content that ends with its connection over TLS: whether that end has been announced. `nil` for other content.
+        @exclusivity(unchecked) var endsSecurely: Bool?
         /// Times the request was about to be sent.
         @exclusivity(unchecked) var attempts = 0
-        /// Whether the first attempt went over a connection that was made for it.
-        @exclusivity(unchecked) var beganOnNewConnection = false
+        /// Whether each attempt went over a connection that was made for it.
+        @exclusivity(unchecked) var hadNewConnections = true
+        /// Whether the server refused the stream each time.
+        @exclusivity(unchecked) var isRefused = false
 
         init(
             _ order: TransportRequest, loop: CurlLoop, streams: Bool = false, connectsOnly: Bool = false

@@ -12,6 +12,10 @@
         /// Where it stands among those of its pool that are in use.
         @exclusivity(unchecked) var place = 0
         @exclusivity(unchecked) var headers = CurlHeaderList()
+        /// Whether libcurl may remember of it that a stream was refused, and take the next failure for the same.
+        @exclusivity(unchecked) var isSpent = false
+        /// Whether libcurl has come to the end of the transfer.
+        @exclusivity(unchecked) var isOver = false
         /// Whether the options of the last exchange are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -19,6 +23,12 @@
         private unowned(unsafe) let pool: CurlPool
         /// Large content in few, large pieces; a collected response is mostly smaller than libcurl's own 16 KiB.
         private static let streamBuffer = 128 << 10
+
+        /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. Before version 8.14, the end of a response is
+        /// missed when the last bytes of one reading do not fit into the exchange's buffer behind its head, which 16 KiB
+        /// let happen: seen with 7.88 for heads and contents that just exceed it, until more bytes came or a time-out.
+        private static let sharedBuffer = 48 << 10
+        @exclusivity(unchecked) private var hasSharedBuffer = false
 
         init?(loop: CurlLoop, pool: CurlPool) {
             guard let easy = curl_easy_init() else { return nil }
@@ -39,7 +49,23 @@
 
         /// Ends what would close the connection when the transfer is taken away.
         func letGo() {
-            if exchange?.connectsOnly ?? false { set(CURLOPT_CONNECT_ONLY, 0) }
+            if exchange?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
+            if !isOver { closeConnection() }
+        }
+
+        /// Has the connection closed with the transfer, if no other one uses it: libcurl would keep the end of a stream to
+        /// itself until it has something else to send, and the server would know of nothing.
+        func closeConnection() {
+            needsReset = true
+            set(CURLOPT_FORBID_REUSE, 1)
+        }
+
+        /// Has libcurl call back as the content comes.
+        func watchProgress() {
+            needsReset = true
+            ccurl_set_progress_callback(easy, CurlCallbacks.progress)
+            ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+            set(CURLOPT_NOPROGRESS, 0)
         }
 
         /// The connection was made as any other, so it is kept as any other, but nothing is to be sent: libcurl does not
@@ -51,11 +77,12 @@
         /// Makes it ready for another exchange. The connections, names and sessions it has used are the pool's and stay.
         func clear() {
             exchange = nil
+            isOver = false
             errorText.pointee = 0
             guard needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
-            needsReset = false
+            (needsReset, hasSharedBuffer) = (false, false)
         }
 
         // MARK: What every exchange has in common
@@ -85,6 +112,11 @@
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_SSL_VERIFYPEER, 1)
             set(CURLOPT_SSL_VERIFYHOST, 2)
+            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+            if CurlSecureName.isRequired {
+                ccurl_set_tls_callback(easy, CurlCallbacks.secure)
+                ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
+            }
             guard let authorities = pool.authorities else { return }
             ccurl_set_text(easy, CURLOPT_CAINFO, authorities)
             ccurl_set_text(easy, CURLOPT_CAPATH, nil)
@@ -127,6 +159,9 @@
             let isShared = scheme == .https && pool.key.isShared
             set(CURLOPT_HTTP_VERSION, isShared ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
+            guard isShared, !hasSharedBuffer, !CurlMultiplexing.isSound else { return }
+            hasSharedBuffer = true
+            set(CURLOPT_BUFFERSIZE, Self.sharedBuffer)
         }
 
         private func setMethodAndBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {

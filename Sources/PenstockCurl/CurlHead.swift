@@ -31,6 +31,12 @@
 
         /// Whether any response began.
         var hasBegun: Bool { phase != .statusLine || interim > 0 }
+        /// Whether it is longer than what libcurl may hand over at a time.
+        var isLong: Bool { bytes > 8 << 10 }
+        /// Whether the content goes on until the connection ends (RFC 9112 §6.3).
+        var endsWithConnection: Bool {
+            contentLength == nil && !isChunked && version != .http2 && status != 204 && status != 304
+        }
         /// Whether the final response's head is complete.
         var isComplete: Bool { phase == .body }
 

@@ -230,6 +230,8 @@
 
         private func conclude(_ handle: CurlHandle, _ code: CURLcode) {
             guard let exchange = handle.exchange else { return }
+            handle.isOver = true
+            handle.isSpent = code == CURLE_RECV_ERROR
             finish(exchange, exchange.result(code))
         }
 

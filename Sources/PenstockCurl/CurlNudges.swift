@@ -23,6 +23,11 @@
             if isMultiplexed { moment = moment ?? now + Self.delay }
         }
 
+        /// libcurl may hold more of a head than it has handed over, and of content that came with it.
+        mutating func headCame(_ now: UInt64) {
+            if !CurlMultiplexing.isSound { moment = moment ?? now + Self.delay }
+        }
+
         /// - Parameter next: when an exchange is due next; `nil` when none is left.
         mutating func looked(_ next: UInt64?) {
             moment = next

@@ -85,8 +85,9 @@
             lastUse = loop.now
             let isMultiplexed = handle.exchange?.head.version == .http2
             nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
+            let isSpent = handle.isSpent || (handle.exchange?.attempts ?? 0) > 1
             handle.clear()
-            if spare.count < Self.maxSpareHandles { spare.append(handle) }
+            if spare.count < Self.maxSpareHandles, !isSpent { spare.append(handle) }
         }
 
         /// The last one takes its place.

@@ -8,6 +8,10 @@
     /// requests with a body over 65,535 bytes, or of unknown length, go over HTTP/1.1 all the same. Cookies, redirects,
     /// `.netrc`, HSTS and Alt-Svc are off, and no proxy is used but a request's own, whatever the environment says.
     ///
+    /// TLS is 1.2 at least, a host is never looked for in a certificate's common name, and content that only the end of its
+    /// connection delimits is lost where TLS does not announce that end (RFC 9112 §9.8). An exchange that is cancelled, or
+    /// fails, closes an HTTP/2 connection that no other uses, since libcurl would not tell the server otherwise.
+    ///
     /// Through a proxy, the times and the address of the connection are those of the way to the proxy, and the name that
     /// was looked up is the proxy's; ``Timings/secured`` is the origin's TLS, within the tunnel.
     ///
@@ -34,7 +38,9 @@
         ///
         /// libcurl sends a request a second time by itself when a kept-alive connection turns out to be dead; here it may
         /// do so only where that cannot do a thing twice: nothing of the request had left, the method is idempotent and
-        /// its body can be read again, or the server refused the stream before it looked at it.
+        /// its body can be read again, or the server refused the stream before it looked at it. Who is refused on two new
+        /// connections is told so, with the send state `unprocessed`. Of a stream that was refused on a connection in use
+        /// libcurl does not tell, so that counts as `maybeProcessed`.
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
         public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {

@@ -34,11 +34,13 @@ enum URLSessionErrors {
         }
     }
 
-    /// On Linux a refused certificate has no code of its own: only libcurl's text tells.
+    /// On Linux a refused certificate and a failed handshake have no code of their own: only libcurl's text tells.
     private static func tlsFailure(_ text: String) -> TransportError.TLSFailure? {
         if text.contains("certificate has expired") { return .expired }
         if text.hasPrefix("SSL: "), text.contains("subject name") { return .wrongHost }
-        return text.hasPrefix("SSL certificate problem") ? .untrusted : nil
+        if text.hasPrefix("SSL certificate problem") { return .untrusted }
+        let isHandshake = text.hasPrefix("OpenSSL SSL_connect") || text.hasPrefix("OpenSSL/")
+        return isHandshake ? .handshake : nil
     }
 
     /// Whether the failure came before anything could be sent.

@@ -11,6 +11,7 @@ extension TransportConformance {
     struct Probe: Sendable {
         let transport: any Transport
         let server: LoopbackServer
+        var trust = TrustPolicy.system
 
         /// Generous, so that only what a rule asks for ends an exchange; finite, so that a broken transport cannot hang.
         static let patience = Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: .seconds(60))
@@ -21,7 +22,7 @@ extension TransportConformance {
         ) throws -> TransportRequest {
             let url = try server.url.resolving(target)
             let request = HTTPRequest(method: method, url: url, fields: fields, body: body)
-            return TransportRequest(request, timeouts: timeouts, control: control)
+            return TransportRequest(request, timeouts: timeouts, trust: trust, control: control)
         }
 
         @discardableResult

@@ -39,7 +39,7 @@ extension TransportConformance {
             let flood = floods.open()
             defer { floods.close(flood) }
             let stream = try await probe.open(.get, flood)
-            try await waitForStillness(of: flood, probe)
+            try await waitForStillness(of: flood, floods, probe)
             let before = floods.count(flood)
             while floods.count(flood) < before + 10 { _ = try await stream.content.next() }
             stream.content.discard()
@@ -118,7 +118,7 @@ extension TransportConformance {
     private static let floods = RunningTaps(piece: Data(count: 64 << 10), pause: .zero)
 
     /// Returns once the server could send nothing more while a hundred other calls came and went.
-    private static func waitForStillness(of flood: String, _ probe: Probe) async throws {
+    static func waitForStillness(of flood: String, _ floods: RunningTaps, _ probe: Probe) async throws {
         var (seen, stillFor) = (-1, 0)
         while stillFor < 100 {
             try await probe.send(.get, "/other")

@@ -9,7 +9,8 @@ import PenstockCore
 /// ```
 public enum TransportConformance {
     /// All rules.
-    public static let rules = requests + responses + streaming + connections + failures + timeouts + control
+    public static let rules =
+        requests + responses + streaming + connections + failures + timeouts + control + secure + http2
 
     /// One rule.
     public struct Rule: Sendable, CustomStringConvertible {
@@ -21,7 +22,9 @@ public enum TransportConformance {
         public let excludes: TransportCapabilities
         /// Whether it is about bytes on a wire, and means nothing to a transport that has none.
         public let needsWire: Bool
-        private let respond: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+        /// Whether its server speaks TLS.
+        let isSecure: Bool
+        private let makeScene: @Sendable () throws -> Scene
         private let check: @Sendable (Probe) async throws -> Void
 
         init(
@@ -31,11 +34,22 @@ public enum TransportConformance {
             },
             check: @escaping @Sendable (Probe) async throws -> Void
         ) {
+            self.init(
+                name, requires: requires, excludes: excludes, needsWire: needsWire, isSecure: false,
+                scene: { Scene(server: try LoopbackServer(handler: respond)) }, check: check)
+        }
+
+        init(
+            _ name: String, requires: TransportCapabilities, excludes: TransportCapabilities = [], needsWire: Bool,
+            isSecure: Bool, scene: @escaping @Sendable () throws -> Scene,
+            check: @escaping @Sendable (Probe) async throws -> Void
+        ) {
             self.name = name
             self.requires = requires
             self.excludes = excludes
             self.needsWire = needsWire
-            self.respond = respond
+            self.isSecure = isSecure
+            self.makeScene = scene
             self.check = check
         }
 
@@ -46,6 +60,7 @@ public enum TransportConformance {
         /// - Parameter hasWire: `false` for a double that only imitates a server.
         public func applies(to capabilities: TransportCapabilities, hasWire: Bool = true) -> Bool {
             capabilities.isSuperset(of: requires) && capabilities.isDisjoint(with: excludes) && (hasWire || !needsWire)
+                && (Scene.speaksTLS || !isSecure)
         }
 
         /// Starts a server, runs the rule against it, shuts the transport down and sees that it left no connection open.
@@ -54,11 +69,12 @@ public enum TransportConformance {
         /// - Throws: ``Violation``, which says what was expected and what was seen; or the system's error when there is
         ///   no socket for the server.
         public func run(_ makeTransport: @Sendable (LoopbackServer) -> any Transport) async throws {
-            let server = try LoopbackServer(handler: respond)
-            defer { server.stop() }
+            let scene = try makeScene()
+            let server = scene.server
+            defer { withExtendedLifetime(scene) { server.stop() } }
             let transport = makeTransport(server)
             do {
-                try await check(Probe(transport: transport, server: server))
+                try await check(Probe(transport: transport, server: server, trust: scene.trust))
             } catch {
                 await transport.shutdown()
                 throw Violation(rule: name, explanation: explain(error))

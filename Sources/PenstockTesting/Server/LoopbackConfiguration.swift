@@ -32,6 +32,10 @@ extension LoopbackServer {
         public var concurrentStreams = 100
         /// How many bytes of a request's content may come before the server has read some. 65,535 by default.
         public var initialWindow = 65_535
+        /// How many bytes the client may keep of the header fields it has sent; `nil`, the default, means 4,096.
+        public var headerTableBytes: Int?
+        /// How long a frame of the client may be, in bytes; `nil`, the default, means 16,384, which is also the least.
+        public var frameBytes: Int?
 
         /// What is given at each property.
         public init() {}

@@ -18,6 +18,8 @@ extension LoopbackServer {
         public var number = 0
         /// The HTTP/2 stream it came by; `nil` on HTTP/1.1.
         public var stream: Int?
+        /// `:scheme` of HTTP/2; `nil` on HTTP/1.1.
+        public var scheme: String?
 
         /// The target up to the `?`, with its percent-escapes.
         public var path: String { String(target.prefix { $0 != "?" }) }

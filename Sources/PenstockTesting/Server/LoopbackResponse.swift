@@ -55,6 +55,8 @@ extension LoopbackServer {
         /// What goes wrong. Nothing by default. A trigger in the request has passed by now, and counts as
         /// ``Fault/Trigger/responseStart``: ``LoopbackServer/HeadDecision`` is for those.
         public var fault: Fault?
+        /// What the server announces to the client of HTTP/2 before the reply, and keeps from then on. Nothing by default.
+        public var settings: HTTP2Settings?
         var content: Content = .message
 
         /// A reply with `Content-Length`.
@@ -169,6 +171,11 @@ extension LoopbackServer.Response {
     /// The same with fields after the content.
     public func trailers(_ trailers: HTTPFields) -> Self {
         with { $0.trailers = trailers }
+    }
+
+    /// The same after other settings of HTTP/2.
+    public func announcing(_ settings: LoopbackServer.HTTP2Settings) -> Self {
+        with { $0.settings = settings }
     }
 
     /// The same with another fate of the connection.

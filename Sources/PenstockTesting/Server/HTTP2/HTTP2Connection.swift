@@ -63,6 +63,10 @@
     // MARK: Requests
 
     extension HTTP2Connection: HTTP2Events {
+        func received(_ frame: LoopbackServer.HTTP2Frame) {
+            wire.tally.frame(frame)
+        }
+
         func streamBegan(_ id: Int32) {
             requests[id] = HTTP2Request(id: id, connection: wire.tally.number)
         }

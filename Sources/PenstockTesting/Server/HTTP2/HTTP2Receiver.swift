@@ -35,6 +35,7 @@
         static let frameReceived: nghttp2_on_frame_recv_callback = { _, frame, pointer in
             guard let frame, let events = events(pointer) else { return 0 }
             let header = frame.pointee.hd
+            if let known = LoopbackServer.HTTP2Frame(frame.pointee) { events.received(known) }
             let isHead = header.type == NGHTTP2_HEADERS.rawValue && frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
             if isHead { events.headEnded(header.stream_id) }
             let canEnd = header.type == NGHTTP2_HEADERS.rawValue || header.type == NGHTTP2_DATA.rawValue
@@ -76,6 +77,21 @@
                 HTTP2Session.withFields(HTTP2Sink.lines(trailers)) { _ = nghttp2_submit_trailer(session, id, $0, $1) }
             }
             return bytes.count
+        }
+    }
+
+    extension LoopbackServer.HTTP2Frame {
+        fileprivate init?(_ frame: nghttp2_frame) {
+            guard let kind = Kind(rawValue: frame.hd.type) else { return nil }
+            let code: UInt32? =
+                switch kind {
+                case .resetStream: frame.rst_stream.error_code
+                case .goAway: frame.goaway.error_code
+                default: nil
+                }
+            self.init(
+                kind: kind, flags: frame.hd.flags, stream: Int(frame.hd.stream_id), length: frame.hd.length,
+                code: code.map(LoopbackServer.HTTP2ErrorCode.init(rawValue:)))
         }
     }
 #endif

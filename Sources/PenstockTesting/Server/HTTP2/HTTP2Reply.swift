@@ -8,6 +8,7 @@
         let inbox: HTTP2Inbox
 
         func give(_ response: LoopbackServer.Response) {
+            if let settings = response.settings { inbox.post { $0.session.submit(settings) } }
             do throws(Reply.Stop) {
                 try Reply(response, to: request, sink: HTTP2Sink(stream, inbox: inbox)).perform()
                 end(response.ending)

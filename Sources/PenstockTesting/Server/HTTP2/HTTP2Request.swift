@@ -35,7 +35,7 @@
             case ":method": method = HTTPMethod(rawValue: value)
             case ":path": path = value
             case ":authority": request.fields.append(value, for: .host)
-            case ":scheme": break
+            case ":scheme": request.scheme = value
             default: request.fields.append(value, for: HTTPFieldName(name))
             }
         }

@@ -12,6 +12,7 @@
         func requestEnded(_ id: Int32)
         func endSent(on id: Int32)
         func streamClosed(_ id: Int32)
+        func received(_ frame: LoopbackServer.HTTP2Frame)
         func content(of id: Int32, upTo count: Int) -> (HTTP2Stream.Portion, trailers: HTTPFields)
     }
 
@@ -69,15 +70,16 @@
 
         // MARK: Frames
 
-        private func submit(_ settings: LoopbackServer.HTTP2Settings) {
-            let entries = [
-                nghttp2_settings_entry(
-                    settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
-                    value: UInt32(clamping: settings.concurrentStreams)),
-                nghttp2_settings_entry(
-                    settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
-                    value: min(UInt32(clamping: settings.initialWindow), 0x7FFF_FFFF)),
+        func submit(_ settings: LoopbackServer.HTTP2Settings) {
+            var values = [
+                (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.concurrentStreams),
+                (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, min(settings.initialWindow, 0x7FFF_FFFF)),
             ]
+            if let bytes = settings.headerTableBytes { values.append((NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, bytes)) }
+            if let bytes = settings.frameBytes { values.append((NGHTTP2_SETTINGS_MAX_FRAME_SIZE, bytes)) }
+            let entries = values.map {
+                nghttp2_settings_entry(settings_id: Int32($0.rawValue), value: UInt32(clamping: $1))
+            }
             nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         }
 

@@ -13,6 +13,8 @@ extension LoopbackServer {
         public internal(set) var bytesSent = 0
         /// How many requests' heads were read.
         public internal(set) var requests = 0
+        /// The frames of HTTP/2 that the client sent, up to 10,000.
+        public internal(set) var frames: [HTTP2Frame] = []
         /// How its TLS handshake went; `nil` without TLS, and while it is under way.
         public internal(set) var handshake: Handshake?
         /// What went wrong before the first request, as scripted.

@@ -16,6 +16,13 @@ final class ConnectionTally: Sendable {
     func received(_ count: Int) { state.withLock { $0.bytesReceived += count } }
     func sent(_ count: Int) { state.withLock { $0.bytesSent += count } }
     func request() { state.withLock { $0.requests += 1 } }
+
+    func frame(_ frame: LoopbackServer.HTTP2Frame) {
+        state.withLock { record in
+            if record.frames.count < 10_000 { record.frames.append(frame) }
+        }
+    }
+
     func handshake(_ handshake: LoopbackServer.Handshake) {
         state.withLock { $0.handshake = handshake }
     }
