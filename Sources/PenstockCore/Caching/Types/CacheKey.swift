@@ -39,13 +39,6 @@ public struct CacheKey: Hashable, Sendable {
         SHA256.hex(Array((type ?? "").utf8) + [0] + Array(content))
     }
 
-    /// Of the parts in which keys differ most; the others seldom tell two keys apart.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(url)
-        hasher.combine(partition.identity)
-        if let contentDigest { hasher.combine(contentDigest) }
-    }
-
     /// A key that was stored, part by part as it was read.
     public init(storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?) {
         parts = Parts(storedMethod, url, partition, contentDigest)
@@ -74,7 +67,7 @@ public struct CacheKey: Hashable, Sendable {
         let url: String
         let partition: ConnectionPartition
         let contentDigest: String?
-        /// A hash of them all, of this process alone.
+        /// Of those in which keys differ most; the others seldom tell two keys apart. Of this process alone.
         let mark: Int
 
         init(_ method: HTTPMethod, _ url: String, _ partition: ConnectionPartition, _ contentDigest: String?) {
@@ -83,10 +76,9 @@ public struct CacheKey: Hashable, Sendable {
             self.partition = partition
             self.contentDigest = contentDigest
             var hasher = Hasher()
-            hasher.combine(method)
             hasher.combine(url)
-            hasher.combine(partition)
-            hasher.combine(contentDigest)
+            hasher.combine(partition.identity)
+            if let contentDigest { hasher.combine(contentDigest) }
             mark = hasher.finalize()
         }
 
