@@ -45,7 +45,7 @@
             if attempts == 0 { return .unsent }
             if isRefusedByProxy { return .unprocessed }
             if head.hasBegun { return .answered }
-            return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .unsent
+            return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) != 0 ? .maybeProcessed : .unsent
         }
 
         private var partialResponse: HTTPResponse? {
@@ -53,7 +53,7 @@
             return HTTPResponse(status: head.status, fields: head.fields, version: head.version)
         }
 
-        private var isReadingHead: Bool { attempts > 0 && !head.isComplete }
+        private var isReadingHead: Bool { head.hasBegun && !head.isComplete }
     }
 
     extension Timings {
