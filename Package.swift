@@ -98,6 +98,17 @@ let package = Package(
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockCurl", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
+        // A program whose calls to libcurl and to the system fail at will. Nothing depends on it, for the functions that it
+        // replaces would be replaced there as well.
+        .target(
+            name: "CTorture", dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            path: "Tests/Torture/CTorture"),
+        .executableTarget(
+            name: "torture", dependencies: ["CTorture", "PenstockCore", "PenstockCurl", "PenstockTestSupport"],
+            path: "Tests/Torture/Tool", swiftSettings: strict),
+        .testTarget(
+            name: "PenstockTortureTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "PenstockTransportTests",
             dependencies: [

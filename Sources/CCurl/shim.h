@@ -110,11 +110,10 @@ static inline void *ccurl_private(CURL *easy) {
     return value;
 }
 
-/* One number about a transfer. */
+/* One number about a transfer; -1 where libcurl does not tell, which is none of the numbers asked for. */
 static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
     long value = 0;
-    curl_easy_getinfo(easy, info, &value);
-    return value;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : -1;
 }
 
 /* A macro with a cast, which Swift does not import. */

@@ -48,7 +48,7 @@
             guard let handle = handle(context), let exchange = handle.exchange,
                 exchange.attempt(handle.easy, handle.loop.now)
             else { return CURL_PREREQFUNC_ABORT }
-            if exchange.connectsOnly { handle.endConnected() }
+            if exchange.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK
         }
@@ -74,7 +74,7 @@
         static let open: curl_opensocket_callback = { context, _, address in
             guard let handle = handle(context), let address = address?.pointee else { return CURL_SOCKET_BAD }
             handle.exchange?.connectionStarts(handle.loop.now)
-            let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             let descriptor = Glibc.socket(address.family, type, address.protocol)
             if descriptor >= 0 { handle.loop.poller.opened(descriptor) }
             return descriptor

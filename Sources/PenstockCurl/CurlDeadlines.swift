@@ -17,6 +17,8 @@
         /// Nanoseconds of the monotonic clock; `.max` when there is nothing to look at.
         var nextMoment: UInt64 { items.first?.moment ?? .max }
         var first: CurlExchange? { items.first?.exchange }
+        /// In no order.
+        var exchanges: [CurlExchange] { items.map(\.exchange) }
 
         mutating func insert(_ exchange: CurlExchange, at moment: UInt64) {
             exchange.place = items.count

@@ -40,12 +40,20 @@
             message.contains("mem_recv() returned -902") || message.contains("mem_recv() returned -905")
         }
 
+        /// What libcurl held back while a transfer was paused may be lost where going on fails. Before there is a
+        /// connection there is nothing to pause, which it says by a code of its own.
+        static func endsTransfer(pausing code: CURLcode) -> Bool {
+            code != CURLE_OK && code != CURLE_BAD_FUNCTION_ARGUMENT
+        }
+
         private static func unreachable(_ number: Int) -> TransportError.Kind {
             switch Int32(truncatingIfNeeded: number) {
             case ECONNREFUSED: .unreachable(.connectionRefused)
             case ENETUNREACH, ENETDOWN: .unreachable(.offline)
             case EHOSTUNREACH, EHOSTDOWN, EADDRNOTAVAIL: .unreachable(.noRoute)
             case ETIMEDOUT: .timeout(.connect)
+            // It was there, and was broken before libcurl had looked.
+            case ECONNRESET, ECONNABORTED, EPIPE: .connectionLost
             default: .other
             }
         }

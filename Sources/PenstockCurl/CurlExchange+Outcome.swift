@@ -49,7 +49,7 @@
             if attempts == 0 { return .unsent }
             if isRefusedByProxy || isRefused { return .unprocessed }
             if head.hasBegun { return .answered }
-            return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) > 0 ? .maybeProcessed : .unsent
+            return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) != 0 ? .maybeProcessed : .unsent
         }
 
         /// Whether a server that took its leave left the stream out (RFC 9113 §6.8). libcurl has this code for a connection
@@ -65,7 +65,7 @@
             return HTTPResponse(status: head.status, fields: head.fields, version: head.version)
         }
 
-        private var isReadingHead: Bool { attempts > 0 && !head.isComplete }
+        private var isReadingHead: Bool { head.hasBegun && !head.isComplete }
     }
 
     extension Timings {

@@ -18,6 +18,9 @@
         @exclusivity(unchecked) var isOver = false
         /// Whether the options of the last exchange are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
+        /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
+        /// somewhere else or with less care, so it is used no more.
+        @exclusivity(unchecked) private(set) var isSound = true
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// The pool outlives its handles.
         private unowned(unsafe) let pool: CurlPool
@@ -37,6 +40,7 @@
             self.pool = pool
             errorText.pointee = 0
             setConstants()
+            guard isSound else { return nil }
         }
 
         deinit {
@@ -70,8 +74,11 @@
 
         /// The connection was made as any other, so it is kept as any other, but nothing is to be sent: libcurl does not
         /// keep one that was asked for alone from the beginning.
-        func endConnected() {
+        ///
+        /// - Returns: `false` when something would be sent all the same.
+        func endConnected() -> Bool {
             set(CURLOPT_CONNECT_ONLY, 1)
+            return isSound
         }
 
         /// Makes it ready for another exchange. The connections, names and sessions it has used are the pool's and stay.
@@ -85,12 +92,17 @@
             (needsReset, hasSharedBuffer) = (false, false)
         }
 
+        /// Not to be used again: libcurl had no memory for all that it had to do.
+        func distrust() {
+            isSound = false
+        }
+
         // MARK: What every exchange has in common
 
         private func setConstants() {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            ccurl_set_pointer(easy, CURLOPT_PRIVATE, context)
-            ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+            keep(ccurl_set_pointer(easy, CURLOPT_PRIVATE, context))
+            keep(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText))
             set(CURLOPT_NOSIGNAL, 1)
             setSafety()
             setCallbacks(context)
@@ -104,8 +116,8 @@
 
         /// Nothing that the environment, a file or a server could turn against the request.
         private func setSafety() {
-            ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-            pool.proxy.apply(to: easy)
+            keep(ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"))
+            pool.proxy.apply(to: easy, keep)
             set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             set(CURLOPT_FOLLOWLOCATION, 0)
             set(CURLOPT_HTTP09_ALLOWED, 0)
@@ -118,24 +130,24 @@
                 ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
             }
             guard let authorities = pool.authorities else { return }
-            ccurl_set_text(easy, CURLOPT_CAINFO, authorities)
-            ccurl_set_text(easy, CURLOPT_CAPATH, nil)
+            keep(ccurl_set_text(easy, CURLOPT_CAINFO, authorities))
+            keep(ccurl_set_text(easy, CURLOPT_CAPATH, nil))
         }
 
         private func setCallbacks(_ context: UnsafeMutableRawPointer) {
-            ccurl_set_data_callback(easy, CURLOPT_HEADERFUNCTION, CurlCallbacks.header)
-            ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context)
-            ccurl_set_data_callback(easy, CURLOPT_WRITEFUNCTION, CurlCallbacks.body)
-            ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context)
-            ccurl_set_prereq_callback(easy, CurlCallbacks.prereq)
-            ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context)
-            ccurl_set_resolver_callback(easy, CurlCallbacks.resolver)
-            ccurl_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
-            ccurl_set_open_callback(easy, CurlCallbacks.open)
-            ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
+            keep(ccurl_set_data_callback(easy, CURLOPT_HEADERFUNCTION, CurlCallbacks.header))
+            keep(ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context))
+            keep(ccurl_set_data_callback(easy, CURLOPT_WRITEFUNCTION, CurlCallbacks.body))
+            keep(ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context))
+            keep(ccurl_set_prereq_callback(easy, CurlCallbacks.prereq))
+            keep(ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context))
+            keep(ccurl_set_resolver_callback(easy, CurlCallbacks.resolver))
+            keep(ccurl_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context))
+            keep(ccurl_set_open_callback(easy, CurlCallbacks.open))
+            keep(ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context))
             // A connection keeps this pointer beyond the handle that made it.
-            ccurl_set_close_callback(easy, CurlCallbacks.close)
-            ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.poller).toOpaque())
+            keep(ccurl_set_close_callback(easy, CurlCallbacks.close))
+            keep(ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.poller).toOpaque()))
         }
 
         // MARK: What differs
@@ -143,20 +155,21 @@
         func prepare(for exchange: CurlExchange) {
             self.exchange = exchange
             let request = exchange.order.request
-            ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString)
+            keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme)
             setMethodAndBody(request, exchange.source)
             headers.build(request.fields, hasBody: needsReset)
-            ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head)
+            keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return }
             needsReset = true
-            set(CURLOPT_BUFFERSIZE, Self.streamBuffer)
+            // No more than a hint: a handle that still holds a buffer keeps it.
+            _ = ccurl_set_long(easy, CURLOPT_BUFFERSIZE, Self.streamBuffer)
         }
 
         /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
         /// is nothing to wait for: only the first response would tell.
         private func setVersion(_ scheme: HTTPURL.Scheme) {
-            let isShared = scheme == .https && pool.key.isShared
+            let isShared = scheme == .https && pool.key.isShared && CurlMultiplexing.isThere
             set(CURLOPT_HTTP_VERSION, isShared ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
             guard isShared, !hasSharedBuffer, !CurlMultiplexing.isSound else { return }
@@ -172,7 +185,7 @@
                 return
             }
             setBody(request, source)
-            ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+            keep(ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue))
         }
 
         private func setBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {
@@ -186,27 +199,31 @@
         private func setUpload(_ source: any CurlBodySource) {
             let context = Unmanaged.passUnretained(self).toOpaque()
             set(CURLOPT_UPLOAD, 1)
-            ccurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length ?? -1))
-            ccurl_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.read)
-            ccurl_set_pointer(easy, CURLOPT_READDATA, context)
-            ccurl_set_seek_callback(easy, CurlCallbacks.seek)
-            ccurl_set_pointer(easy, CURLOPT_SEEKDATA, context)
+            keep(ccurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length ?? -1)))
+            keep(ccurl_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.read))
+            keep(ccurl_set_pointer(easy, CURLOPT_READDATA, context))
+            keep(ccurl_set_seek_callback(easy, CurlCallbacks.seek))
+            keep(ccurl_set_pointer(easy, CURLOPT_SEEKDATA, context))
         }
 
         /// A small body leaves together with the head, in one packet, from libcurl's own copy.
         private func setInline(_ data: Data) {
-            ccurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count))
+            keep(ccurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count)))
             guard !data.isEmpty else {
-                ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
+                keep(ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, ""))
                 return
             }
             data.withUnsafeBytes { bytes in
-                _ = ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, bytes.bindMemory(to: CChar.self).baseAddress)
+                keep(ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, bytes.bindMemory(to: CChar.self).baseAddress))
             }
         }
 
         private func set(_ option: CURLoption, _ value: Int) {
-            ccurl_set_long(easy, option, value)
+            keep(ccurl_set_long(easy, option, value))
+        }
+
+        private func keep(_ code: CURLcode) {
+            if code != CURLE_OK { isSound = false }
         }
     }
 #endif

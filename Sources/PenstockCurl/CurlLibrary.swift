@@ -5,11 +5,16 @@
 
     /// What concerns libcurl as a whole.
     enum CurlLibrary {
-        private static let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        private static let isReady = Locked(false)
 
         /// Sets libcurl up once for the process.
-        static func prepare() {
-            _ = code
+        ///
+        /// - Returns: `false` when it cannot be used now.
+        static func prepare() -> Bool {
+            isReady.withLock { isReady in
+                isReady = isReady || curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+                return isReady
+            }
         }
 
         /// libcurl would notice only when the first TLS connection is made, and not at all for a request in the clear.

@@ -29,6 +29,7 @@
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
         private var nextSweep: UInt64 = 0
+        private var retirements = 0
 
         init(_ configuration: CurlTransport.Configuration) {
             self.configuration = configuration
@@ -39,12 +40,12 @@
 
         // MARK: Life
 
-        func start() {
-            CurlLibrary.prepare()
-            let isRunning = poller.isUsable && CurlThread.start { self.run() }
-            guard !isRunning else { return }
+        /// - Returns: `false` when the system gives no thread or no descriptors. It takes no exchanges then.
+        func start() -> Bool {
+            if CurlLibrary.prepare(), poller.isUsable, CurlThread.start({ self.run() }) { return true }
             isStopping = true
             finishThread()
+            return false
         }
 
         /// Ends every exchange and returns when the thread has closed everything.
@@ -116,10 +117,10 @@
                 let pool = try pool(for: exchange.order)
                 guard admits(exchange, to: pool) else { return }
                 exchange.source = try CurlSources.source(for: exchange)
-                guard let handle = pool.take() else { throw TransportError(.other, sendState: .unsent) }
+                guard let handle = pool.take() else { throw .outOfMemory }
                 (exchange.pool, exchange.handle) = (pool, handle)
                 handle.prepare(for: exchange)
-                guard pool.add(handle) else { throw TransportError(.other, sendState: .unsent) }
+                guard pool.add(handle) else { throw .outOfMemory }
             } catch {
                 finish(exchange, .failure(error))
             }
@@ -207,7 +208,8 @@
             var bits = CURLPAUSE_CONT
             if exchange.isSuspended || exchange.isHeldBack { bits |= CURLPAUSE_RECV }
             if exchange.isSuspended || exchange.awaitsChunk { bits |= CURLPAUSE_SEND }
-            curl_easy_pause(handle.easy, bits)
+            let code = curl_easy_pause(handle.easy, bits)
+            if CurlErrors.endsTransfer(pausing: code) { finish(exchange, exchange.result(code)) }
         }
 
         // MARK: A round
@@ -218,6 +220,7 @@
                     if let moment = pool.timerMoment, moment <= now { pool.runTimer() }
                     if let moment = pool.nudges.moment, moment <= now { pool.nudge() }
                     pool.collect { handle, code in conclude(handle, code) }
+                    if pool.isBroken { giveUp(pool) }
                 }
                 for exchange in toPause where exchange.place != nil { applyPause(exchange) }
                 toPause.removeAll()
@@ -232,7 +235,20 @@
             guard let exchange = handle.exchange else { return }
             handle.isOver = true
             handle.isSpent = code == CURLE_RECV_ERROR
+            if code == CURLE_OUT_OF_MEMORY { distrust(handle, exchange) }
             finish(exchange, exchange.result(code))
+        }
+
+        /// Where libcurl had no memory to write a request, 7.88 keeps the connection with what was sent of it, and the next
+        /// request would follow upon that. (A line of a head that is too long comes as the same code; there it closes.)
+        private func distrust(_ handle: CurlHandle, _ exchange: CurlExchange) {
+            handle.distrust()
+            guard let pool = exchange.pool, !exchange.head.hasBegun, pool.key.retirement == 0 else { return }
+            pools[pool.key] = nil
+            if lastPool === pool { lastPool = nil }
+            retirements += 1
+            pool.key.retirement = retirements
+            pools[pool.key] = pool
         }
 
         private func expire() {
@@ -305,7 +321,7 @@
         }
 
         private var nextMoment: UInt64 {
-            var moment = min(deadlines.nextMoment, nextSweep, lead.nextLook(now))
+            var moment = min(deadlines.nextMoment, nextSweep, lead.nextLook(now), poller.retryMoment)
             for pool in pools.values { moment = min(moment, pool.nextMoment) }
             return moment
         }
@@ -388,21 +404,31 @@
 
         private func open(_ key: CurlPool.Key) throws(TransportError) -> CurlPool {
             try CurlLibrary.checkAuthorities(of: key.trust)
-            guard let pool = CurlPool(key, loop: self) else { throw TransportError(.other, sendState: .unsent) }
+            guard let pool = CurlPool(key, loop: self) else { throw .outOfMemory }
             pools[key] = pool
             nextSweep = min(nextSweep, now + UInt64(idleSeconds) * 1_000_000_000)
             return pool
+        }
+
+        /// The next exchange opens another.
+        private func giveUp(_ pool: CurlPool) {
+            for exchange in deadlines.exchanges where exchange.pool === pool {
+                finish(exchange, .failure(exchange.error(.other, "libcurl has no memory left")))
+            }
+            drop(pool)
+        }
+
+        private func drop(_ pool: CurlPool) {
+            pools[pool.key] = nil
+            if lastPool === pool { lastPool = nil }
+            pool.close()
         }
 
         /// Drops the pools that nothing has used for the life of an idle connection.
         private func sweep() {
             guard now >= nextSweep else { return }
             let life = UInt64(idleSeconds) * 1_000_000_000
-            for (key, pool) in pools where pool.active == 0 && now - pool.lastUse >= life {
-                pools[key] = nil
-                if lastPool === pool { lastPool = nil }
-                pool.close()
-            }
+            for pool in pools.values where pool.active == 0 && now - pool.lastUse >= life { drop(pool) }
             nextSweep = pools.isEmpty ? .max : now + life
         }
     }
@@ -410,5 +436,7 @@
     extension TransportError {
         /// What an exchange meets that never came to begin.
         static let stopped = TransportError(.cancelled, sendState: .unsent)
+        /// libcurl takes no request, or not one of its options.
+        static let outOfMemory = TransportError(.other, sendState: .unsent, message: "libcurl has no memory left")
     }
 #endif

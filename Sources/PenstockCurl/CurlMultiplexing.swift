@@ -10,6 +10,8 @@
     /// and those of unknown length therefore go over HTTP/1.1, on connections of their own.
     enum CurlMultiplexing {
         private static let window = 65_535
+        /// Whether libcurl was built with HTTP/2.
+        static let isThere = (curl_version_info(CURLVERSION_FIRST)?.pointee.features ?? 0) & CURL_VERSION_HTTP2 != 0
         static let isSound = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0 >= 0x08_0E_00
 
         static func suits(_ request: HTTPRequest) -> Bool {

@@ -21,13 +21,17 @@
         private let wakeup: Int32
         @exclusivity(unchecked) private var entries: [Entry] = []
         @exclusivity(unchecked) private var changed: [Int32] = []
+        /// When the kernel is to be asked again for what it had no memory for, in nanoseconds; `.max` when for nothing.
+        @exclusivity(unchecked) private(set) var retryMoment = UInt64.max
+        private static let pause: UInt64 = 10_000_000
+        private let isWatchingWakeup: Bool
         @exclusivity(unchecked) private var events = [epoll_event](repeating: epoll_event(), count: 512)
 
         init(wakeup: Int32) {
             self.wakeup = wakeup
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
-            epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event)
+            isWatchingWakeup = epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0
         }
 
         deinit {
@@ -35,7 +39,7 @@
         }
 
         /// Whether the kernel gave what was asked for.
-        var isUsable: Bool { epoll >= 0 && wakeup >= 0 }
+        var isUsable: Bool { epoll >= 0 && wakeup >= 0 && isWatchingWakeup }
 
         // MARK: What libcurl says
 
@@ -91,18 +95,35 @@
         }
 
         func applyChanges() {
+            retryMoment = .max
+            var refused: [Int32] = []
             for descriptor in changed {
                 let index = Int(descriptor)
                 entries[index].isChanged = false
                 guard entries[index].pool != nil, entries[index].wanted != entries[index].registered else { continue }
-                let operation = entries[index].registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-                var event = epoll_event(events: entries[index].wanted, data: epoll_data_t(fd: descriptor))
-                if epoll_ctl(epoll, operation, descriptor, &event) != 0 {
-                    epoll_ctl(epoll, operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event)
+                if register(descriptor) {
+                    entries[index].registered = entries[index].wanted
+                } else {
+                    refused.append(descriptor)
                 }
-                entries[index].registered = entries[index].wanted
             }
             changed.removeAll(keepingCapacity: true)
+            if !refused.isEmpty { ask(laterFor: refused) }
+        }
+
+        private func register(_ descriptor: Int32) -> Bool {
+            let entry = entries[Int(descriptor)]
+            let operation = entry.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+            var event = epoll_event(events: entry.wanted, data: epoll_data_t(fd: descriptor))
+            if epoll_ctl(epoll, operation, descriptor, &event) == 0 { return true }
+            let other = operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+            return epoll_ctl(epoll, other, descriptor, &event) == 0
+        }
+
+        private func ask(laterFor refused: [Int32]) {
+            for descriptor in refused { entries[Int(descriptor)].isChanged = true }
+            changed = refused
+            retryMoment = CurlClock.now() + Self.pause
         }
 
         private func forget(_ descriptor: Int32) {

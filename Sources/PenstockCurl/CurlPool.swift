@@ -11,12 +11,14 @@
             let proxy: ProxyPolicy
             /// Whether many exchanges may go over one connection at a time.
             let isShared: Bool
+            /// 0 for a pool that new exchanges may use, a number of its own for any other.
+            var retirement = 0
         }
 
         /// Handles that are kept for the next exchanges.
         private static let maxSpareHandles = 256
 
-        let key: Key
+        @exclusivity(unchecked) var key: Key
         let multi: UnsafeMutableRawPointer
         /// The loop outlives its pools.
         unowned(unsafe) let loop: CurlLoop
@@ -30,33 +32,45 @@
         @exclusivity(unchecked) var gate = CurlGate()
         @exclusivity(unchecked) private var idleLimit = CurlIdleLimit()
         @exclusivity(unchecked) private var spare: [CurlHandle] = []
+        /// Those that came to harm outside of libcurl's own course.
+        @exclusivity(unchecked) var broken: [(CurlHandle, CURLcode)] = []
+        /// Whether libcurl has failed in the middle of its work. It may have passed over transfers that were due and will
+        /// not say so again, and where it had no memory its books are wrong: 7.88 ends the process when it goes on.
+        @exclusivity(unchecked) private(set) var isBroken = false
         let authorities: String?
         let proxy: CurlProxy
 
         init?(_ key: Key, loop: CurlLoop) {
-            guard let multi = curl_multi_init() else { return nil }
+            guard let proxy = CurlProxy(key.proxy), let multi = curl_multi_init() else { return nil }
             self.key = key
             self.multi = multi
             self.loop = loop
             lastUse = loop.now
-            proxy = CurlProxy(key.proxy)
+            self.proxy = proxy
             if case .file(let url) = key.trust.anchors { authorities = url.path } else { authorities = nil }
-            setOptions()
+            guard setOptions() else {
+                curl_multi_cleanup(multi)
+                return nil
+            }
         }
 
-        private func setOptions() {
+        /// - Returns: whether libcurl took them all.
+        private func setOptions() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            ccurl_multi_set_socket_callback(multi, CurlCallbacks.socket)
-            ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
-            ccurl_multi_set_timer_callback(multi, CurlCallbacks.timer)
-            ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-            ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+            var codes = [
+                ccurl_multi_set_socket_callback(multi, CurlCallbacks.socket),
+                ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context),
+                ccurl_multi_set_timer_callback(multi, CurlCallbacks.timer),
+                ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context),
+                ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX)),
+            ]
             if let limit = loop.configuration.maxConnectionsPerHost {
-                ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, limit))
+                codes.append(ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, limit)))
             }
             if let limit = loop.configuration.maxConnections {
-                ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, limit))
+                codes.append(ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, limit)))
             }
+            return codes.allSatisfy { $0 == CURLM_OK }
         }
 
         /// Closes every connection. The handles must all have come back.
@@ -71,23 +85,27 @@
             spare.popLast() ?? CurlHandle(loop: loop, pool: self)
         }
 
+        /// - Returns: `false` when libcurl does not perform it; it must be removed all the same.
         func add(_ handle: CurlHandle) -> Bool {
             handle.place = handles.count
             handles.append(handle)
             limitConnections()
-            return curl_multi_add_handle(multi, handle.easy) == CURLM_OK
+            if handle.isSound, curl_multi_add_handle(multi, handle.easy) == CURLM_OK { return true }
+            handle.distrust()
+            return false
         }
 
         func remove(_ handle: CurlHandle) {
             handle.letGo()
-            curl_multi_remove_handle(multi, handle.easy)
+            // A handle that libcurl does not let go of is given up, which takes it away as well.
+            let isFree = curl_multi_remove_handle(multi, handle.easy) == CURLM_OK
             takeOut(handle)
             lastUse = loop.now
             let isMultiplexed = handle.exchange?.head.version == .http2
             nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
             let isSpent = handle.isSpent || (handle.exchange?.attempts ?? 0) > 1
             handle.clear()
-            if spare.count < Self.maxSpareHandles, !isSpent { spare.append(handle) }
+            if isFree, handle.isSound, !isSpent, spare.count < Self.maxSpareHandles { spare.append(handle) }
         }
 
         /// The last one takes its place.
@@ -126,17 +144,17 @@
 
         func act(_ descriptor: Int32, _ events: Int32) {
             var running: Int32 = 0
-            curl_multi_socket_action(multi, descriptor, events, &running)
+            if curl_multi_socket_action(multi, descriptor, events, &running) != CURLM_OK { isBroken = true }
         }
 
         /// Calls `body` for each transfer that is over.
         func collect(_ body: (CurlHandle, CURLcode) -> Void) {
+            while let (handle, code) = broken.popLast() { body(handle, code) }
             var left: Int32 = 0
             while let message = curl_multi_info_read(multi, &left)?.pointee {
-                guard message.msg == CURLMSG_DONE, let easy = message.easy_handle,
-                    let handle = CurlCallbacks.handle(ccurl_private(easy))
-                else { continue }
-                body(handle, message.data.result)
+                guard message.msg == CURLMSG_DONE, let easy = message.easy_handle else { continue }
+                let known = CurlCallbacks.handle(ccurl_private(easy)) ?? handles.first { $0.easy == easy }
+                if let handle = known { body(handle, message.data.result) }
             }
         }
     }

@@ -10,11 +10,13 @@
         /// Fields for the proxy alone.
         private let fields: UnsafeMutablePointer<curl_slist>?
 
-        init(_ policy: ProxyPolicy) {
+        /// - Returns: `nil` when libcurl has no memory.
+        init?(_ policy: ProxyPolicy) {
             switch policy.route {
             case .http(let origin):
+                guard let fields = Self.fields(policy.credentials) else { return nil }
                 text = "http://\(Self.authority(origin.host, origin.port))"
-                fields = Self.fields(policy.credentials)
+                self.fields = fields
             case .socks5(let host, let port):
                 text = "socks5h://\(Self.userInformation(policy.credentials))\(Self.authority(host, port))"
                 fields = nil
@@ -28,23 +30,30 @@
         }
 
         /// The object must outlive the handle's transfers.
-        func apply(to easy: UnsafeMutableRawPointer) {
-            ccurl_set_text(easy, CURLOPT_PROXY, text)
+        ///
+        /// - Parameter keep: hears what libcurl makes of each option.
+        func apply(to easy: UnsafeMutableRawPointer, _ keep: (CURLcode) -> Void) {
+            keep(ccurl_set_text(easy, CURLOPT_PROXY, text))
             guard !text.isEmpty else { return }
             // Otherwise the environment could still name hosts that are reached directly.
-            ccurl_set_text(easy, CURLOPT_NOPROXY, "")
-            ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            ccurl_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
-            ccurl_set_pointer(easy, CURLOPT_PROXYHEADER, fields)
-            ccurl_set_long(easy, CURLOPT_SOCKS5_AUTH, Int(ccurl_auth_basic))
+            keep(ccurl_set_text(easy, CURLOPT_NOPROXY, ""))
+            keep(ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
+            keep(ccurl_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)))
+            keep(ccurl_set_pointer(easy, CURLOPT_PROXYHEADER, fields))
+            keep(ccurl_set_long(easy, CURLOPT_SOCKS5_AUTH, Int(ccurl_auth_basic)))
         }
 
         /// libcurl would take the credentials as options too, but then percent-decodes them in some of its versions.
         private static func fields(_ credentials: ProxyCredentials?) -> UnsafeMutablePointer<curl_slist>? {
-            let list = curl_slist_append(nil, "Proxy-Connection:")
+            guard let list = curl_slist_append(nil, "Proxy-Connection:") else { return nil }
             guard let credentials else { return list }
             let token = Data("\(credentials.user):\(credentials.password)".utf8).base64EncodedString()
-            return curl_slist_append(list, "Proxy-Authorization: Basic \(token)")
+            // The first link of the list stays the first; without memory the list stays as it is.
+            guard curl_slist_append(list, "Proxy-Authorization: Basic \(token)") != nil else {
+                curl_slist_free_all(list)
+                return nil
+            }
+            return list
         }
 
         fileprivate static func authority(_ host: String, _ port: Int) -> String {

@@ -21,11 +21,15 @@
     /// ```
     public final class CurlTransport: Transport {
         private let loop: CurlLoop
+        private let isRunning: Bool
+        private let substitute = CurlSubstitute()
 
-        /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself.
+        /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself. Where
+        /// the system has no thread or no descriptors left, each exchange asks for them again, and fails until they are
+        /// given.
         public init(configuration: Configuration = .init()) {
             loop = CurlLoop(configuration)
-            loop.start()
+            isRunning = loop.start()
         }
 
         deinit {
@@ -44,7 +48,8 @@
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
         public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-            let work = try begin(exchange)
+            let loop = try running()
+            let work = try begin(exchange, on: loop)
             defer { exchange.control.detach() }
             var response = try await work.outcome(on: loop)
             try CurlContent.decode(&response.response, of: exchange)
@@ -55,7 +60,8 @@
         ///
         /// - Throws: as ``perform(_:)`` does.
         public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-            let work = try begin(exchange, streams: true)
+            let loop = try running()
+            let work = try begin(exchange, on: loop, streams: true)
             do throws(TransportError) {
                 let head = try await work.outcome(on: loop)
                 let content = try CurlContent(of: work, head.response)
@@ -72,13 +78,18 @@
         ///
         /// - Throws: what the exchange would, as far as its connection goes; nothing was sent.
         public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
-            let work = try begin(exchange, connectsOnly: true)
+            let loop = try running()
+            let work = try begin(exchange, on: loop, connectsOnly: true)
             defer { exchange.control.detach() }
             _ = try await work.outcome(on: loop)
         }
 
+        private func running() throws(TransportError) -> CurlLoop {
+            isRunning ? loop : try substitute.loop(like: loop)
+        }
+
         private func begin(
-            _ exchange: TransportRequest, streams: Bool = false, connectsOnly: Bool = false
+            _ exchange: TransportRequest, on loop: CurlLoop, streams: Bool = false, connectsOnly: Bool = false
         ) throws(TransportError) -> CurlExchange {
             try CurlRefusal.check(exchange.request)
             try CurlProxy.check(exchange.proxy)
@@ -89,6 +100,7 @@
 
         public func shutdown() async {
             await loop.stop()
+            await substitute.stop()
         }
     }
 

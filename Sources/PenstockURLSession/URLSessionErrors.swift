@@ -21,7 +21,7 @@ enum URLSessionErrors {
         // On Linux an empty reply is a bad one, and content that breaks off is of no known kind.
         case .networkConnectionLost, .badServerResponse: .connectionLost
         case .unknown where isAnswered: .connectionLost
-        case .unknown: tlsFailure(error.localizedDescription).map { .tls($0) } ?? .other
+        case .unknown: unknown(error.localizedDescription)
         // On Linux a reply that is not HTTP is blamed on the URL.
         case .unsupportedURL, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
             .protocolViolation
@@ -34,7 +34,14 @@ enum URLSessionErrors {
         }
     }
 
-    /// On Linux a refused certificate and a failed handshake have no code of their own: only libcurl's text tells.
+    /// On Linux neither a connection that broke while the request was sent nor a refused certificate has a code of its own:
+    /// only libcurl's text tells.
+    private static func unknown(_ text: String) -> TransportError.Kind {
+        let breaks = ["Send failure", "Recv failure", "Failed to connect"]
+        if breaks.contains(where: text.hasPrefix) { return .connectionLost }
+        return tlsFailure(text).map { .tls($0) } ?? .other
+    }
+
     private static func tlsFailure(_ text: String) -> TransportError.TLSFailure? {
         if text.contains("certificate has expired") { return .expired }
         if text.hasPrefix("SSL: "), text.contains("subject name") { return .wrongHost }

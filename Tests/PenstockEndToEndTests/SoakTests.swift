@@ -47,11 +47,11 @@
             // counted.
             try await run(calls: max(100, 2 * atOnce), atOnce: atOnce)
             try await Task.sleep(for: .milliseconds(1))
-            let before = Inventory()
+            let before = ProcessInventory()
             let begin = ContinuousClock.now
             let connections = try await run(calls: calls, atOnce: atOnce)
             let taken = begin.duration(to: .now)
-            let after = await Inventory.settled(at: before)
+            let after = await ProcessInventory.settled(at: before)
             #expect(after.descriptors == before.descriptors, "before: \(before); after: \(after)")
             #expect(after.threads <= before.threads, "before: \(before); after: \(after)")
             tell(
@@ -115,34 +115,6 @@
         static func show(_ result: ExitTest.Result?) {
             guard isFull, let result else { return }
             print(String(decoding: result.standardErrorContent, as: UTF8.self), terminator: "")
-        }
-    }
-
-    /// What this process has open.
-    private struct Inventory: Equatable, CustomStringConvertible {
-        let descriptors: Int
-        let threads: Int
-
-        init() {
-            descriptors = Self.count("/proc/self/fd")
-            threads = Self.count("/proc/self/task")
-        }
-
-        var description: String { "\(descriptors) descriptors, \(threads) threads" }
-
-        /// Threads that were told to end need a moment to be gone.
-        static func settled(at goal: Inventory) async -> Inventory {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-            while ContinuousClock.now < deadline {
-                let now = Inventory()
-                if now.descriptors == goal.descriptors, now.threads <= goal.threads { return now }
-                try? await Task.sleep(for: .milliseconds(10))
-            }
-            return Inventory()
-        }
-
-        private static func count(_ folder: String) -> Int {
-            (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? -1
         }
     }
 #endif

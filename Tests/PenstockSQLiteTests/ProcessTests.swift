@@ -9,18 +9,9 @@ import Testing
 /// Several processes with one file, and processes that are killed.
 @Suite(.timeLimit(.minutes(10)), .covers("H29"))
 struct ProcessTests {
-    /// Beside the test bundle, wherever the build put both.
-    private static let writer: URL? = {
-        let bundles = Bundle.allBundles.filter { $0.bundlePath.hasSuffix(".xctest") }.map(\.bundleURL)
-        let programs = [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0])]
-        let folders = (bundles + programs).flatMap { [$0, $0.deletingLastPathComponent()] }
-        return folders.map { $0.appendingPathComponent("cache-writer") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
-
     private static func start(_ arguments: [String]) throws -> Process {
         let process = Process()
-        guard let writer else { throw CocoaError(.fileNoSuchFile) }
+        guard let writer = BuiltProgram.url("cache-writer") else { throw CocoaError(.fileNoSuchFile) }
         process.executableURL = writer
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice

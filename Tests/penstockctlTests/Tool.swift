@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 /// The built `penstockctl`, run as a process.
@@ -30,15 +31,7 @@ struct Tool {
         try RunningTool(executable: #require(executable), arguments, input: input)
     }
 
-    /// Beside the test bundle, wherever the build put both.
-    private static let executable: URL? = {
-        let bundles = Bundle.allBundles.filter { $0.bundlePath.hasSuffix(".xctest") }.map(\.bundleURL)
-        let programs = [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0])]
-        let folders =
-            bundles.map { $0.deletingLastPathComponent() } + programs + programs.map { $0.deletingLastPathComponent() }
-        return folders.map { $0.appendingPathComponent("penstockctl") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
+    private static let executable = BuiltProgram.url("penstockctl")
 }
 
 /// A `penstockctl` that has not ended yet.

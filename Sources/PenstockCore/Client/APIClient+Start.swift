@@ -134,12 +134,15 @@ extension APIClient {
         to completion: @Sendable (isolated A, Result<Value, APIError>) -> Void
     ) {
         switch context.cancellation {
-        case .ownerGone:
-            return
-        case .requested where (try? result.get()) != nil:
-            completion(actor, .failure(APIError(.cancelled, stage: .transport)))
-        default:
-            completion(actor, result)
+        case .ownerGone: return
+        case .requested: completion(actor, .failure(cancelled(result)))
+        case nil: completion(actor, result)
         }
+    }
+
+    private static func cancelled(_ result: Result<some Sendable, APIError>) -> APIError {
+        guard case .failure(var error) = result else { return APIError(.cancelled, stage: .transport) }
+        error.kind = .cancelled
+        return error
     }
 }

@@ -1,0 +1,89 @@
+#ifdef __linux__
+#define CURL_DISABLE_TYPECHECK
+#include "internal.h"
+
+#include <curl/curl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The header has macros of these names, which check the types of arguments. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+/* Goes on, or fails with a code of libcurl's. */
+#define PASS(kind, name, type, ...) \
+    NEXT(name); \
+    int code = torture_hit(kind, CALLER); \
+    return code == 0 ? next(__VA_ARGS__) : (type)code
+
+/* The same for functions that give a pointer. */
+#define PASS_POINTER(kind, name, ...) \
+    NEXT(name); \
+    return torture_hit(kind, CALLER) == 0 ? next(__VA_ARGS__) : NULL
+
+/* The one argument of options: numbers and pointers are passed alike where both have 64 bits. */
+#define ARGUMENT(last) \
+    va_list arguments; \
+    va_start(arguments, last); \
+    void *argument = va_arg(arguments, void *); \
+    va_end(arguments)
+
+CURLcode curl_global_init(long flags) { PASS(torture_global_init, curl_global_init, CURLcode, flags); }
+
+CURL *curl_easy_init(void) { PASS_POINTER(torture_easy_init, curl_easy_init); }
+
+CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...) {
+    ARGUMENT(option);
+    PASS(torture_easy_setopt, curl_easy_setopt, CURLcode, easy, option, argument);
+}
+
+CURLcode curl_easy_getinfo(CURL *easy, CURLINFO info, ...) {
+    ARGUMENT(info);
+    PASS(torture_easy_getinfo, curl_easy_getinfo, CURLcode, easy, info, argument);
+}
+
+CURLcode curl_easy_pause(CURL *easy, int bits) { PASS(torture_easy_pause, curl_easy_pause, CURLcode, easy, bits); }
+
+CURLM *curl_multi_init(void) { PASS_POINTER(torture_multi_init, curl_multi_init); }
+
+CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...) {
+    ARGUMENT(option);
+    PASS(torture_multi_setopt, curl_multi_setopt, CURLMcode, multi, option, argument);
+}
+
+CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy) {
+    PASS(torture_multi_add_handle, curl_multi_add_handle, CURLMcode, multi, easy);
+}
+
+CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
+    PASS(torture_multi_remove_handle, curl_multi_remove_handle, CURLMcode, multi, easy);
+}
+
+CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
+    PASS(torture_multi_socket_action, curl_multi_socket_action, CURLMcode, multi, socket, events, running);
+}
+
+struct curl_slist *curl_slist_append(struct curl_slist *list, const char *text) {
+    PASS_POINTER(torture_slist_append, curl_slist_append, list, text);
+}
+
+/* MARK: Allocations */
+
+/* libcurl's own hook. What it asks for is counted whoever stands in between. */
+#define ALLOCATE(...) return torture_hit(torture_allocation, (const void *)torture_prepare) == 0 ? __VA_ARGS__ : NULL
+
+static void *allocate(size_t size) { ALLOCATE(malloc(size)); }
+static void *allocate_zeroed(size_t count, size_t size) { ALLOCATE(calloc(count, size)); }
+static void *reallocate(void *memory, size_t size) { ALLOCATE(realloc(memory, size)); }
+static char *duplicate(const char *text) { ALLOCATE(strdup(text)); }
+
+bool torture_prepare(void) {
+    // What was said is to be read even if the process does not end well.
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    return curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocate, free, reallocate, duplicate, allocate_zeroed) == CURLE_OK;
+}
+
+#endif

@@ -1,0 +1,7 @@
+#if !os(Linux)
+    /// There is no libcurl to torture here.
+    @main
+    enum TortureTool {
+        static func main() {}
+    }
+#endif
