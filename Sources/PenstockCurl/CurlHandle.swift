@@ -126,8 +126,8 @@
             set(CURLOPT_SSL_VERIFYHOST, 2)
             set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
             if CurlSecureName.isRequired {
-                ccurl_set_tls_callback(easy, CurlCallbacks.secure)
-                ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
+                keep(ccurl_set_tls_callback(easy, CurlCallbacks.secure))
+                keep(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque()))
             }
             guard let authorities = pool.authorities else { return }
             keep(ccurl_set_text(easy, CURLOPT_CAINFO, authorities))
@@ -162,8 +162,12 @@
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return }
             needsReset = true
-            // No more than a hint: a handle that still holds a buffer keeps it.
-            _ = ccurl_set_long(easy, CURLOPT_BUFFERSIZE, Self.streamBuffer)
+            hint(buffer: Self.streamBuffer)
+        }
+
+        /// A handle that still holds a buffer keeps it.
+        private func hint(buffer bytes: Int) {
+            _ = ccurl_set_long(easy, CURLOPT_BUFFERSIZE, bytes)
         }
 
         /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
@@ -174,7 +178,7 @@
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
             guard isShared, !hasSharedBuffer, !CurlMultiplexing.isSound else { return }
             hasSharedBuffer = true
-            set(CURLOPT_BUFFERSIZE, Self.sharedBuffer)
+            hint(buffer: Self.sharedBuffer)
         }
 
         private func setMethodAndBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {

@@ -46,7 +46,7 @@ extension TransportConformance {
         Rule(
             "Cancelling a stream ends it alone", over: .http2,
             server: {
-                $0.path == "/hold" ? .hold : .chunks([Data("a".utf8), Data("b".utf8)], pause: .milliseconds(300))
+                $0.path == "/hold" ? .hold : .chunks([Data("a".utf8), Data("b".utf8)], pause: .seconds(2))
             }
         ) { probe in
             try await probe.send()
