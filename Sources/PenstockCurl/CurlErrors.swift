@@ -5,10 +5,16 @@
 
     /// What libcurl's error codes mean in Penstock's terms.
     enum CurlErrors {
+        /// - Parameter message: libcurl's own, which alone tells broken chunks from a broken connection.
         static func kind(
-            _ code: CURLcode, _ easy: UnsafeMutableRawPointer, isReadingHead: Bool
+            _ code: CURLcode, _ easy: UnsafeMutableRawPointer, isReadingHead: Bool, message: String
         ) -> TransportError.Kind {
             switch code {
+            case CURLE_RECV_ERROR where message.hasSuffix(" in chunked-encoding"):
+                // A trailer longer than its buffer comes as this.
+                message.hasPrefix("Out of memory") ? .limitExceeded(.headerBytes) : .protocolViolation
+            // The connection ended within the head.
+            case CURLE_OK: .connectionLost
             case CURLE_COULDNT_RESOLVE_HOST: .unreachable(.nameNotResolved)
             case CURLE_COULDNT_CONNECT: unreachable(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
             case CURLE_OPERATION_TIMEDOUT: .timeout(.connect)
@@ -20,7 +26,9 @@
             case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
                 CURLE_HTTP2_STREAM:
                 .connectionLost
-            case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING,
+            // A header line that libcurl cannot make sense of comes as a bad argument.
+            case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2,
+                CURLE_BAD_CONTENT_ENCODING,
                 CURLE_WRITE_ERROR:
                 .protocolViolation
             // One header line longer than libcurl's buffer for it comes as this.

@@ -24,10 +24,10 @@
         private func error(_ code: CURLcode) -> TransportError {
             guard let handle else { return TransportError(.other, sendState: .unsent) }
             if let failure { return error(failure.kind, failure.message) }
+            let message = handle.message
             let kind =
                 CurlProxy.failure(code, handle.easy, order.proxy, isConnected: attempts > 0)
-                ?? CurlErrors.kind(code, handle.easy, isReadingHead: isReadingHead)
-            let message = handle.message
+                ?? CurlErrors.kind(code, handle.easy, isReadingHead: isReadingHead, message: message)
             return error(kind, message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
         }
 

@@ -12,6 +12,10 @@
         /// Where it stands among those of its pool that are in use.
         @exclusivity(unchecked) var place = 0
         @exclusivity(unchecked) var headers = CurlHeaderList()
+        /// Sockets that were opened for a connection, of which one will carry it.
+        @exclusivity(unchecked) private var opened: [Int32] = []
+        /// The socket of the exchange, where it is known.
+        @exclusivity(unchecked) private(set) var socket: Int32?
         /// Whether the options of the last exchange are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -51,12 +55,41 @@
         /// Makes it ready for another exchange. The connections, names and sessions it has used are the pool's and stay.
         func clear() {
             exchange = nil
+            socket = nil
+            opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             guard needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
             needsReset = false
         }
+
+        // MARK: The connection
+
+        func hasOpened(_ descriptor: Int32) {
+            opened.append(descriptor)
+        }
+
+        /// Learns which socket the request is about to go over. One that something has come on while it rested is shut,
+        /// which makes libcurl connect anew: the bytes were for no request, and would be taken for the answer to this one.
+        func look(at localPort: UInt16) {
+            let sockets = loop.poller.sockets
+            let isNew = !opened.isEmpty && sockets.learn(localPort, from: opened)
+            opened.removeAll(keepingCapacity: true)
+            socket = sockets.socket(at: localPort)
+            guard !isNew, let socket, sockets.hasNews(socket, isPlain: isPlain) else { return }
+            needsReset = true
+            set(CURLOPT_FRESH_CONNECT, 1)
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+
+        /// Over TLS, whether the socket carries one exchange at a time is known when it has carried one.
+        func noteUse(isMultiplexed: Bool) {
+            guard !isPlain, !isMultiplexed, exchange?.head.isComplete == true, let socket else { return }
+            loop.poller.sockets.carriesOneByOne(socket)
+        }
+
+        private var isPlain: Bool { exchange?.order.request.url.scheme == .http }
 
         // MARK: What every exchange has in common
 

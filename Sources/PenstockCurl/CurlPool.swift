@@ -85,6 +85,7 @@
             lastUse = loop.now
             let isMultiplexed = handle.exchange?.head.version == .http2
             nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
+            handle.noteUse(isMultiplexed: isMultiplexed)
             handle.clear()
             if spare.count < Self.maxSpareHandles { spare.append(handle) }
         }

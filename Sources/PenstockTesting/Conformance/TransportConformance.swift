@@ -9,7 +9,10 @@ import PenstockCore
 /// ```
 public enum TransportConformance {
     /// All rules.
-    public static let rules = requests + responses + streaming + connections + failures + timeouts + control
+    public static let rules: [Rule] = [
+        requests, responses, streaming, connections, failures, timeouts, control,
+        syntax, framing, surplus, injection, limits, interim, stalls, uploads, sendStates, cancellation,
+    ].flatMap(\.self)
 
     /// One rule.
     public struct Rule: Sendable, CustomStringConvertible {
@@ -21,7 +24,7 @@ public enum TransportConformance {
         public let excludes: TransportCapabilities
         /// Whether it is about bytes on a wire, and means nothing to a transport that has none.
         public let needsWire: Bool
-        private let respond: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+        private let start: @Sendable () throws -> LoopbackServer
         private let check: @Sendable (Probe) async throws -> Void
 
         init(
@@ -35,7 +38,21 @@ public enum TransportConformance {
             self.requires = requires
             self.excludes = excludes
             self.needsWire = needsWire
-            self.respond = respond
+            start = { try LoopbackServer(handler: respond) }
+            self.check = check
+        }
+
+        /// A rule about the wire, with a server that takes more than a handler.
+        init(
+            _ name: String, requires: TransportCapabilities = [], excludes: TransportCapabilities = [],
+            starting start: @escaping @Sendable () throws -> LoopbackServer,
+            check: @escaping @Sendable (Probe) async throws -> Void
+        ) {
+            self.name = name
+            self.requires = requires
+            self.excludes = excludes
+            needsWire = true
+            self.start = start
             self.check = check
         }
 
@@ -54,7 +71,7 @@ public enum TransportConformance {
         /// - Throws: ``Violation``, which says what was expected and what was seen; or the system's error when there is
         ///   no socket for the server.
         public func run(_ makeTransport: @Sendable (LoopbackServer) -> any Transport) async throws {
-            let server = try LoopbackServer(handler: respond)
+            let server = try start()
             defer { server.stop() }
             let transport = makeTransport(server)
             do {
