@@ -44,10 +44,11 @@
             return CURL_SEEKFUNC_OK
         }
 
-        static let prereq: curl_prereq_callback = { context, _, _, _, _ in
+        static let prereq: curl_prereq_callback = { context, _, _, _, localPort in
             guard let handle = handle(context), let exchange = handle.exchange,
                 exchange.attempt(handle.easy, handle.loop.now)
             else { return CURL_PREREQFUNC_ABORT }
+            handle.look(at: UInt16(truncatingIfNeeded: localPort))
             if exchange.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK
@@ -76,7 +77,9 @@
             handle.exchange?.connectionStarts(handle.loop.now)
             let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             let descriptor = Glibc.socket(address.family, type, address.protocol)
-            if descriptor >= 0 { handle.loop.poller.opened(descriptor) }
+            guard descriptor >= 0 else { return descriptor }
+            handle.loop.poller.opened(descriptor)
+            handle.hasOpened(descriptor)
             return descriptor
         }
 

@@ -5,6 +5,7 @@
 
     /// What libcurl's error codes mean in Penstock's terms.
     enum CurlErrors {
+        /// - Parameter message: libcurl's own, which alone tells broken chunks from a broken connection.
         static func kind(
             _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ message: String, isReadingHead: Bool
         ) -> TransportError.Kind {
@@ -12,6 +13,9 @@
             case CURLE_RECV_ERROR where isTooLong(message): .limitExceeded(.headerBytes)
             case CURLE_HTTP2_STREAM where message.contains("PROTOCOL_ERROR"): .protocolViolation
             case CURLE_HTTP2_STREAM where message.contains("FLOW_CONTROL_ERROR"): .protocolViolation
+            case CURLE_RECV_ERROR where message.hasSuffix(" in chunked-encoding"):
+                // A trailer longer than its buffer comes as this.
+                message.hasPrefix("Out of memory") ? .limitExceeded(.headerBytes) : .protocolViolation
             case CURLE_COULDNT_RESOLVE_HOST: .unreachable(.nameNotResolved)
             case CURLE_COULDNT_CONNECT: unreachable(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
             case CURLE_OPERATION_TIMEDOUT: .timeout(.connect)
@@ -25,7 +29,9 @@
                 .connectionLost
             // It went well as far as it came: the connection ended in the middle of a head.
             case CURLE_OK: .connectionLost
-            case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING,
+            // A header line that libcurl cannot make sense of comes as a bad argument.
+            case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL,
+                CURLE_BAD_CONTENT_ENCODING,
                 CURLE_WRITE_ERROR:
                 .protocolViolation
             // One header line longer than libcurl's buffer for it comes as this.

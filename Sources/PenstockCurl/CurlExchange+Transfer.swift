@@ -50,6 +50,9 @@
             if let kind = head.take(line, order.limits) { return refuse(kind, "the response head is not acceptable") }
             if head.isComplete, !wasComplete {
                 clock.contentBegins(now)
+                if head.version == .http2, order.request.url.scheme == .http {
+                    return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on")
+                }
                 if isRefusedByProxy { return refuse(.unreachable(.proxyAuthentication), "the proxy wants credentials") }
                 guard prepareForBody() else { return 0 }
             }
@@ -75,7 +78,9 @@
                 return refuse(.limitExceeded(.contentCodings), "the content is coded too many times over") > 0
             }
             if let skips = order.skipsContent, skips(response().response) { beginSkipping() }
-            guard order.request.method != .head, let length = head.contentLength else { return true }
+            guard order.request.method != .head, head.allowsContent, let length = head.contentLength else {
+                return true
+            }
             progress.expectedToReceive = length
             guard pipe == nil, toSkip == nil, length > order.limits.bodyBytes else { return true }
             return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit") > 0

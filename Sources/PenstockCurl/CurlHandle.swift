@@ -16,6 +16,10 @@
         @exclusivity(unchecked) var isSpent = false
         /// Whether libcurl has come to the end of the transfer.
         @exclusivity(unchecked) var isOver = false
+        /// Sockets that were opened for a connection, of which one will carry it.
+        @exclusivity(unchecked) private var opened: [Int32] = []
+        /// The socket of the exchange, where it is known.
+        @exclusivity(unchecked) private(set) var socket: Int32?
         /// Whether the options of the last exchange are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
         /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
@@ -85,6 +89,8 @@
         func clear() {
             exchange = nil
             isOver = false
+            socket = nil
+            opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             guard needsReset else { return }
             curl_easy_reset(easy)
@@ -96,6 +102,33 @@
         func distrust() {
             isSound = false
         }
+
+        // MARK: The connection
+
+        func hasOpened(_ descriptor: Int32) {
+            opened.append(descriptor)
+        }
+
+        /// Learns which socket the request is about to go over. One that something has come on while it rested is shut,
+        /// which makes libcurl connect anew: the bytes were for no request, and would be taken for the answer to this one.
+        func look(at localPort: UInt16) {
+            let sockets = loop.poller.sockets
+            let isNew = !opened.isEmpty && sockets.learn(localPort, from: opened)
+            opened.removeAll(keepingCapacity: true)
+            socket = sockets.socket(at: localPort)
+            guard !isNew, let socket, sockets.hasNews(socket, isPlain: isPlain) else { return }
+            needsReset = true
+            set(CURLOPT_FRESH_CONNECT, 1)
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+
+        /// Over TLS, whether the socket carries one exchange at a time is known when it has carried one.
+        func noteUse(isMultiplexed: Bool) {
+            guard !isPlain, !isMultiplexed, exchange?.head.isComplete == true, let socket else { return }
+            loop.poller.sockets.carriesOneByOne(socket)
+        }
+
+        private var isPlain: Bool { exchange?.order.request.url.scheme == .http }
 
         // MARK: What every exchange has in common
 

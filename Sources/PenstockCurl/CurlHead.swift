@@ -20,7 +20,7 @@
         private(set) var version = HTTPVersion.unknown
         private(set) var fields = HTTPFields()
         private(set) var trailers = HTTPFields()
-        /// Of the content on the wire.
+        /// As it was told; 204 and 304 have no content all the same.
         private(set) var contentLength: Int?
         /// How many codings the content has.
         private(set) var codings = 0
@@ -39,6 +39,9 @@
         }
         /// Whether the final response's head is complete.
         var isComplete: Bool { phase == .body }
+
+        /// Whether content may follow (RFC 9110 §6.4.1).
+        var allowsContent: Bool { status != 204 && status != 304 }
 
         /// Takes one line with its line end.
         ///
@@ -61,21 +64,25 @@
         private mutating func takeStatusLine(_ line: UnsafeRawBufferPointer) -> TransportError.Kind? {
             guard let space = line.firstIndex(of: 0x20), line.count >= space + 4,
                 let code = Self.number(UnsafeRawBufferPointer(rebasing: line[(space + 1)..<(space + 4)])),
-                line.count == space + 4 || line[space + 4] == 0x20, (100...599).contains(code)
+                line.count == space + 4 || line[space + 4] == 0x20, (100...599).contains(code),
+                let version = Self.version(UnsafeRawBufferPointer(rebasing: line[..<space]))
             else { return .protocolViolation }
             status = code
-            version = Self.version(UnsafeRawBufferPointer(rebasing: line[..<space]))
+            self.version = version
             phase = .fields
             return nil
         }
 
-        private static func version(_ text: UnsafeRawBufferPointer) -> HTTPVersion {
-            switch (text.count, text.last) {
-            case (8, UInt8(ascii: "1")): .http11
-            case (8, UInt8(ascii: "0")): text[5] == UInt8(ascii: "1") ? .http10 : .http2
-            case (6, UInt8(ascii: "2")): .http2
-            case (6, UInt8(ascii: "3")): .http3
-            default: .unknown
+        /// HTTP/1 as the wire has it, or the line that libcurl makes for an exchange of another version; `nil` for what is
+        /// neither (RFC 9112 §2.3).
+        private static func version(_ text: UnsafeRawBufferPointer) -> HTTPVersion? {
+            guard text.count >= 6, let base = text.baseAddress, memcmp(base, "HTTP/", 5) == 0 else { return nil }
+            switch (text.count, text[5]) {
+            case (8, 0x31) where text[6] == 0x2E:
+                return text[7] == 0x31 ? .http11 : text[7] == 0x30 ? .http10 : .unknown
+            case (6, 0x32): return .http2
+            case (6, 0x33): return .http3
+            default: return nil
             }
         }
 
@@ -102,12 +109,17 @@
             return nil
         }
 
+        /// libcurl refuses NUL, but not a CR that ends no line (RFC 9112 §2.2).
         private static func split(
             _ line: UnsafeRawBufferPointer
         ) -> (name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
             guard let colon = line.firstIndex(of: 0x3A), colon > 0 else { return nil }
             let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
-            guard name.allSatisfy(HTTPSyntax.isTokenByte) else { return nil }
+            guard let base = line.baseAddress, memchr(base, 0x0D, line.count) == nil,
+                name.allSatisfy(HTTPSyntax.isTokenByte)
+            else {
+                return nil
+            }
             return (name, trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])))
         }
 
@@ -155,6 +167,8 @@
 
         private mutating func endOfBlock(_ limits: ResponseLimits) -> TransportError.Kind? {
             if isChunked, contentLength != nil { return .protocolViolation }
+            // Nobody asked for another protocol, and what follows is no HTTP (RFC 9110 §15.2.2).
+            if status == 101 { return .protocolViolation }
             guard status < 200 else {
                 phase = .body
                 bytes = 0

@@ -17,6 +17,7 @@
             var isChanged = false
         }
 
+        let sockets = CurlSockets()
         private let epoll: Int32
         private let wakeup: Int32
         @exclusivity(unchecked) private var entries: [Entry] = []
@@ -63,6 +64,7 @@
 
         /// Closing takes a socket out of the epoll set by itself.
         func closed(_ descriptor: Int32) {
+            sockets.forget(descriptor)
             guard let index = index(of: descriptor) else { return }
             let wasChanged = entries[index].isChanged
             entries[index] = Entry()

@@ -20,8 +20,7 @@ enum URLSessionErrors {
         case .cannotConnectToHost: .unreachable(.connectionRefused)
         // On Linux an empty reply is a bad one, and content that breaks off is of no known kind.
         case .networkConnectionLost, .badServerResponse: .connectionLost
-        case .unknown where isAnswered: .connectionLost
-        case .unknown: unknown(error.localizedDescription)
+        case .unknown: unknown(error.localizedDescription, isAnswered: isAnswered)
         // On Linux a reply that is not HTTP is blamed on the URL.
         case .unsupportedURL, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
             .protocolViolation
@@ -34,14 +33,25 @@ enum URLSessionErrors {
         }
     }
 
-    /// On Linux neither a connection that broke while the request was sent nor a refused certificate has a code of its own:
-    /// only libcurl's text tells.
-    private static func unknown(_ text: String) -> TransportError.Kind {
-        let breaks = ["Send failure", "Recv failure", "Failed to connect"]
-        if breaks.contains(where: text.hasPrefix) { return .connectionLost }
+    /// On Linux much of what libcurl finds has no code of its own: only its text tells.
+    private static func unknown(_ text: String, isAnswered: Bool) -> TransportError.Kind {
+        if ["Out of memory", "Too large response headers"].contains(where: text.hasPrefix) {
+            return .limitExceeded(.headerBytes)
+        }
+        if brokenReplies.contains(where: text.contains) { return .protocolViolation }
+        let isLost = ["transfer closed with", "Send failure", "Recv failure", "Failed to connect"].contains(
+            where: text.hasPrefix)
+        if isAnswered || isLost { return .connectionLost }
         return tlsFailure(text).map { .tls($0) } ?? .other
     }
 
+    private static let brokenReplies = [
+        "Failed writing header", "Header without colon", "Nul byte in header", "Invalid Content-Length",
+        "function was given a bad argument", " in chunked-encoding", "Failed reading the chunked-encoded stream",
+        "content unencoding", "Unrecognized content encoding",
+    ]
+
+    /// On Linux a refused certificate has no code of its own: only libcurl's text tells.
     private static func tlsFailure(_ text: String) -> TransportError.TLSFailure? {
         if text.contains("certificate has expired") { return .expired }
         if text.hasPrefix("SSL: "), text.contains("subject name") { return .wrongHost }

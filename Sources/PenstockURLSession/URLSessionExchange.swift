@@ -102,12 +102,12 @@ final class URLSessionExchange: ControlledExchange {
     // MARK: What the session reports
 
     func didSend(_ total: Int) {
-        let progress = state.withLock { state in
+        let progress = state.withLock { state -> TransferProgress? in
             state.sent = total
             state.timers.touch()
-            return measured(state)
+            return state.isFinished ? nil : measured(state)
         }
-        exchange.control.onProgress?(progress)
+        if let progress { exchange.control.onProgress?(progress) }
     }
 
     func didReceive(_ response: URLResponse) {
@@ -128,14 +128,14 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     func didReceive(_ data: Data) {
-        let (progress, isTooLarge) = state.withLock { state in
+        let (progress, isTooLarge) = state.withLock { state -> (TransferProgress?, Bool) in
             let isTooLarge = pipe == nil && data.count > exchange.limits.bodyBytes - state.body.count
             if pipe == nil, !isTooLarge, !state.isFinished { state.body.append(data) }
             state.received += data.count
             state.timers.touch()
-            return (measured(state), isTooLarge)
+            return (state.isFinished ? nil : measured(state), isTooLarge)
         }
-        exchange.control.onProgress?(progress)
+        if let progress { exchange.control.onProgress?(progress) }
         if let pipe, !pipe.push(data) { brake.pull() }
         if isTooLarge { didExceedBodyLimit() }
     }

@@ -18,6 +18,8 @@ import PenstockCore
 /// - On Linux: no trust policy but the system's, no streamed request bodies, no streamed responses, no timings of the phases, no
 ///   suspension of an exchange that has begun; a redirect status without `Location` loses its content; the
 ///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.
+///   Foundation ends the process itself at some replies: those with trailers, and heads that break off; and a request
+///   on a connection that turns out to be dead may be sent again.
 ///
 /// The send state of a failure is `unsent` where no connection was made, `answered` once a response began, and
 /// `maybeProcessed` otherwise.

@@ -140,27 +140,3 @@ import Testing
         var route: Route { .get("/held") }
     }
 }
-
-/// A client of one transport on a server of its own, both closed at the end.
-private enum Shop {
-    static func run(
-        _ transport: TransportUnderTest,
-        answering: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response,
-        _ body: (LoopbackServer, APIClient) async throws -> Void
-    ) async throws {
-        let server = try LoopbackServer(handler: answering)
-        defer { server.stop() }
-        var configuration = APIClient.Configuration(
-            services: [Service(.main, [.development: server.url.absoluteString])], build: .debug)
-        configuration.options.cleartext = .loopback
-        let client = APIClient(configuration, transport: transport.make(server))
-        do {
-            try await body(server, client)
-        } catch {
-            await client.transport.shutdown()
-            throw error
-        }
-        await client.transport.shutdown()
-        try await server.waitForOpenConnections(atMost: 0)
-    }
-}

@@ -43,4 +43,34 @@ struct ConformanceTests {
 
     @Test(arguments: Case.all(TransportConformance.control))
     func `A call controls its exchange`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.syntax))
+    func `A head is read strictly`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("H3", "H4", "H5"), arguments: Case.all(TransportConformance.framing))
+    func `Content ends where it must, or fails`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("H6"), arguments: Case.all(TransportConformance.surplus))
+    func `What nobody asked for is never an answer`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("H1"), arguments: Case.all(TransportConformance.injection))
+    func `A request is one request`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("H7", "H8", "H11"), arguments: Case.all(TransportConformance.limits))
+    func `What is too much is cut off`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.interim))
+    func `Interim responses are no answers`(example: Case) async throws { try await example.run() }
+
+    @Test(.covers("H13"), arguments: Case.all(TransportConformance.stalls))
+    func `What stops is given up, in its own phase`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.uploads))
+    func `Content of requests is whole or not sent`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.sendStates))
+    func `A failure tells how far its request got`(example: Case) async throws { try await example.run() }
+
+    @Test(arguments: Case.all(TransportConformance.cancellation))
+    func `Cancelling closes the wire, whatever it carries`(example: Case) async throws { try await example.run() }
 }

@@ -30,6 +30,9 @@ struct TransportUnderTest: Sendable, CustomStringConvertible {
 
     static let withWire = all.filter(\.hasWire)
 
+    /// Those that can be told whom to trust, as a test's own server needs it.
+    static let withTrust = withWire.filter { $0.capabilities.contains(.trustPolicy) }
+
     /// Transports that are held to one connection for each host.
     static let withOneSlot = [
         TransportUnderTest("libcurl") { _ in CurlTransport(configuration: .init(maxConnectionsPerHost: 1)) },

@@ -44,7 +44,7 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     public static let timings = TransportCapabilities(rawValue: 1 << 1)
     /// A time-out of its own for the connection set-up.
     public static let connectTimeout = TransportCapabilities(rawValue: 1 << 2)
-    /// Request bodies that are streams.
+    /// Request bodies that are streams, and files that are read as they are sent.
     public static let streamedRequests = TransportCapabilities(rawValue: 1 << 3)
     /// HTTP/2, negotiated by ALPN.
     public static let http2 = TransportCapabilities(rawValue: 1 << 4)
@@ -63,10 +63,49 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// ``Transport/preconnect(_:)``.
     public static let preconnection = TransportCapabilities(rawValue: 1 << 10)
 
+    /// The head of each response is judged as it came, line by line: all that HTTP's grammar allows is read, what breaks it
+    /// is refused, and its connection closed (RFC 9112 §4 to §6). Without it the platform reads heads by rules of its own.
+    public static let exactHeads = TransportCapabilities(rawValue: 1 << 11)
+    /// Content that ``TransportRequest/skipsContent`` is said of is not decoded. Without it the platform decodes what comes.
+    public static let skipsContent = TransportCapabilities(rawValue: 1 << 12)
+    /// Every reply, however broken, ends in a failure of its exchange. Without it there are replies at which the
+    /// platform's own code ends the process.
+    public static let brokenReplies = TransportCapabilities(rawValue: 1 << 13)
+    /// ``HTTPResponse/trailers``, and limits on them. Without it the platform's own code may end the process at a response
+    /// that has any.
+    public static let trailers = TransportCapabilities(rawValue: 1 << 14)
+    /// ``ResponseLimits/interimResponses``.
+    public static let interimLimit = TransportCapabilities(rawValue: 1 << 15)
+    /// A connection on which bytes, or its end, came while nothing was asked for is not used again (RFC 9112 §9.2).
+    public static let idleChecks = TransportCapabilities(rawValue: 1 << 16)
+    /// A request that is not idempotent is never sent again by itself (RFC 9110 §9.2.2). Without it the platform may do so
+    /// when a connection that was used again turns out to be dead, or end the process.
+    public static let sendsOnce = TransportCapabilities(rawValue: 1 << 17)
+
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
-        .separateFieldLines, .streamedResponses, .proxies, .preconnection,
+        .separateFieldLines, .streamedResponses, .proxies, .preconnection, .exactHeads, .skipsContent, .brokenReplies,
+        .trailers, .interimLimit, .idleChecks, .sendsOnce,
     ]
+}
+
+extension TransportCapabilities: CustomStringConvertible {
+    private static let named: [(TransportCapabilities, String)] = [
+        (.trustPolicy, "trustPolicy"), (.timings, "timings"), (.connectTimeout, "connectTimeout"),
+        (.streamedRequests, "streamedRequests"), (.http2, "http2"), (.suspension, "suspension"),
+        (.partitions, "partitions"), (.separateFieldLines, "separateFieldLines"),
+        (.streamedResponses, "streamedResponses"), (.proxies, "proxies"), (.preconnection, "preconnection"),
+        (.exactHeads, "exactHeads"), (.skipsContent, "skipsContent"), (.brokenReplies, "brokenReplies"),
+        (.trailers, "trailers"), (.interimLimit, "interimLimit"), (.idleChecks, "idleChecks"),
+        (.sendsOnce, "sendsOnce"),
+    ]
+
+    /// The names of those that are there, in the order they are declared.
+    public var names: [String] {
+        Self.named.filter { contains($0.0) }.map(\.1)
+    }
+
+    public var description: String { names.joined(separator: ", ") }
 }
 
 extension Transport {

@@ -42,6 +42,15 @@ extension TransportConformance {
             try await transport.open(exchange(method, target, timeouts: timeouts, control: control))
         }
 
+        /// How an exchange ends that may fail.
+        func outcome(of exchange: TransportRequest) async -> Result<TransportResponse, TransportError> {
+            do throws(TransportError) {
+                return .success(try await transport.perform(exchange))
+            } catch {
+                return .failure(error)
+            }
+        }
+
         /// The error of an exchange that must fail.
         func failure(of exchange: TransportRequest) async throws -> TransportError {
             let response: TransportResponse
@@ -55,6 +64,15 @@ extension TransportConformance {
         ) async throws -> TransportError {
             try await failure(
                 of: exchange(method, target, fields: fields, body: body, timeouts: timeouts, control: control))
+        }
+
+        /// Returns once the server has sent so many bytes on its first connection, which are the client's to read then.
+        func waitForBytes(_ count: Int) async throws {
+            let end = ContinuousClock.now + .seconds(20)
+            while server.connections.first?.bytesSent ?? 0 < count {
+                try expect(ContinuousClock.now < end, "the server did not send \(count) bytes")
+                try await Task.sleep(for: .milliseconds(1))
+            }
         }
 
         func lastRequest() throws -> LoopbackServer.Request {

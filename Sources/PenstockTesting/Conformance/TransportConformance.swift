@@ -9,8 +9,10 @@ import PenstockCore
 /// ```
 public enum TransportConformance {
     /// All rules.
-    public static let rules =
-        requests + responses + streaming + connections + failures + timeouts + control + secure + http2
+    public static let rules: [Rule] = [
+        requests, responses, streaming, connections, failures, timeouts, control,
+        syntax, framing, surplus, injection, limits, interim, stalls, uploads, sendStates, cancellation, secure, http2,
+    ].flatMap(\.self)
 
     /// One rule.
     public struct Rule: Sendable, CustomStringConvertible {
@@ -51,6 +53,17 @@ public enum TransportConformance {
             self.isSecure = isSecure
             self.makeScene = scene
             self.check = check
+        }
+
+        /// A rule about the wire, with a server that takes more than a handler.
+        init(
+            _ name: String, requires: TransportCapabilities = [], excludes: TransportCapabilities = [],
+            starting start: @escaping @Sendable () throws -> LoopbackServer,
+            check: @escaping @Sendable (Probe) async throws -> Void
+        ) {
+            self.init(
+                name, requires: requires, excludes: excludes, needsWire: true, isSecure: false,
+                scene: { Scene(server: try start()) }, check: check)
         }
 
         public var description: String { name }

@@ -50,6 +50,8 @@ extension LoopbackServer {
         public var trailers: HTTPFields = [:]
         /// The `Content-Length` to claim instead of the true one.
         public var declaredLength: Int?
+        /// What comes after the reply. Nothing by default.
+        public var surplus: Surplus?
         /// Keeps the connection by default.
         public var ending: Ending = .keepAlive
         /// What goes wrong. Nothing by default. A trigger in the request has passed by now, and counts as
@@ -64,6 +66,20 @@ extension LoopbackServer {
             self.status = status
             self.fields = fields
             self.body = .bytes(body)
+        }
+    }
+
+    /// Bytes that no request asked for.
+    public struct Surplus: Sendable {
+        /// Before the first of them goes out.
+        public var delay: Duration
+        /// Called with 0, 1, 2 … until it returns `nil` or the client goes; sent as they are, on HTTP/2 as frames.
+        public var next: @Sendable (Int) -> Data?
+
+        /// Bytes after a pause.
+        public init(delay: Duration = .zero, next: @escaping @Sendable (Int) -> Data?) {
+            self.delay = delay
+            self.next = next
         }
     }
 
@@ -176,6 +192,17 @@ extension LoopbackServer.Response {
     /// The same after other settings of HTTP/2.
     public func announcing(_ settings: LoopbackServer.HTTP2Settings) -> Self {
         with { $0.settings = settings }
+    }
+
+    /// The same with bytes that come after it.
+    public func followed(by bytes: Data, after delay: Duration = .zero) -> Self {
+        followed(after: delay) { $0 == 0 ? bytes : nil }
+    }
+
+    /// The same with bytes that come after it for as long as there are any: a reply without end, where ``raw(_:ending:)``
+    /// began it.
+    public func followed(after delay: Duration = .zero, by next: @escaping @Sendable (Int) -> Data?) -> Self {
+        with { $0.surplus = .init(delay: delay, next: next) }
     }
 
     /// The same with another fate of the connection.

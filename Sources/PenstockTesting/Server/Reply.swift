@@ -48,7 +48,24 @@ struct Reply {
         if let fault = response.fault, fault.isInRequest || fault.trigger == .responseStart {
             try fire(fault)
         }
-        if case .raw(let bytes) = response.content { return try check(sink.sendRaw(bytes)) }
+        if case .raw(let bytes) = response.content {
+            try check(sink.sendRaw(bytes))
+        } else {
+            try sendMessage()
+        }
+        if let surplus = response.surplus { try send(surplus) }
+    }
+
+    private func send(_ surplus: LoopbackServer.Surplus) throws(Stop) {
+        try pause(surplus.delay)
+        var index = 0
+        while let bytes = surplus.next(index) {
+            try check(sink.sendRaw(bytes))
+            index += 1
+        }
+    }
+
+    private func sendMessage() throws(Stop) {
         try check(sink.sendHead(of: response))
         if hasContent { try sendContent() }
         if let fault = response.fault, case .responseBody = fault.trigger { try fire(fault) }

@@ -56,7 +56,8 @@ final class HTTP1Sink: ReplySink {
     }
 
     func clientGoes(within duration: Duration) -> Bool {
-        reader.clientGoes(within: duration)
+        // Without a wait there is nothing to read ahead: an upload that is under way would be taken for too much of it.
+        duration > .zero && reader.clientGoes(within: duration)
     }
 
     // MARK: Text

@@ -1,0 +1,46 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// How much of the suite each transport runs: what is left out is a change that is seen here.
+@Suite(.covers("X1"))
+struct ConformanceScopeTests {
+    @Test("Each transport runs so many rules", arguments: [("libcurl", 358), ("URLSession", 235), ("stub", 66)])
+    func counts(name: String, count: Int) throws {
+        let transport = try #require(TransportUnderTest.all.first { $0.name == name })
+        let rules = TransportConformance.rules.filter {
+            $0.applies(to: transport.capabilities, hasWire: transport.hasWire)
+        }
+        #expect(rules.count == count)
+    }
+
+    @Test("libcurl is excused from nothing but what is there for those that lack something")
+    func libcurlRunsEverything() throws {
+        let libcurl = try #require(TransportUnderTest.all.first)
+        #expect(libcurl.capabilities == .all)
+        for rule in TransportConformance.rules where !rule.applies(to: libcurl.capabilities) {
+            #expect(!rule.excludes.isEmpty, "\(rule)")
+        }
+    }
+
+    @Test("Rules have names of their own")
+    func namesAreUnique() {
+        let names = Dictionary(grouping: TransportConformance.rules, by: \.name)
+        #expect(names.filter { $0.value.count > 1 }.keys.sorted() == [])
+    }
+
+    @Test("The README names everything that a transport lacks")
+    func readmeNamesWhatIsMissing() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let table = text.split(separator: "\n").filter { $0.hasPrefix("|") }
+        for transport in TransportUnderTest.withWire {
+            for missing in TransportCapabilities.all.subtracting(transport.capabilities).names {
+                #expect(table.contains { $0.contains("`\(missing)`") }, "\(transport) lacks \(missing)")
+            }
+        }
+    }
+}

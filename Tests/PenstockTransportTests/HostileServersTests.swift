@@ -1,0 +1,203 @@
+import Foundation
+import PenstockCore
+import PenstockCurl
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// What a client makes of servers that break the protocol, or stop in the middle of it.
+@Suite(.timeLimit(.minutes(1)))
+struct HostileServersTests {
+    private static let broken: [(name: String, requires: TransportCapabilities, reply: String)] = [
+        ("two lengths", [], "Content-Length: 2\r\nContent-Length: 3\r\n\r\nok!"),
+        ("a length and chunks", [], "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+        ("a length with a sign", .exactHeads, "Content-Length: +2\r\n\r\nok"),
+        ("a length of another base", .exactHeads, "Content-Length: 0x2\r\n\r\nok"),
+        ("content cut short", [], "Content-Length: 3\r\n\r\nok"),
+        ("chunks cut short", [], "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"),
+        ("chunks of no size", [], "Transfer-Encoding: chunked\r\n\r\nx\r\nok\r\n0\r\n\r\n"),
+    ]
+
+    @Test(
+        "A reply that is broken is never stored", .covers("H3", "H4", "H5"), arguments: TransportUnderTest.withWire,
+        broken.indices)
+    func brokenRepliesAreNotStored(transport: TransportUnderTest, index: Int) async throws {
+        let (_, required, reply) = Self.broken[index]
+        guard transport.capabilities.isSuperset(of: required) else { return }
+        let store = MemoryCacheStore()
+        let server = try LoopbackServer { request in
+            guard request.number == 1 else { return .text("ok", fields: ["Cache-Control": "max-age=1000"]) }
+            return .raw(Data("HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\n\(reply)".utf8))
+        }
+        try await Shop.run(transport, on: server, configured: { $0.cache = .store(store) }) { server, client in
+            let request = HTTPRequest(method: .get, url: server.url)
+            let error = await #expect(throws: APIError.self) {
+                try await client.send(request, options: .cache(.http))
+            }
+            #expect([.transport(.protocolViolation), .transport(.connectionLost)].contains(error?.kind))
+            let stored0 = await store.statistics().entries
+            #expect(stored0 == 0)
+            let answer = try await client.send(request, options: .cache(.http)).value
+            #expect(answer == Data("ok".utf8))
+            #expect(server.requestCount == 2)
+            let stored1 = await store.statistics().entries
+            #expect(stored1 == 1)
+        }
+    }
+
+    @Test(
+        "TLS that ends without a goodbye is content cut short", .covers("H5"), arguments: TransportUnderTest.withTrust,
+        ["Content-Length: 9\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
+    func abruptEndOfTLS(transport: TransportUnderTest, reply: String) async throws {
+        let (server, authority) = try Self.secureServer { _ in
+            // Closed without a word, unlike a reply that ends well.
+            .raw(Data("HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\n\(reply)".utf8), ending: .drop)
+        }
+        let store = MemoryCacheStore()
+        let configure: (inout APIClient.Configuration) -> Void = {
+            $0.options.trust = .authorities(authority.file)
+            $0.cache = .store(store)
+        }
+        try await Shop.run(transport, on: server, configured: configure) { server, client in
+            let request = HTTPRequest(method: .get, url: server.url)
+            let error = await #expect(throws: APIError.self) {
+                try await client.send(request, options: .cache(.http))
+            }
+            #expect(error?.kind == .transport(.connectionLost))
+            #expect(error?.sendState == .answered)
+            let stored0 = await store.statistics().entries
+            #expect(stored0 == 0)
+        }
+    }
+
+    @Test(
+        "A handshake that stops is ended by the time to connect", .covers("H13"),
+        arguments: TransportUnderTest.withTrust,
+        [LoopbackServer.ConnectionFault.Trigger.accept, .firstBytes])
+    func stalledHandshake(
+        transport: TransportUnderTest, trigger: LoopbackServer.ConnectionFault.Trigger
+    ) async throws {
+        let (server, authority) = try Self.secureServer(onConnect: { _ in .init(.stall, at: trigger) }) { _ in
+            .text("ok")
+        }
+        try await Shop.run(transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }) {
+            server, client in
+            let limits = CallOptions.with {
+                $0.timeouts = Timeouts(connect: .seconds(1), firstByte: nil, idle: nil, total: .seconds(30))
+            }
+            let error = await #expect(throws: APIError.self) {
+                try await client.send(HTTPRequest(method: .post, url: server.url), options: limits)
+            }
+            #expect(error?.kind == .timeout(.connect))
+            #expect(error?.sendState == .unsent)
+            try await server.waitForOpenConnections(atMost: 0)
+        }
+    }
+
+    @Test("A handshake that fails sent nothing", arguments: TransportUnderTest.withTrust)
+    func brokenHandshake(transport: TransportUnderTest) async throws {
+        let effects: [LoopbackServer.ConnectionFault.Effect] = [
+            .alert(40), .close, .reset, .send(Data("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)),
+        ]
+        for effect in effects {
+            let (server, authority) = try Self.secureServer(onConnect: { _ in .init(effect, at: .firstBytes) }) { _ in
+                .text("ok")
+            }
+            try await Shop.run(transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }) {
+                server, client in
+                let error = await #expect(throws: APIError.self) {
+                    try await client.send(HTTPRequest(method: .post, url: server.url))
+                }
+                #expect(error?.kind == .tls(.handshake), "\(effect)")
+                #expect(error?.sendState == .unsent)
+            }
+        }
+    }
+
+    /// In a process of its own, whose memory is nobody else's.
+    @Test("Headers without end take no memory", .covers("H7"))
+    func headersTakeNoMemory() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { request in
+                let line = Data(
+                    "X-Field: \(String(repeating: "v", count: request.path == "/long" ? 8_000 : 10))\r\n".utf8)
+                return .raw(Data("HTTP/1.1 200 OK\r\n".utf8), ending: .hold).followed { _ in line }
+            }
+            defer { server.stop() }
+            let transport = CurlTransport()
+            for round in 0..<40 {
+                let url = try server.url.resolving(round.isMultiple(of: 2) ? "/long" : "/many")
+                await #expect(throws: TransportError.self) {
+                    try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url)))
+                }
+                if round == 9 { Resources.shared.note() }
+            }
+            #expect(Resources.shared.grownMemory < 2 << 20)
+            await transport.shutdown()
+        }
+    }
+
+    /// In a process of its own, whose descriptors and threads are nobody else's.
+    @Test("Servers that stop leave no descriptor and no thread behind", .covers("H13"))
+    func stallsLeaveNothing() async throws {
+        await #expect(processExitsWith: .success) {
+            for round in 0..<3 {
+                await withTaskGroup(of: Void.self) { group in
+                    for rule in TransportConformance.stalls {
+                        group.addTask {
+                            await #expect(throws: Never.self) { try await rule.run { _ in CurlTransport() } }
+                        }
+                    }
+                }
+                if round == 0 { Resources.shared.note() }
+            }
+            await Resources.shared.settle()
+            #expect(Resources.shared.grownDescriptors <= 0)
+            #expect(Resources.shared.grownThreads <= 4, "what Foundation and the tasks' own pool keep")
+        }
+    }
+
+    /// The authority's file must be there for as long as it is trusted.
+    private static func secureServer(
+        onConnect: @escaping @Sendable (Int) -> LoopbackServer.ConnectionFault? = { _ in nil },
+        _ handler: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    ) throws -> (LoopbackServer, TestCertificateAuthority) {
+        let authority = try TestCertificateAuthority()
+        let server = try LoopbackServer(
+            .init(tls: .init(try authority.issue())), onConnect: onConnect, handler: handler)
+        return (server, authority)
+    }
+}
+
+/// What this process holds, against an earlier moment.
+private final class Resources: Sendable {
+    static let shared = Resources()
+
+    private let noted = Locked((memory: 0, descriptors: 0, threads: 0))
+
+    func note() {
+        noted.withLock { $0 = (Self.memory, Self.count("fd"), Self.count("task")) }
+    }
+
+    /// Gives what is about to be closed the time to be.
+    func settle() async {
+        let end = ContinuousClock.now + .seconds(10)
+        while grownDescriptors > 0 || grownThreads > 4, ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Resident, in bytes.
+    var grownMemory: Int { Self.memory - noted.withLock(\.memory) }
+    var grownDescriptors: Int { Self.count("fd") - noted.withLock(\.descriptors) }
+    var grownThreads: Int { Self.count("task") - noted.withLock(\.threads) }
+
+    private static func count(_ folder: String) -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count) ?? 0
+    }
+
+    private static var memory: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4_096 } ?? 0
+    }
+}
