@@ -65,7 +65,11 @@
             return HTTPResponse(status: head.status, fields: head.fields, version: head.version)
         }
 
-        private var isReadingHead: Bool { head.hasBegun && !head.isComplete }
+        /// A line that never ends has not begun the head, but some of it has come.
+        private var isReadingHead: Bool {
+            guard !head.isComplete, let handle else { return false }
+            return head.hasBegun || ccurl_get_facts(handle.easy).response_start > 0
+        }
     }
 
     extension Timings {

@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct ControlTests {
+    @Suite(.timeLimit(.minutes(5))) struct ControlTests {
         /// Reads a request, sends `beginning`, says so, and waits for the client to go away.
         private func stalling(_ beginning: String, _ reached: Gate, _ closed: Gate) throws -> WireServer {
             try WireServer { connection, _ in
@@ -159,7 +159,7 @@
         }
     }
 
-    @Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+    @Suite(.timeLimit(.minutes(5))) struct ShutdownTests {
         @Test func shutdownEndsEveryCallAndRefusesMore() async throws {
             let waiting = Locked(0)
             let all = Gate()

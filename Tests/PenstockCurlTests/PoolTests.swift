@@ -146,7 +146,7 @@
     }
 
     /// Connections on real sockets.
-    @Suite(.timeLimit(.minutes(1))) struct PoolTests {
+    @Suite(.timeLimit(.minutes(5))) struct PoolTests {
         private func get(_ server: WireServer, _ path: String = "/") throws -> TransportRequest {
             TransportRequest(HTTPRequest(method: .get, url: try server.url(path)))
         }

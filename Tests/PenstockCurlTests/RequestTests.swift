@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct RequestTests {
+    @Suite(.timeLimit(.minutes(5))) struct RequestTests {
         @Test(arguments: ["GET", "DELETE", "OPTIONS", "TRACE", "PURGE", "head"])
         func aMethodWithoutABodySendsNoFraming(_ name: String) async throws {
             let method = try #require(HTTPMethod(rawValue: name))

@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct ResponseTests {
+    @Suite(.timeLimit(.minutes(5))) struct ResponseTests {
         private func get(_ bytes: String, limits: ResponseLimits = .init()) async throws -> TransportResponse {
             try await withServer(oneShot(Array(bytes.utf8))) { transport, server in
                 try await transport.perform(

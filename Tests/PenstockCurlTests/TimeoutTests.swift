@@ -6,7 +6,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
+    @Suite(.timeLimit(.minutes(5))) struct TimeoutTests {
         private static let soon = Duration.milliseconds(60)
 
         /// Fails with the phase, and the server sees the connection closed.
@@ -82,7 +82,7 @@
         }
     }
 
-    @Suite(.timeLimit(.minutes(1))) struct ClockTests {
+    @Suite(.timeLimit(.minutes(5))) struct ClockTests {
         private let second: UInt64 = 1_000_000_000
 
         @Test func itLooksNoLaterThanAnyPhaseCouldEnd() {

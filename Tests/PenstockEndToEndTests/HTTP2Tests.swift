@@ -5,7 +5,7 @@ import Testing
 
 /// Many calls at once over HTTP/2 against nginx and nghttpd. One test after the other: each is as much as the machine can
 /// do, and others measure time.
-@Suite(.serialized, .needsServers, .timeLimit(.minutes(1)))
+@Suite(.serialized, .needsServers, .timeLimit(.minutes(5)))
 struct HTTP2Tests {
     private func client(_ body: (APIClient, NginxServer) async throws -> Void) async throws {
         let nginx = try await EndToEndServers.shared().nginx

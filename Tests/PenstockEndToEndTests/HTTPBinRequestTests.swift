@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// What httpbin says it received is what the app asked to be sent.
-@Suite(.needsServers, .timeLimit(.minutes(1)), .covers("S2.1"))
+@Suite(.needsServers, .timeLimit(.minutes(5)), .covers("S2.1"))
 struct HTTPBinRequestTests {
     private func client(_ wire: Wire, _ body: (APIClient) async throws -> Void) async throws {
         try await wire.client(for: EndToEndServers.shared().httpbin.base, body)

@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// The replies of httpbin: statuses, codings, framings, delays, cookies.
-@Suite(.needsServers, .timeLimit(.minutes(1)), .covers("S2.1"))
+@Suite(.needsServers, .timeLimit(.minutes(5)), .covers("S2.1"))
 struct HTTPBinResponseTests {
     private func client(
         _ wire: Wire, with change: (inout APIClient.Configuration) -> Void = { _ in },

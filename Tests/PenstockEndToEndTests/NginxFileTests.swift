@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// Large and slow files from nginx: every byte of them, a part of them, and giving them up.
-@Suite(.needsServers, .timeLimit(.minutes(1)), .covers("S2.1"))
+@Suite(.needsServers, .timeLimit(.minutes(5)), .covers("S2.1"))
 struct NginxFileTests {
     private func client(_ wire: Wire, _ body: (APIClient) async throws -> Void) async throws {
         try await wire.client(for: EndToEndServers.shared().nginx.http, body)

@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// Plain HTTP/1.1 against nginx: replies and connections.
-@Suite(.needsServers, .timeLimit(.minutes(1)), .covers("S2.1"))
+@Suite(.needsServers, .timeLimit(.minutes(5)), .covers("S2.1"))
 struct NginxTests {
     private func client(_ wire: Wire, _ body: (APIClient) async throws -> Void) async throws {
         try await wire.client(for: EndToEndServers.shared().nginx.http, body)

@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// Connections that are made before there is a request for them.
-@Suite(.needsServers, .timeLimit(.minutes(1)))
+@Suite(.needsServers, .timeLimit(.minutes(5)))
 struct PreconnectTests {
     private func client(secure: Bool, _ body: (APIClient) async throws -> Void) async throws {
         let nginx = try await EndToEndServers.shared().nginx

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Proxies that the authors of this package did not write: squid and microsocks.
-@Suite(.needsServers, .timeLimit(.minutes(1)))
+@Suite(.needsServers, .timeLimit(.minutes(5)))
 struct ProxyTests {
     enum Kind: String, CaseIterable, Sendable {
         case open, guarded, socks

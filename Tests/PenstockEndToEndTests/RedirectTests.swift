@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// Redirects by nginx and httpbin, followed by the same rules on every transport.
-@Suite(.needsServers, .timeLimit(.minutes(1)), .covers("S2.1"))
+@Suite(.needsServers, .timeLimit(.minutes(5)), .covers("S2.1"))
 struct RedirectTests {
     private static let secrets: HeaderEdits = ["Authorization": "Bearer secret", "X-Api-Key": "secret"]
 

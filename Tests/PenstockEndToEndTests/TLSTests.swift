@@ -4,7 +4,7 @@ import PenstockTestSupport
 import Testing
 
 /// HTTP/2 over TLS against nginx, and the certificates that deserve no trust.
-@Suite(.needsServers, .timeLimit(.minutes(1)))
+@Suite(.needsServers, .timeLimit(.minutes(5)))
 struct TLSTests {
     struct Bad: Sendable, CustomTestStringConvertible {
         let origin: KeyPath<NginxServer, String> & Sendable

@@ -7,7 +7,7 @@ import Testing
 @testable import PenstockSQLite
 
 /// Look-ups that follow closely on each other share a transaction, and nobody notices.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedReadTests {
     /// Looks something up often enough to share a transaction: the clock stands still, so that every look-up is close.
     private func warm(_ rig: Rig) async throws {

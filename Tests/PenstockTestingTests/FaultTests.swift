@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What a client of HTTP/1.1 sees of each effect at each trigger.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FaultTests {
     typealias Fault = LoopbackServer.Fault
 

@@ -7,7 +7,7 @@
     import Testing
 
     /// What a client of HTTP/2 sees of each effect at each trigger.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct HTTP2FaultTests {
         typealias Fault = LoopbackServer.Fault
 

@@ -7,7 +7,7 @@
     import Testing
 
     /// HTTP/2 of the server, against libcurl: what goes well, and that streams do not wait for each other.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct HTTP2ServerTests {
         @Test func `A request arrives as on HTTP 1.1, and says its stream`() async throws {
             let rig = try HTTP2Rig { request in

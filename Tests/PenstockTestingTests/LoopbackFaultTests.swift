@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What the server does wrong when it is told to.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoopbackFaultTests {
     private func reply(_ response: LoopbackServer.Response) throws -> String {
         let server = try LoopbackServer { _ in response }

@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoopbackServerTests {
     private func makeServer(
         _ handler: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in .text("hello") }

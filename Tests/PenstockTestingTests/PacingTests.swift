@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What comes slowly, in parts, or before the reply.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PacingTests {
     private func reply(
         _ response: LoopbackServer.Response, configuration: LoopbackServer.Configuration = .init()

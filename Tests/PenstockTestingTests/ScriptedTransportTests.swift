@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedTransportTests {
     private func exchange(control: ExchangeControl = .init()) throws -> TransportRequest {
         try TransportRequest(HTTPRequest(method: .get, url: HTTPURL("http://shop.test/a")), control: control)

@@ -7,7 +7,7 @@
     import Testing
 
     /// TLS of the server, against libcurl.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct SecureServerTests {
         /// One exchange with a server, by a transport of its own.
         static func exchange(

@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StubTransportTests {
     private func exchange(
         _ method: HTTPMethod, _ target: String, control: ExchangeControl = .init()

@@ -1,7 +1,7 @@
 import PenstockTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TestClockTests {
     @Test func `Sleepers wake in the order of their deadlines, each at its own time`() async throws {
         let clock = TestClock()

@@ -3,7 +3,7 @@ import PenstockTesting
 import Testing
 
 /// The rules of HTTP/2 and of TLS on every transport that they apply to.
-@Suite(.timeLimit(.minutes(2)), .covers("S1.1"))
+@Suite(.timeLimit(.minutes(5)), .covers("S1.1"))
 struct HTTP2ConformanceTests {
     typealias Case = ConformanceTests.Case
 

@@ -6,7 +6,7 @@ import PenstockTesting
 import Testing
 
 /// What a client makes of servers that break the protocol, or stop in the middle of it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HostileServersTests {
     private static let broken: [(name: String, requires: TransportCapabilities, reply: String)] = [
         ("two lengths", [], "Content-Length: 2\r\nContent-Length: 3\r\n\r\nok!"),

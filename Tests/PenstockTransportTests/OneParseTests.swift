@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// One parse of a URL decides the socket, the name in the handshake, `Host` and what a cache finds a response by.
-@Suite(.timeLimit(.minutes(1)), .covers("H25"))
+@Suite(.timeLimit(.minutes(5)), .covers("H25"))
 struct OneParseTests {
     @Test("Spellings of one URL are one URL", arguments: TransportUnderTest.withWire)
     func spellings(transport: TransportUnderTest) async throws {

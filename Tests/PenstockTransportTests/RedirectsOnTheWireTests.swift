@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Where a redirect may lead, and what goes with it, on every transport that has a wire.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RedirectsOnTheWireTests {
     /// Who another origin is, seen from `http://127.0.0.1:port`.
     enum Elsewhere: CaseIterable {

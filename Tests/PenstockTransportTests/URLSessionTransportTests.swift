@@ -7,7 +7,7 @@ import Testing
 @testable import PenstockURLSession
 
 /// What is particular to the transport over Foundation's session.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct URLSessionTransportTests {
     private func request(
         _ server: LoopbackServer, _ method: HTTPMethod = .get, fields: HTTPFields = [:], body: HTTPBody = .none

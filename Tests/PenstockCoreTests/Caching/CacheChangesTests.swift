@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// Removals while something is being stored.
-@Suite(.timeLimit(.minutes(1))) struct CacheChangesTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheChangesTests {
     private static func key(_ path: String) throws -> CacheKey {
         CacheKey(url: try HTTPURL("https://a.example/\(path)"), partition: .init())
     }

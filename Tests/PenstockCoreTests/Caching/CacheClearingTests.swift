@@ -90,7 +90,7 @@ import Testing
 
     @Test(
         "What was loading when the user signed out ends, and is not stored", .covers("S4.13", "H28"),
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func forgetWhileLoading() async throws {
         let script = ScriptedTransport([.held(.respond(.tea(1)))])
         let store = MemoryCacheStore()
@@ -105,7 +105,7 @@ import Testing
         #expect(await store.statistics().entries == 0)
     }
 
-    @Test("What was asked before a removal is not stored after it", .covers("S4.13", "S2.16"), .timeLimit(.minutes(1)))
+    @Test("What was asked before a removal is not stored after it", .covers("S4.13", "S2.16"), .timeLimit(.minutes(5)))
     func clearWhileLoading() async throws {
         let script = ScriptedTransport([.held(.respond(.tea(1)))])
         let store = MemoryCacheStore()

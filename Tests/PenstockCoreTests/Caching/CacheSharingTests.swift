@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Calls that ask for the same at the same time.
-@Suite(.timeLimit(.minutes(1))) struct CacheSharingTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheSharingTests {
     private static let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
 
     /// A client whose server plays a script, and its clock.

@@ -26,7 +26,7 @@ import Testing
         #expect(rig.sent.map(\.text) == [#"{"account":"alice","password":"secret"}"#])
     }
 
-    @Test(.covers("S0.6"), .timeLimit(.minutes(1)))
+    @Test(.covers("S0.6"), .timeLimit(.minutes(5)))
     func `a façade's method gives a handle that cancels and a typed value`() async throws {
         let script = ScriptedTransport([.held(.respond(.product)), .respond(.product)])
         let shop = ShopManager(client: APIClient(.init(services: [.shop()]), transport: script))
@@ -53,7 +53,7 @@ import Testing
         #expect(rig.wires[2].hasSuffix(#"{"a":[1,2],"b":"x y"}"#))
     }
 
-    @Test(.covers("S3.19"), .timeLimit(.minutes(1))) @MainActor
+    @Test(.covers("S3.19"), .timeLimit(.minutes(5))) @MainActor
     func `every style of call sends the same request`() async throws {
         let rig = Rig {
             $0.headers = ["X-App": "Shop"]
@@ -76,7 +76,7 @@ import Testing
         #expect(rig.sent.first?.text == #"{"account":"alice","password":"secret","token":"t"}"#)
     }
 
-    @Test(.covers("S3.15"), .timeLimit(.minutes(1))) @MainActor
+    @Test(.covers("S3.15"), .timeLimit(.minutes(5))) @MainActor
     func `an API object keeps the raw payload: many reforms, one request`() async throws {
         let rig = Rig()
         let manager = APIManager<GetProduct>(client: rig.client) { GetProduct() }
@@ -153,7 +153,7 @@ final class Ending: APIManagerDelegate {
         #expect(HTTPMethod(rawValue: text) == nil)
     }
 
-    @Test(.covers("S1.8"), .timeLimit(.minutes(1)), arguments: [1, 0xC0FFEE] as [UInt64])
+    @Test(.covers("S1.8"), .timeLimit(.minutes(5)), arguments: [1, 0xC0FFEE] as [UInt64])
     func `a call ends exactly once, whatever its method`(seed: UInt64) async throws {
         var random = Seeded(seed: seed)
         let characters = Array("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

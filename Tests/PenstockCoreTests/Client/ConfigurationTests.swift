@@ -248,7 +248,7 @@ struct Tuned: Endpoint {
 }
 
 @Suite struct PerCallTests {
-    @Test(.covers("S2.7"), .timeLimit(.minutes(1)))
+    @Test(.covers("S2.7"), .timeLimit(.minutes(5)))
     func `a hundred calls at once keep their own headers and time-outs`() async throws {
         let capture = Capture()
         let rig = Rig { $0.callInterceptors = [capture] }
@@ -353,7 +353,7 @@ struct Tuned: Endpoint {
         #expect(rig.wires[3] == rig.wires[0])
     }
 
-    @Test(.covers("S1.15"), .timeLimit(.minutes(1)))
+    @Test(.covers("S1.15"), .timeLimit(.minutes(5)))
     func `managers over two clients live side by side, and each ends with its last owner`() async throws {
         let (one, two) = (Rig([.shop(host: "one.example")]), Rig([.shop(host: "two.example")]))
         var first: Owner? = Owner(client: one.client)

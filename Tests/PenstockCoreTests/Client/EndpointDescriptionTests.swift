@@ -11,7 +11,7 @@ import Testing
         var route: Route { .get("/least") }
     }
 
-    @Test(.covers("S2.32"), .timeLimit(.minutes(1)))
+    @Test(.covers("S2.32"), .timeLimit(.minutes(5)))
     func `an endpoint of a route and a result type is sent, cancelled and tested without a network`() async throws {
         let script = ScriptedTransport([.respond(.product), .held(.respond(.product)), .held(.respond(.product))])
         let client = APIClient(.init(services: [.shop()]), transport: script)

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 @Suite struct EnvironmentTests {
-    @Test(.covers("S1.22"), .timeLimit(.minutes(1)))
+    @Test(.covers("S1.22"), .timeLimit(.minutes(5)))
     func `a call in flight ends at the old host, and a new one goes to the new`() async throws {
         let script = ScriptedTransport([
             .held(.respond(.redirect(to: "/api/moved"))), .respond(.product), .respond(.product),
@@ -164,7 +164,7 @@ import Testing
 }
 
 @Suite struct ServiceRegistryTests {
-    @Test(.covers("S3.5"), .timeLimit(.minutes(1)))
+    @Test(.covers("S3.5"), .timeLimit(.minutes(5)))
     func `a thousand look-ups at once make one service of each name`() async throws {
         let made = Box<[String: Int]>([:])
         let registry = ServiceRegistry()

@@ -78,7 +78,7 @@ import Testing
         #expect(store.field(for: a, in: .init(environment: "development")) == "who=a; fresh=1")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a redirect is told to the event sink and to the call's listeners`()
+    @Test(.timeLimit(.minutes(5))) func `a redirect is told to the event sink and to the call's listeners`()
         async throws
     {
         let recorder = EventRecorder()
@@ -132,7 +132,7 @@ import Testing
         #expect(rig.sent.count == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `each hop gets what is left of the call's time`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `each hop gets what is left of the call's time`() async throws {
         let clock = TestClock()
         let script = ScriptedTransport([.respond(.redirect(to: "/n")), .respond(.product)])
         var configuration = APIClient.Configuration(services: [.shop()])

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The events of an endpoint, over as many connections as it takes.
-@Suite(.timeLimit(.minutes(1))) struct EventStreamCallTests {
+@Suite(.timeLimit(.minutes(5))) struct EventStreamCallTests {
     private let clock = TestClock()
 
     private func client(_ steps: ScriptedTransport.Step...) -> (ScriptedTransport, APIClient) {
@@ -116,7 +116,7 @@ import Testing
 }
 
 /// One value on each line.
-@Suite(.timeLimit(.minutes(1))) struct LinesCallTests {
+@Suite(.timeLimit(.minutes(5))) struct LinesCallTests {
     private func lines(_ text: String...) async throws -> StreamedLines<Message> {
         let step = ScriptedTransport.Step.stream(.init(status: 200), text.map { Data($0.utf8) })
         return try await CallSupport.client(ScriptedTransport([step])).lines(of: Hello(), maxLineLength: 100)

@@ -3,7 +3,7 @@ import PenstockCore
 import PenstockTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventStreamReconnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct EventStreamReconnectionTests {
     typealias Policy = EventStreamReconnection
 
     private func decide(

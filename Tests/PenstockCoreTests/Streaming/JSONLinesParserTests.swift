@@ -3,7 +3,7 @@ import PenstockCore
 import PenstockTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct JSONLinesParserTests {
+@Suite(.timeLimit(.minutes(5))) struct JSONLinesParserTests {
     static let rows: [(String, [String])] = [
         ("", []),
         ("{}\n", ["{}"]),

@@ -3,7 +3,7 @@ import PenstockCore
 import PenstockTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ServerSentEventParserTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerSentEventParserTests {
     typealias Event = ServerSentEvent
 
     /// A stream and what it holds.

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What a streamed call is to its caller. That content is received as it is read, the conformance suite shows.
-@Suite(.timeLimit(.minutes(1))) struct StreamedResponseTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamedResponseTests {
     private let recorder = EventRecorder()
     private let pieces = ["one ", "two ", "three"].map { Data($0.utf8) }
 

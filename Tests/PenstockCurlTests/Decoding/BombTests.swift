@@ -6,7 +6,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(2)), .serialized) struct BombTests {
+    @Suite(.timeLimit(.minutes(5)), .serialized) struct BombTests {
         private static let mebibyte = 1 << 20
         private static let zeros = Data(count: 10 * mebibyte)
 

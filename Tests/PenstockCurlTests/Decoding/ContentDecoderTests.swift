@@ -6,7 +6,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(2))) struct ContentDecoderTests {
+    @Suite(.timeLimit(.minutes(5))) struct ContentDecoderTests {
         @Test("Content is the same wherever the wire splits it", arguments: Compressor.allCases)
         func splits(_ coding: Compressor) throws {
             let bytes = coding.compress(sample)

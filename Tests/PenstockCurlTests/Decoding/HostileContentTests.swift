@@ -6,7 +6,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(2))) struct HostileContentTests {
+    @Suite(.timeLimit(.minutes(5))) struct HostileContentTests {
         @Test("Content that ends before its coding is an error, wherever it ends", arguments: Compressor.allCases)
         func truncated(_ coding: Compressor) throws {
             let bytes = coding.compress(sample)

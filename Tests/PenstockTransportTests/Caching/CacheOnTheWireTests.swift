@@ -8,7 +8,7 @@ import Testing
 
 /// What a private HTTP cache does, as a caller and a server on the other end of a socket see it (RFC 9111, 9110, 5861,
 /// 8246), with the store in memory and with the one on disk.
-@Suite(.timeLimit(.minutes(1)), .covers("X6"))
+@Suite(.timeLimit(.minutes(5)), .covers("X6"))
 struct CacheOnTheWireTests {
     @Test(arguments: StoreUnderTest.allCases, CacheCase.freshness)
     func `A response is reused for its lifetime, less its age`(store: StoreUnderTest, each: CacheCase) async throws {
