@@ -116,7 +116,8 @@ struct ProxyTests {
                 Echo(), options: .with { $0.proxy = Kind.guarded.policy(proxies, wrong) })
             #expect(error.kind == .unreachable(.proxyAuthentication))
             let open = try await client.send(Echo(), options: .with { $0.proxy = Kind.open.policy(proxies) })
-            #expect(Set([direct, good.connection, open.connection]).count == 3)
+            // Behind the proxy it is the proxy's own affair which connection carries what.
+            #expect(good.connection != direct && open.connection != direct)
             #expect(try await client.send(Echo()).connection == direct)
         }
     }
