@@ -165,8 +165,9 @@
                     try await group.waitForAll()
                 }
                 #expect(server.requests.count == 10_000)
-                // A few more on a machine so busy that a wave is not over when the next begins.
-                #expect(server.connections <= 650)
+                // More than 500 on a machine so busy that a wave is not over when the next begins; a pool that keeps none
+                // takes 10,000. How many are kept is CurlIdleLimit's, whose tests are exact.
+                #expect(server.connections <= 1_500)
             }
         }
 
