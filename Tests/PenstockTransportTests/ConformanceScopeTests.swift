@@ -9,7 +9,7 @@ import Testing
 struct ConformanceScopeTests {
     @Test("Each transport runs so many rules", arguments: [("libcurl", 620), ("URLSession", 246), ("stub", 66)])
     func counts(name: String, count: Int) throws {
-        let transport = try #require(TransportUnderTest.all.first { $0.name == name })
+        let transport = try #require(TransportUnderTest.every.first { $0.name == name })
         let rules = TransportConformance.rules.filter {
             $0.applies(to: transport.capabilities, hasWire: transport.hasWire)
         }
@@ -18,7 +18,7 @@ struct ConformanceScopeTests {
 
     @Test("libcurl is excused from nothing but what is there for those that lack something")
     func libcurlRunsEverything() throws {
-        let libcurl = try #require(TransportUnderTest.all.first)
+        let libcurl = try #require(TransportUnderTest.every.first)
         #expect(libcurl.capabilities == .all)
         for rule in TransportConformance.rules where !rule.applies(to: libcurl.capabilities) {
             #expect(!rule.excludes.isEmpty, "\(rule)")
@@ -37,7 +37,7 @@ struct ConformanceScopeTests {
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
         let table = text.split(separator: "\n").filter { $0.hasPrefix("|") }
-        for transport in TransportUnderTest.withWire {
+        for transport in TransportUnderTest.every where transport.hasWire {
             for missing in TransportCapabilities.all.subtracting(transport.capabilities).names {
                 #expect(table.contains { $0.contains("`\(missing)`") }, "\(transport) lacks \(missing)")
             }

@@ -95,5 +95,18 @@ extension TransportConformance {
     }
 
     /// Every byte value, and more of them than fit one packet.
-    static let allBytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+    static let allBytes = bytes(200_000) { UInt8(truncatingIfNeeded: $0) }
+
+    /// So many bytes, each made of its index. In place, since millions of them take seconds one by one in a debug build.
+    static func bytes(_ count: Int, _ byte: (Int) -> UInt8) -> Data {
+        var data = Data(count: count)
+        data.withUnsafeMutableBytes { (bytes: UnsafeMutableRawBufferPointer) in
+            var index = 0
+            while index < count {
+                bytes[index] = byte(index)
+                index += 1
+            }
+        }
+        return data
+    }
 }

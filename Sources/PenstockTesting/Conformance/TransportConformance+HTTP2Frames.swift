@@ -69,7 +69,10 @@ extension TransportConformance {
 
         /// The same so many times over.
         func repeated(_ count: Int, _ body: (Frames, Int) -> Frames) -> Frames {
-            (0..<count).reduce(self, body)
+            var (whole, none) = (self, self)
+            none.bytes = Data()
+            for index in 0..<count { whole.bytes += body(none, index).bytes }
+            return whole
         }
 
         // MARK: Bytes

@@ -164,7 +164,7 @@ extension TransportConformance {
         },
     ]
 
-    private static let http2Large = Data((0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) })
+    private static let http2Large = noise(5 << 20)
     /// "penstock " a hundred times over.
     private static let zipped = Data(base64Encoded: "H4sIAAAAAAACAytIzSsuyU/OVigYZYwyRhkDwQAAF+aiBYQDAAA=") ?? Data()
 

@@ -167,7 +167,11 @@ extension TransportConformance {
 
     /// Tells bytes apart by their order too.
     static func sum(_ bytes: Data) -> UInt64 {
-        bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        bytes.withUnsafeBytes { bytes in
+            var sum: UInt64 = 14_695_981_039_346_656_037
+            for index in bytes.indices { sum = (sum ^ UInt64(bytes[index])) &* 1_099_511_628_211 }
+            return sum
+        }
     }
 
     /// Frames that change nothing about the response that follows, nor about the connection.

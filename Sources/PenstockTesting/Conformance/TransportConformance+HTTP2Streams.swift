@@ -211,13 +211,12 @@ extension TransportConformance {
     /// Bytes without a pattern, the same each time.
     static func noise(_ count: Int) -> Data {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(count)
-        return Data(
-            (0..<count).map { _ in
-                state ^= state << 13
-                state ^= state >> 7
-                state ^= state << 17
-                return UInt8(truncatingIfNeeded: state)
-            })
+        return bytes(count) { _ in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return UInt8(truncatingIfNeeded: state)
+        }
     }
 
     static func failures(_ count: Int, of probe: Probe, _ path: String) async throws -> [TransportError] {

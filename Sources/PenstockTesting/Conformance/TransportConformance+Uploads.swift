@@ -8,7 +8,7 @@ extension TransportConformance {
     private static let wholeUploads: [Rule] = [
         Rule("Content of any size arrives whole, with its length") { probe in
             for size in [1, 1_023, 16_384, 32_767, 32_768, 32_769, 65_535, 65_536, 1_048_579] {
-                let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+                let body = bytes(size) { UInt8(truncatingIfNeeded: $0 &* 31) }
                 try await probe.send(.post, body: .bytes(body))
                 let request = try probe.lastRequest()
                 try expect(request.body == body, "\(size) bytes were sent, \(request.body.count) other ones arrived")
