@@ -26,13 +26,13 @@ public struct APIResponse<Output: Sendable>: Sendable {
 
     public var http: HTTPResponse {
         get { exchange.response }
-        set { exchange.response = newValue }
+        _modify { yield &exchange.response }
     }
 
     /// The request of the last exchange, as it was sent.
     public var request: HTTPRequest {
         get { exchange.request }
-        set { exchange.request = newValue }
+        _modify { yield &exchange.request }
     }
 
     public var source: ResponseSource {

@@ -18,6 +18,9 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
         left.mark == right.mark && HTTPSyntax.equalIgnoringCase(left.text, right.text)
     }
 
+    /// One of 64, the same for names that are equal.
+    var bit: UInt64 { 1 << (UInt64(mark &* 0x9E37_79B1) >> 26) }
+
     private static func mark(of text: String) -> UInt32 {
         text.utf8.withContiguousStorageIfAvailable(mark) ?? Array(text.utf8).withUnsafeBufferPointer(mark)
     }

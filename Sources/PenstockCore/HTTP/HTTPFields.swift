@@ -11,9 +11,13 @@
 /// ```
 public struct HTTPFields: Sendable {
     private var storage: [HTTPField]
+    /// The bits of all names that are there, and maybe of some that were: most look-ups are for names that are not.
+    private var bits: UInt64 = 0
+    /// `nil` while there are none, as a copy of `nil` costs nothing.
+    private var refused: [String]?
 
     /// Names of the fields that were refused, in the order they came, escaped so that they can be printed.
-    public private(set) var rejected: [String] = []
+    public var rejected: [String] { refused ?? [] }
 
     public init() {
         storage = []
@@ -27,12 +31,13 @@ public struct HTTPFields: Sendable {
     /// The same without the fields of these names.
     init(_ fields: HTTPFields, without names: [HTTPFieldName]) {
         storage = fields.storage.filter { !names.contains($0.name) }
-        rejected = fields.rejected
+        bits = fields.bits
+        refused = fields.refused
     }
 
     /// The first value of `name`. Setting replaces every field of that name; setting `nil` removes them.
     public subscript(name: HTTPFieldName) -> String? {
-        get { storage.first { $0.name == name }?.value }
+        get { mayHave(name) ? storage.first { $0.name == name }?.value : nil }
         set {
             guard let newValue else { return remove(name) }
             replace(name, with: newValue)
@@ -41,7 +46,7 @@ public struct HTTPFields: Sendable {
 
     /// Every value of `name`, in order.
     public func values(of name: HTTPFieldName) -> [String] {
-        storage.lazy.filter { $0.name == name }.map(\.value)
+        mayHave(name) ? storage.lazy.filter { $0.name == name }.map(\.value) : []
     }
 
     /// Every value of `name` joined with `, `, as a list-based field may be read (RFC 9110 §5.3); `nil` when absent.
@@ -51,7 +56,11 @@ public struct HTTPFields: Sendable {
     }
 
     public func contains(_ name: HTTPFieldName) -> Bool {
-        storage.contains { $0.name == name }
+        mayHave(name) && storage.contains { $0.name == name }
+    }
+
+    private func mayHave(_ name: HTTPFieldName) -> Bool {
+        bits & name.bit != 0
     }
 
     /// Adds a field after those already there.
@@ -61,28 +70,35 @@ public struct HTTPFields: Sendable {
 
     public mutating func append(_ field: HTTPField) {
         guard let accepted = accept(field) else { return }
-        storage.append(accepted)
+        add(accepted)
     }
 
     public mutating func append(contentsOf fields: HTTPFields) {
         storage.append(contentsOf: fields.storage)
-        rejected.append(contentsOf: fields.rejected)
+        bits |= fields.bits
+        if let others = fields.refused { refused = rejected + others }
     }
 
     /// Replaces, for every name in `fields`, all fields of that name.
     public mutating func merge(_ fields: HTTPFields) {
-        guard !fields.isEmpty || !fields.rejected.isEmpty else { return }
-        storage.removeAll { fields.contains($0.name) }
+        guard !fields.isEmpty || fields.refused != nil else { return }
+        if bits & fields.bits != 0 { storage.removeAll { fields.contains($0.name) } }
         append(contentsOf: fields)
     }
 
     public mutating func remove(_ name: HTTPFieldName) {
+        guard mayHave(name) else { return }
         storage.removeAll { $0.name == name }
     }
 
     /// Adds a field that came from a peer whose parser has already split the line. For transports; it is not validated.
     package mutating func appendParsed(name: String, value: String) {
-        storage.append(HTTPField(name: HTTPFieldName(name), value: value))
+        add(HTTPField(name: HTTPFieldName(name), value: value))
+    }
+
+    private mutating func add(_ field: HTTPField) {
+        storage.append(field)
+        bits |= field.name.bit
     }
 
     package mutating func reserveCapacity(_ count: Int) {
@@ -91,7 +107,7 @@ public struct HTTPFields: Sendable {
 
     private mutating func replace(_ name: HTTPFieldName, with value: String) {
         guard let field = accept(HTTPField(name: name, value: value)) else { return }
-        guard let index = storage.firstIndex(where: { $0.name == name }) else { return storage.append(field) }
+        guard mayHave(name), let index = storage.firstIndex(where: { $0.name == name }) else { return add(field) }
         storage[index] = field
         let rest = storage[(index + 1)...].filter { $0.name != name }
         storage.replaceSubrange((index + 1)..., with: rest)
@@ -99,7 +115,7 @@ public struct HTTPFields: Sendable {
 
     private mutating func accept(_ field: HTTPField) -> HTTPField? {
         guard HTTPSyntax.isToken(field.name.text), HTTPSyntax.isFieldValue(field.value) else {
-            rejected.append(String(reflecting: field.name.text))
+            refused = rejected + [String(reflecting: field.name.text)]
             return nil
         }
         let value = HTTPSyntax.trimmed(field.value)
@@ -122,6 +138,6 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
 extension HTTPFields: Equatable {
     /// Same fields, same order; names without regard to case.
     public static func == (left: HTTPFields, right: HTTPFields) -> Bool {
-        left.storage == right.storage && left.rejected == right.rejected
+        left.storage == right.storage && left.refused == right.refused
     }
 }

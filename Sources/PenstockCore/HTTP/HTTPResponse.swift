@@ -2,22 +2,48 @@ import Foundation
 
 /// A complete response: head and body.
 public struct HTTPResponse: Sendable {
-    /// 200 to 599 for anything a transport hands up; interim (1xx) replies stay below (RFC 9110 §15).
-    public var status: Int
-    /// As received: `Content-Encoding` and `Content-Length` still speak of the bytes on the wire.
-    public var fields: HTTPFields
-    /// The content with its codings (gzip, br, zstd, deflate) removed.
-    public var body: Data
-    public var version: HTTPVersion
-    /// The fields that came after the content (RFC 9110 §6.5). Never merged into ``fields``: they come too late to say
-    /// how the content is to be read.
-    public var trailers: HTTPFields = [:]
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var status: Int
+        var fields: HTTPFields
+        var body: Data
+        var version: HTTPVersion
+        var trailers: HTTPFields = [:]
+    }
 
     public init(status: Int, fields: HTTPFields = [:], body: Data = Data(), version: HTTPVersion = .http11) {
-        self.status = status
-        self.fields = fields
-        self.body = body
-        self.version = version
+        parts = Boxed(Parts(status: status, fields: fields, body: body, version: version))
+    }
+
+    /// 200 to 599 for anything a transport hands up; interim (1xx) replies stay below (RFC 9110 §15).
+    public var status: Int {
+        get { parts.status }
+        set { parts.status = newValue }
+    }
+
+    /// As received: `Content-Encoding` and `Content-Length` still speak of the bytes on the wire.
+    public var fields: HTTPFields {
+        get { parts.fields }
+        _modify { yield &parts.fields }
+    }
+
+    /// The content with its codings (gzip, br, zstd, deflate) removed.
+    public var body: Data {
+        get { parts.body }
+        _modify { yield &parts.body }
+    }
+
+    public var version: HTTPVersion {
+        get { parts.version }
+        set { parts.version = newValue }
+    }
+
+    /// The fields that came after the content (RFC 9110 §6.5). Never merged into ``fields``: they come too late to say
+    /// how the content is to be read.
+    public var trailers: HTTPFields {
+        get { parts.trailers }
+        _modify { yield &parts.trailers }
     }
 }
 

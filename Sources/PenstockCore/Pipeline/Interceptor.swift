@@ -69,13 +69,13 @@ public struct Exchange: Sendable {
 
     public var request: HTTPRequest {
         get { parts.request }
-        set { parts.request = newValue }
+        _modify { yield &parts.request }
     }
 
     /// Of a streamed call, only the head.
     public var response: HTTPResponse {
         get { parts.response }
-        set { parts.response = newValue }
+        _modify { yield &parts.response }
     }
 
     /// Of a streamed call, what follows the head; `nil` where the content is in ``response``.
@@ -100,9 +100,9 @@ public struct Exchange: Sendable {
     }
 
     /// What the cache had to do with it; `nil` where it took no part.
-    var cache: CacheRecord? {
-        get { parts.cache?.value }
-        set { parts.cache = newValue.map(Boxed.init) }
+    var cache: Boxed<CacheRecord>? {
+        get { parts.cache }
+        _modify { yield &parts.cache }
     }
 }
 

@@ -21,9 +21,10 @@ struct Boxed<Value: Sendable>: Sendable {
 
     subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Member {
         get { storage.value[keyPath: path] }
-        set {
+        // In place: what the member owns alone is not copied to be changed.
+        _modify {
             if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.value) }
-            storage.value[keyPath: path] = newValue
+            yield &storage.value[keyPath: path]
         }
     }
 }

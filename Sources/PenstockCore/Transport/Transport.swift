@@ -207,7 +207,7 @@ public struct TransportResponse: Sendable {
 
     public var response: HTTPResponse {
         get { parts.response }
-        set { parts.response = newValue }
+        _modify { yield &parts.response }
     }
 
     public var timings: Timings {

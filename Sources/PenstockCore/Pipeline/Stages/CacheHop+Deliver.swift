@@ -27,9 +27,10 @@ extension CacheHop {
             request: query.request, response: response, content: content, source: source ?? self.source)
         // A part, or a 304 that was asked for, says nothing about what is stored.
         let isAll = hit.reply.status == hit.stored.status
-        exchange.cache = CacheRecord(
-            status: status ?? CacheStatus(hit), age: .seconds(hit.age), isStale: hit.isStale,
-            entry: isAll ? stored.entry : nil)
+        exchange.cache = Boxed(
+            CacheRecord(
+                status: status ?? CacheStatus(hit), age: .seconds(hit.age), isStale: hit.isStale,
+                entry: isAll ? stored.entry : nil))
         return exchange
     }
 

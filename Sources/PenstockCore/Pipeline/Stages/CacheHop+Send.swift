@@ -66,7 +66,7 @@ extension CacheHop {
         var record = CacheRecord(status: answer.status)
         record.status.isStored = fill != nil
         record.fill = fill
-        exchange.cache = record
+        exchange.cache = Boxed(record)
         return exchange
     }
 
@@ -98,7 +98,7 @@ extension CacheHop {
             status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
         whole.request = query.request
         whole.source = .revalidated
-        whole.cache = CacheRecord(status: answer.status, age: .seconds(hit.age), fill: fill)
+        whole.cache = Boxed(CacheRecord(status: answer.status, age: .seconds(hit.age), fill: fill))
         whole.cache?.status.isStored = true
         return whole
     }

@@ -71,7 +71,7 @@ final class CacheHop: Sendable {
         // RFC 9111 §5.2.1.7.
         let response = HTTPResponse(status: 504, fields: [.contentLength: "0"])
         var exchange = Exchange(request: query.request, response: response, source: .memory)
-        exchange.cache = CacheRecord(status: CacheStatus(.refuse(reason)))
+        exchange.cache = Boxed(CacheRecord(status: CacheStatus(.refuse(reason))))
         return exchange
     }
 
