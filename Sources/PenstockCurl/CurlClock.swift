@@ -140,10 +140,7 @@
 
         private static func nanoseconds(_ duration: Duration?) -> UInt64 {
             guard let duration else { return .max }
-            let (seconds, attoseconds) = duration.components
-            guard seconds >= 0, attoseconds >= 0 else { return 0 }
-            let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-            return overflow ? .max : end(whole, UInt64(attoseconds) / 1_000_000_000)
+            return UInt64(clamping: duration.attoseconds / 1_000_000_000)
         }
 
         static func now() -> UInt64 {

@@ -49,7 +49,7 @@
             if end() { exchange.skip() }
         }
 
-        var completion: TransportCompletion { exchange.completion.withLock { $0 } }
+        var completion: TransportCompletion { exchange.completion?.withLock { $0 } ?? TransportCompletion() }
 
         // MARK: Decoding
 

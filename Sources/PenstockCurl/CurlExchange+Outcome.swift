@@ -16,12 +16,16 @@
 
         /// As far as it has come.
         func response() -> TransportResponse {
+            guard let handle else { return TransportResponse(answer) }
+            let facts = ccurl_get_facts(handle.easy)
+            return TransportResponse(answer, timings: Timings(facts), connection: ConnectionInfo(facts))
+        }
+
+        var answer: HTTPResponse {
             var response = HTTPResponse(
                 status: head.status, fields: head.fields, body: body, version: head.version)
             if !head.trailers.isEmpty { response.trailers = head.trailers }
-            guard let handle else { return TransportResponse(response) }
-            let facts = ccurl_get_facts(handle.easy)
-            return TransportResponse(response, timings: Timings(facts), connection: ConnectionInfo(facts))
+            return response
         }
 
         private func error(_ code: CURLcode) -> TransportError {

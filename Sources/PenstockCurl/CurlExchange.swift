@@ -16,7 +16,7 @@
         /// Where the content goes; `nil` when it is collected.
         let pipe: ContentPipe?
         /// Of a streamed exchange, for its reader.
-        let completion = Locked(TransportCompletion())
+        let completion: Locked<TransportCompletion>?
         private let inbox: CurlInbox
         @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
         @exclusivity(unchecked) private var result: Result<TransportResponse, TransportError>
@@ -69,6 +69,7 @@
             inbox = loop.inbox
             clock = CurlClock(order.timeouts, order.limits.minimumThroughput)
             result = Self.notBegun
+            completion = streams ? Locked(TransportCompletion()) : nil
             let reader = streams ? CurlReader(loop) : nil
             pipe = reader.map { reader in ContentPipe(capacity: Self.streamed) { reader.proceed() } }
             reader?.attach(self)
@@ -111,9 +112,10 @@
         /// Hands over the head of a streamed response.
         ///
         /// - Returns: `false` where the whole response is awaited.
-        func settleHead(_ head: TransportResponse) -> Bool {
+        func settleHead(_ head: @autoclosure () -> TransportResponse) -> Bool {
             guard pipe != nil, !isHeadDelivered else { return false }
             isHeadDelivered = true
+            let head = head()
             complete(head)
             result = .success(head)
             return true
@@ -122,7 +124,7 @@
         private func complete(_ response: TransportResponse) {
             let completion = TransportCompletion(
                 trailers: response.response.trailers, timings: response.timings, connection: response.connection)
-            self.completion.withLock { $0 = completion }
+            self.completion?.withLock { $0 = completion }
         }
 
         func deliver() {

@@ -5,6 +5,9 @@ extension CacheQuery {
     /// The steps to take at `now`.
     public func plan(now: Date) -> CachePlan {
         if policy.isOff { return planWithoutCache() }
+        if policy.mode == .networkElseCache, let stored = answer {
+            return plan([.send(ask(about: stored, true))], .policy)
+        }
         let decision = decide(now: now)
         // A request that forbids itself to be sent is answered alike by every mode.
         if case .refuse(let reason) = decision, policy.mode != .cacheOnly { return plan([.refuse(reason)], reason) }
@@ -12,9 +15,17 @@ extension CacheQuery {
         case .http: return plan(steps(decision), decision.reason)
         case .cacheOnly: return planCacheOnly(decision, now)
         case .cacheThenNetwork: return planCacheThenNetwork(decision)
-        case .networkElseCache: return planNetworkElseCache(decision)
+        case .networkElseCache: return plan(decision.hit.map { [.deliver($0)] } ?? steps(decision), decision.reason)
         case .networkOnly: return planWithoutCache()
         }
+    }
+
+    /// The stored response that fits the request, where the server may be asked about it, however fresh it is.
+    private var answer: CachedResponse? {
+        guard !control.onlyIfCached, bypass == nil, let stored = selected, shape(of: stored).isAnswer else {
+            return nil
+        }
+        return stored
     }
 
     private func steps(_ decision: CacheDecision) -> [CachePlan.Step] {
@@ -39,13 +50,7 @@ extension CacheQuery {
     private func planCacheThenNetwork(_ decision: CacheDecision) -> CachePlan {
         guard let hit = decision.hit else { return plan(steps(decision), decision.reason) }
         guard !control.onlyIfCached else { return plan([.deliver(hit)], hit.reason) }
-        return plan([.deliver(hit), .send(ask(about: hit, false))], hit.reason)
-    }
-
-    private func planNetworkElseCache(_ decision: CacheDecision) -> CachePlan {
-        guard let hit = decision.hit else { return plan(steps(decision), decision.reason) }
-        guard !control.onlyIfCached else { return plan([.deliver(hit)], hit.reason) }
-        return plan([.send(ask(about: hit, true))], .policy)
+        return plan([.deliver(hit), .send(ask(about: hit.stored, false))], hit.reason)
     }
 
     private func planWithoutCache() -> CachePlan {
@@ -61,8 +66,8 @@ extension CacheQuery {
     }
 
     /// A load of what could have been answered from the cache: conditional where it can be.
-    private func ask(about hit: CacheHit, _ mayFallBack: Bool) -> CacheExchange {
-        validation(of: hit.stored, .policy).map { exchange($0, mayFallBack) } ?? plainExchange(.policy, mayFallBack)
+    private func ask(about stored: CachedResponse, _ mayFallBack: Bool) -> CacheExchange {
+        validation(of: stored, .policy).map { exchange($0, mayFallBack) } ?? plainExchange(.policy, mayFallBack)
     }
 
     private func exchange(_ validation: CacheValidation, _ mayFallBack: Bool) -> CacheExchange {

@@ -19,7 +19,7 @@ extension CacheQuery {
             sent.fields[.ifNoneMatch] = union(of: tagged)
             sent.fields.remove(.ifModifiedSince)
         }
-        if let stored, asked.count <= 1, range == .whole, preconditions.noneMatch == nil,
+        if let stored, stored.hasValidator, asked.count <= 1, range == .whole, preconditions.noneMatch == nil,
             let modified = stored.terms.lastModified
         {
             sent.fields[.ifModifiedSince] = modified
@@ -54,7 +54,7 @@ extension CacheQuery {
             purpose: .complete, request: sent, candidates: [stored], selected: stored, reason: .partial)
     }
 
-    static let conditions: [HTTPFieldName] = [
+    static let conditions: HTTPFieldNames = [
         .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .range, .ifRange,
     ]
 
@@ -68,7 +68,7 @@ extension CacheQuery {
         let others = candidates.filter {
             $0.variant != stored?.variant && shape(of: $0).isAnswer && $0.terms.tag != nil
         }
-        let selected = stored.map { $0.terms.hasValidator && shape(of: $0).isAnswer ? [$0] : [] } ?? []
+        let selected = stored.map { $0.hasValidator && shape(of: $0).isAnswer ? [$0] : [] } ?? []
         let recent = others.sorted { Self.isOlder($1, $0) }
         return Array((selected + recent).prefix(Self.tagLimit))
     }
@@ -78,11 +78,5 @@ extension CacheQuery {
         var seen: Set<EntityTag> = []
         let tags = (preconditions.noneMatch ?? []) + tagged.compactMap(\.terms.tag)
         return tags.filter { seen.insert($0).inserted }.map(\.text).joined(separator: ", ")
-    }
-}
-
-extension HTTPFields {
-    func without(_ names: [HTTPFieldName]) -> HTTPFields {
-        contains { names.contains($0.name) } ? HTTPFields(self, without: names) : self
     }
 }

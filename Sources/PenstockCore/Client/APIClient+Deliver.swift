@@ -29,12 +29,12 @@ extension APIClient {
         if let rule = endpoint.payloadValidator {
             try context.stage(.payloadValidation) { () throws(APIError) in try rule.validate(opened.payload) }
         }
-        let decoded = try context.stage(.decoding) { () throws(APIError) in try opened.decoded() }
-        for note in decoded.notes { context.emit(.defaultUsed(path: note.path)) }
+        let (value, notes) = try context.stage(.decoding) { () throws(APIError) in try opened.decoded() }
+        for note in notes { context.emit(.defaultUsed(path: note.path)) }
         if let rule = endpoint.validator {
-            try context.stage(.validation) { () throws(APIError) in try rule.validate(decoded.value) }
+            try context.stage(.validation) { () throws(APIError) in try rule.validate(value) }
         }
-        return APIResponse(decoded, opened.payload, exchange, attempts: context.attempts)
+        return APIResponse(value, notes, opened, exchange, attempts: context.attempts)
     }
 
     private func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {

@@ -17,12 +17,11 @@ extension APIClient {
     private func merged<E: Endpoint>(
         _ call: ActiveCall<E>, _ runtime: ServiceRuntime
     ) throws(APIError) -> ParameterValue? {
-        let service = runtime.service
         do throws(ParameterEncodingError) {
             return try ParameterLayers(
-                call: layer(call.own?.parameters, over: call.endpoint.options?.parameters ?? [:]),
+                call: layer(call.own?.parameters, over: call.endpoint.options?.parameters ?? ParameterObject()),
                 endpoint: try ownParameters(of: call.endpoint),
-                service: layer(service.options.parameters, over: service.parameters.read()),
+                service: layer(runtime.service.options.parameters, over: runtime.service.parameters.read()),
                 client: layer(configuration.options.parameters, over: configuration.parameters.read())
             ).merged()
         } catch {
@@ -49,7 +48,7 @@ extension APIClient {
         let route = endpoint.route
         let content = try RequestContent(
             parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
-            settings: call.context.settings)
+            for: call.context)
         let url = try url(route.path, query: content.query, base: baseURL(call, runtime))
         var fields = commonFields()
         fields.merge(runtime.service.headers.read())
@@ -89,13 +88,13 @@ struct RequestContent {
 
     init(
         _ parameters: ParameterValue?, placement: ParameterPlacement, method: HTTPMethod, body: HTTPBody?,
-        settings: CallSettings
+        for call: CallContext
     ) throws(APIError) {
         self.body = body ?? .none
         guard let parameters else { return }
         let place = body == nil ? placement.resolved(for: method) : .query
         do throws(ParameterEncodingError) {
-            switch try settings.encoding(place).encode(parameters) {
+            switch try call.settings.encoding(place).encode(parameters) {
             case .query(let text):
                 query = text.isEmpty ? nil : text
             case .body(let data, let contentType):

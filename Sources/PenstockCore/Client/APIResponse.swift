@@ -14,13 +14,16 @@ public struct APIResponse<Output: Sendable>: Sendable {
     public var attempts: [APIError.Attempt]
     private(set) var exchange: Exchange
 
-    init(_ decoded: Decoded<Output>, _ payload: Payload, _ exchange: Exchange, attempts: [APIError.Attempt]) {
-        value = decoded.value
-        self.payload = payload
+    init(
+        _ value: Output, _ notes: [DecodingNote], _ opened: Opened<Output>, _ exchange: Exchange,
+        attempts: [APIError.Attempt]
+    ) {
+        self.value = value
+        payload = opened.payload
         self.exchange = exchange
-        code = decoded.code
-        message = decoded.message
-        notes = decoded.notes
+        code = opened.code
+        message = opened.message
+        self.notes = notes
         self.attempts = attempts
     }
 

@@ -19,6 +19,8 @@ public final class CallContext: Sendable {
 
     private let started: Duration
     private let sink: (any EventSink)?
+    /// Whether there is a sink: asked often, and quicker to ask.
+    private let isTold: Bool
     private let state = Locked(State())
 
     private struct State {
@@ -50,6 +52,7 @@ public final class CallContext: Sendable {
         self.control = control
         self.time = time
         self.sink = sink
+        isTold = sink != nil
         self.streams = streams
         self.isRefresh = isRefresh
         partition = ConnectionPartition(environment: environment.name, identity: identity)
@@ -62,7 +65,7 @@ public final class CallContext: Sendable {
         CallContext(
             id: id, endpoint: endpointType, service: service, environment: environment, identity: partition.identity,
             options: options, control: ExchangeControl(onProgress: control.onProgress), time: time,
-            sink: sink == nil ? nil : relay, isRefresh: isRefresh, deadline: .some(deadline))
+            sink: isTold ? relay : nil, isRefresh: isRefresh, deadline: .some(deadline))
     }
 
     /// The endpoint's type name.
@@ -124,7 +127,7 @@ extension CallContext {
 extension CallContext {
     @inline(never)
     func emit(_ event: @autoclosure () -> Event) {
-        guard let sink else { return }
+        guard isTold, let sink else { return }
         sink.receive(event(), EventContext(call: id, elapsed: time.now() - started))
     }
 
@@ -154,7 +157,7 @@ extension CallContext {
     /// Runs a stage between its start and its end event.
     func stage<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
         // Two functions, since a call that waits keeps room for all that its functions may need.
-        sink == nil ? try await body() : try await told(stage, body)
+        isTold ? try await told(stage, body) : try await body()
     }
 
     private func told<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
@@ -173,7 +176,7 @@ extension CallContext {
     func stage<Result>(
         _ stage: APIError.Stage, _ body: () throws(APIError) -> Result
     ) throws(APIError) -> Result {
-        guard sink != nil else { return try body() }
+        guard isTold else { return try body() }
         emit(.stageStarted(stage))
         do throws(APIError) {
             let result = try body()

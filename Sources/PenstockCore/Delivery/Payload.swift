@@ -9,24 +9,28 @@ import Foundation
 /// let total = try payload.json()["total"]?.int
 /// ```
 public struct Payload: Sendable {
-    /// Every byte of the body, as the pipeline handed it up.
-    public let data: Data
-    private let path: JSONPath
-    private let options: Boxed<DecodingOptions>
-    /// The parsed document, the same for all copies. Two first uses at one moment may both parse.
-    private let document: Locked<JSONValue?>
+    private let parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        let data: Data
+        var path: JSONPath
+        var options: DecodingOptions
+        /// The parsed document, the same for all copies. Two first uses at one moment may both parse.
+        let document = Once<JSONValue>()
+    }
 
     /// - Parameter options: how ``value(_:at:)`` decodes.
     public init(_ data: Data, options: DecodingOptions = DecodingOptions()) {
-        self.init(data: data, path: JSONPath(""), options: Boxed(options), document: Locked(nil))
+        self.init(Boxed(Parts(data: data, path: JSONPath(""), options: options)))
     }
 
-    private init(data: Data, path: JSONPath, options: Boxed<DecodingOptions>, document: Locked<JSONValue?>) {
-        self.data = data
-        self.path = path
-        self.options = options
-        self.document = document
+    private init(_ parts: Boxed<Parts>) {
+        self.parts = parts
     }
+
+    /// Every byte of the body, as the pipeline handed it up.
+    public var data: Data { parts.data }
+    private var path: JSONPath { parts.path }
 
     /// Where in the document the paths begin, in dotted form; empty for the whole.
     public var root: String { path.text }
@@ -37,11 +41,15 @@ public struct Payload: Sendable {
     }
 
     func at(_ path: JSONPath) -> Payload {
-        Payload(data: data, path: self.path.appending(path), options: options, document: document)
+        var parts = parts
+        parts.path = self.path.appending(path)
+        return Payload(parts)
     }
 
     func decoding(with options: DecodingOptions) -> Payload {
-        Payload(data: data, path: path, options: Boxed(options), document: document)
+        var parts = parts
+        parts.options = options
+        return Payload(parts)
     }
 
     /// The JSON at the root (UTF-8, RFC 8259 §8.1); `.null` when there is nothing. The bytes are parsed on first use and the result is kept.
@@ -52,11 +60,10 @@ public struct Payload: Sendable {
     }
 
     private func whole() throws(APIError) -> JSONValue {
-        if let known = document.withLock({ $0 }) { return known }
         do throws(JSONFault) {
-            let value = try JSONParser.parse(data, maximumDepth: options.maximumDepth)
-            document.withLock { $0 = value }
-            return value
+            return try parts.document.value { () throws(JSONFault) in
+                try JSONParser.parse(data, maximumDepth: parts.options.maximumDepth)
+            }
         } catch {
             throw .decoding(error, at: JSONPath(""))
         }
@@ -66,7 +73,7 @@ public struct Payload: Sendable {
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)`` with the full path of what could not be read.
     public func value<Value: Decodable>(_ type: Value.Type, at path: String = "") throws(APIError) -> Value {
-        let session = DecodingSession(data, options: options.value, path: self.path.appending(JSONPath(path)))
+        let session = DecodingSession(data, options: parts.options, path: self.path.appending(JSONPath(path)))
         return try JSONReading.decode(type, from: data, session: session).value
     }
 }

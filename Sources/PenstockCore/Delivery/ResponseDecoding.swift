@@ -43,18 +43,10 @@ package struct Opened<Output: Sendable>: Sendable {
         self.resolve = resolve
     }
 
+    /// The output, and the properties that took their defaults; the first hundred.
+    ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)``.
-    package func decoded() throws(APIError) -> Decoded<Output> {
-        let (value, notes) = try resolve()
-        return Decoded(value: value, notes: notes, code: code, message: message)
+    package func decoded() throws(APIError) -> (value: Output, notes: [DecodingNote]) {
+        try resolve()
     }
-}
-
-/// The output, and what was noticed on the way to it.
-package struct Decoded<Output: Sendable>: Sendable {
-    package let value: Output
-    /// Properties that took their defaults; the first hundred.
-    package let notes: [DecodingNote]
-    package let code: BusinessCode?
-    package let message: String?
 }

@@ -47,5 +47,5 @@ public struct CommonParameters: Sendable {
         self.read = read
     }
 
-    public static let none = CommonParameters { [:] }
+    public static let none = CommonParameters { ParameterObject() }
 }

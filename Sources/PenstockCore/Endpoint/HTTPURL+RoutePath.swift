@@ -19,6 +19,7 @@ extension HTTPURL {
 
     private func joined(with encoded: String) -> String {
         guard !encoded.isEmpty else { return path }
+        if path == "/" { return encoded }
         var base = path[...]
         while base.utf8.last == UInt8(ascii: "/") { base = Substring(base.utf8.dropLast()) }
         return base + encoded

@@ -69,6 +69,12 @@ enum PathRules {
         return decoded.contains(UInt8(ascii: "\\")) ? .backslash : nil
     }
 
+    /// Whether it is by far the most common kind of path: one that can be used as it is.
+    static func isPlain(_ text: String) -> Bool {
+        text.utf8.first == UInt8(ascii: "/") && text.utf8.dropFirst().first != UInt8(ascii: "/")
+            && text.utf8.allSatisfy { isHarmless($0) || $0 == UInt8(ascii: "/") }
+    }
+
     static func flaw(inArgument text: String) -> RoutePath.Invalid.Reason? {
         if text.isEmpty { return .empty }
         if text.utf8.allSatisfy(isHarmless) { return nil }

@@ -20,9 +20,17 @@ public struct RoutePath: Sendable, Hashable {
 
     /// A path made at run time, without arguments. Escapes in it are kept; what a path may not hold is escaped.
     public init(literal: String) {
+        guard !PathRules.isPlain(literal) else {
+            self.init(plain: literal)
+            return
+        }
         var builder = Interpolation(literalCapacity: literal.utf8.count, interpolationCount: 0)
         builder.appendLiteral(literal)
         self.init(stringInterpolation: builder)
+    }
+
+    private init(plain text: String) {
+        (encoded, template, failure) = (text, text, nil)
     }
 
     /// - Throws: what makes the path unusable; of several flaws the first one.

@@ -57,6 +57,29 @@ extension HTTPFieldName {
     public static let userAgent: HTTPFieldName = "User-Agent"
 }
 
+/// A few names of fields, of which most fields are none.
+struct HTTPFieldNames: Sendable, ExpressibleByArrayLiteral {
+    private let names: [HTTPFieldName]
+    let bits: UInt64
+
+    init(_ names: [HTTPFieldName]) {
+        self.names = names
+        bits = names.reduce(0) { $0 | $1.bit }
+    }
+
+    init(arrayLiteral names: HTTPFieldName...) {
+        self.init(names)
+    }
+
+    func contains(_ name: HTTPFieldName) -> Bool {
+        bits & name.bit != 0 && names.contains(name)
+    }
+
+    static func + (left: HTTPFieldNames, right: [HTTPFieldName]) -> HTTPFieldNames {
+        right.isEmpty ? left : HTTPFieldNames(left.names + right)
+    }
+}
+
 /// One header or trailer field line.
 public struct HTTPField: Hashable, Sendable {
     public let name: HTTPFieldName

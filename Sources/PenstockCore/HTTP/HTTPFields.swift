@@ -29,10 +29,16 @@ public struct HTTPFields: Sendable {
     }
 
     /// The same without the fields of these names.
-    init(_ fields: HTTPFields, without names: [HTTPFieldName]) {
-        storage = fields.storage.filter { !names.contains($0.name) }
-        bits = fields.bits
-        refused = fields.refused
+    func without(_ names: HTTPFieldNames) -> HTTPFields {
+        guard bits & names.bits != 0, contains(where: { names.contains($0.name) }) else { return self }
+        var rest = self
+        rest.storage.removeAll { names.contains($0.name) }
+        return rest
+    }
+
+    /// Whether there is a field of any of these names.
+    func first(of names: HTTPFieldNames) -> HTTPFieldName? {
+        bits & names.bits == 0 ? nil : storage.first { names.contains($0.name) }?.name
     }
 
     /// The first value of `name`. Setting replaces every field of that name; setting `nil` removes them.

@@ -19,6 +19,10 @@ struct Boxed<Value: Sendable>: Sendable {
 
     var value: Value { storage.value }
 
+    subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member {
+        storage.value[keyPath: path]
+    }
+
     subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Member {
         get { storage.value[keyPath: path] }
         // In place: what the member owns alone is not copied to be changed.

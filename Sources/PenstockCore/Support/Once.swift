@@ -8,10 +8,11 @@ package final class Once<Value: Sendable>: @unchecked Sendable {
     package init() {}
 
     /// - Parameter make: called once, or more often when several threads ask at the same time; the values must be equal.
-    package func value(_ make: () -> Value) -> Value {
+    ///   When it throws there is no value, and it is called again.
+    package func value<Failure: Error>(_ make: () throws(Failure) -> Value) throws(Failure) -> Value {
         let lock = OnceLocks.lock(of: ObjectIdentifier(self))
         if let value = lock.withLock({ _ in made }) { return value }
-        let value = make()
+        let value = try make()
         lock.withLock { _ in made = value }
         return value
     }

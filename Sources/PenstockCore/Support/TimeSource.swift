@@ -2,20 +2,37 @@ import Foundation
 
 /// Where Penstock takes the time from. Tests give one that stands still until it is told to move.
 public struct TimeSource: Sendable {
-    /// Monotonic time since a fixed moment: for time-outs and durations.
-    public var now: @Sendable () -> Duration
-    /// The date: for what outlives the process or comes from a server.
-    public var date: @Sendable () -> Date
-    /// Returns after a duration, or throws `CancellationError` as soon as the task is cancelled.
-    public var sleep: @Sendable (Duration) async throws -> Void
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        var now: @Sendable () -> Duration
+        var date: @Sendable () -> Date
+        var sleep: @Sendable (Duration) async throws -> Void
+    }
 
     public init(
         now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
-        self.now = now
-        self.date = date
-        self.sleep = sleep
+        parts = Boxed(Parts(now: now, date: date, sleep: sleep))
+    }
+
+    /// Monotonic time since a fixed moment: for time-outs and durations.
+    public var now: @Sendable () -> Duration {
+        get { parts.now }
+        set { parts.now = newValue }
+    }
+
+    /// The date: for what outlives the process or comes from a server.
+    public var date: @Sendable () -> Date {
+        get { parts.date }
+        set { parts.date = newValue }
+    }
+
+    /// Returns after a duration, or throws `CancellationError` as soon as the task is cancelled.
+    public var sleep: @Sendable (Duration) async throws -> Void {
+        get { parts.sleep }
+        set { parts.sleep = newValue }
     }
 
     /// The machine's clocks.

@@ -50,7 +50,7 @@ import Testing
         (.cacheThenNetwork, fresh, 101, "ask expired"),
         (.networkElseCache, nil, 1, "send uri-miss"),
         (.networkElseCache, fresh, 1, "ask policy"),
-        (.networkElseCache, fresh, 101, "ask expired"),
+        (.networkElseCache, fresh, 101, "ask policy"),
         (.networkOnly, nil, 1, "send policy!"),
         (.networkOnly, fresh, 1, "send policy!"),
         (CachePolicy(.http, ttl: .zero), fresh, 1, "send policy!"),

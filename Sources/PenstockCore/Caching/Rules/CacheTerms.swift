@@ -1,7 +1,8 @@
 import Foundation
 
 /// What the fields of a stored response say about its reuse, read once: all that does not depend on the present time.
-package struct CacheTerms: Sendable {
+/// A class, since they are asked for many times.
+package final class CacheTerms: Sendable {
     let control: ResponseControl
     /// Seconds the server's fields give it, by an explicit time or by the heuristic.
     let lifetime: TimeInterval

@@ -3,13 +3,13 @@ import Foundation
 /// The fields that are stored of a response, and how later ones change them (RFC 9111 §3.1, §3.2).
 enum StoredFields {
     /// They are about one connection (RFC 9110 §7.6.1) or one proxy (§11.7).
-    private static let connectionFields: [HTTPFieldName] = [
+    private static let connectionFields: HTTPFieldNames = [
         .connection, "Keep-Alive", "Proxy-Connection", "TE", .transferEncoding, "Upgrade", "Proxy-Authenticate",
         "Proxy-Authentication-Info", .proxyAuthorization,
     ]
 
     /// They describe the stored body, which an update leaves as it is.
-    private static let bodyFields: [HTTPFieldName] = [
+    private static let bodyFields: HTTPFieldNames = [
         .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
@@ -36,8 +36,7 @@ enum StoredFields {
     private static func storable(_ fields: HTTPFields) -> HTTPFields {
         let named = fields.values(of: .connection).flatMap(options)
         let withheld = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
-        let hasMore = !named.isEmpty || !withheld.isEmpty
-        return fields.without(hasMore ? connectionFields + named + withheld : connectionFields)
+        return fields.without(connectionFields + named + withheld)
     }
 
     /// The fields that a `Connection` line names.

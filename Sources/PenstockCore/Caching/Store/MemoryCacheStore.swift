@@ -50,7 +50,7 @@ public final class MemoryCacheStore: CacheStore {
             return nil
         }
         var response = response
-        response.bodyLength = body.count
+        if response.bodyLength != body.count { response.bodyLength = body.count }
         let times = limits.validTimes(at: time.date())
         return state.withLock { [response] state in
             if let times { state.table.removeOld(outside: times) }

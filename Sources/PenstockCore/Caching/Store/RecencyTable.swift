@@ -6,6 +6,9 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var cost: Int
     }
 
+    /// Of a node. Half the size of an `Int`, since a look-up among a million takes as long as memory takes to come.
+    private typealias Place = Int32
+
     /// The neighbours of a place in the order of use. Apart from the nodes, so that a use touches little memory.
     private struct Links: Sendable {
         var newer = none
@@ -13,12 +16,12 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// In place of a neighbour that is not there.
-    private static var none: Int { -1 }
+    private static var none: Place { -1 }
 
-    private var places: [Key: Int] = [:]
+    private var places: [Key: Place] = [:]
     private var nodes: [Node?] = []
     private var links: [Links] = []
-    private var free: [Int] = []
+    private var free: [Place] = []
     private var newest = none
     private var oldest = none
     private(set) var totalCost = 0
@@ -30,37 +33,37 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         moveToFront(place)
-        return nodes[place]?.value
+        return nodes[Int(place)]?.value
     }
 
     /// The value, without counting as a use.
     func peek(_ key: Key) -> Value? {
-        places[key].flatMap { nodes[$0]?.value }
+        places[key].flatMap { nodes[Int($0)]?.value }
     }
 
     /// Changes a value that is there, without counting as a use.
     mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
-        guard let place = places[key], nodes[place] != nil else { return }
+        guard let place = places[key].map(Int.init), nodes[place] != nil else { return }
         change(&nodes[place]!.value)
     }
 
     /// The key that was used least recently.
-    var oldestKey: Key? { oldest == Self.none ? nil : nodes[oldest]?.key }
+    var oldestKey: Key? { oldest == Self.none ? nil : nodes[Int(oldest)]?.key }
 
     /// Stores a value, which is now the most recently used.
     mutating func set(_ key: Key, to value: Value, cost: Int) {
         let node = Node(key: key, value: value, cost: cost)
-        if let place = places[key], let old = nodes[place] {
+        if let place = places[key], let old = nodes[Int(place)] {
             totalCost += cost - old.cost
-            nodes[place] = node
+            nodes[Int(place)] = node
             moveToFront(place)
         } else {
-            let place = free.popLast() ?? nodes.count
+            let place = free.popLast() ?? Place(nodes.count)
             if place == nodes.count {
                 nodes.append(node)
                 links.append(Links())
             } else {
-                nodes[place] = node
+                nodes[Int(place)] = node
             }
             places[key] = place
             totalCost += cost
@@ -70,30 +73,30 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key), let node = nodes[place] else { return nil }
+        guard let place = places.removeValue(forKey: key), let node = nodes[Int(place)] else { return nil }
         detach(place)
-        nodes[place] = nil
+        nodes[Int(place)] = nil
         free.append(place)
         totalCost -= node.cost
         return node.value
     }
 
-    private mutating func moveToFront(_ place: Int) {
+    private mutating func moveToFront(_ place: Place) {
         guard place != newest else { return }
         detach(place)
         attach(place)
     }
 
-    private mutating func attach(_ place: Int) {
-        links[place] = Links(newer: Self.none, older: newest)
-        if newest != Self.none { links[newest].newer = place }
+    private mutating func attach(_ place: Place) {
+        links[Int(place)] = Links(newer: Self.none, older: newest)
+        if newest != Self.none { links[Int(newest)].newer = place }
         newest = place
         if oldest == Self.none { oldest = place }
     }
 
-    private mutating func detach(_ place: Int) {
-        let link = links[place]
-        if link.newer == Self.none { newest = link.older } else { links[link.newer].older = link.older }
-        if link.older == Self.none { oldest = link.newer } else { links[link.older].newer = link.newer }
+    private mutating func detach(_ place: Place) {
+        let link = links[Int(place)]
+        if link.newer == Self.none { newest = link.older } else { links[Int(link.newer)].older = link.older }
+        if link.older == Self.none { oldest = link.newer } else { links[Int(link.older)].newer = link.newer }
     }
 }

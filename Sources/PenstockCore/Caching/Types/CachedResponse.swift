@@ -4,19 +4,17 @@ import Foundation
 ///
 /// A store finds it by ``key`` and ``variant`` and holds at most one for each pair.
 public struct CachedResponse: Sendable {
-    /// How many bytes of body the store holds, content codings removed.
-    public var bodyLength: Int
-    /// Which bytes those are; `nil` when the body is complete.
-    public var part: CachedPart?
-    /// The app's own marks, by which it invalidates groups of responses.
-    public var tags: [String]
-    /// How long the app declared it fresh when it was stored; `nil` leaves that to the server.
-    public var appTTL: Duration?
-    /// How long after that the app would still take it when a load fails; `nil` leaves that to the server.
-    public var appMaxStale: Duration?
-    /// Must be validated before any use (RFC 9111 §4.4).
-    public var isInvalidated: Bool
-    private let head: Head
+    private var parts: Boxed<Parts>
+
+    private struct Parts: Sendable {
+        let head: Head
+        var bodyLength: Int
+        var part: CachedPart?
+        var tags: [String]
+        var appTTL: Duration?
+        var appMaxStale: Duration?
+        var isInvalidated: Bool
+    }
 
     public init(
         key: CacheKey, variant: CacheVariant = .init(), status: Int, fields: HTTPFields,
@@ -24,17 +22,52 @@ public struct CachedResponse: Sendable {
         part: CachedPart? = nil, tags: [String] = [], appTTL: Duration? = nil, appMaxStale: Duration? = nil,
         isInvalidated: Bool = false
     ) {
-        head = Head(key, variant, status, fields, version, requestTime, responseTime)
-        self.bodyLength = bodyLength
-        self.part = part
-        self.tags = tags
-        self.appTTL = appTTL
-        self.appMaxStale = appMaxStale
-        self.isInvalidated = isInvalidated
+        parts = Boxed(
+            Parts(
+                head: Head(key, variant, status, fields, version, requestTime, responseTime), bodyLength: bodyLength,
+                part: part, tags: tags, appTTL: appTTL, appMaxStale: appMaxStale, isInvalidated: isInvalidated))
+    }
+
+    /// How many bytes of body the store holds, content codings removed.
+    public var bodyLength: Int {
+        get { parts.bodyLength }
+        set { parts.bodyLength = newValue }
+    }
+
+    /// Which bytes those are; `nil` when the body is complete.
+    public var part: CachedPart? {
+        get { parts.part }
+        set { parts.part = newValue }
+    }
+
+    /// The app's own marks, by which it invalidates groups of responses.
+    public var tags: [String] {
+        get { parts.tags }
+        set { parts.tags = newValue }
+    }
+
+    /// How long the app declared it fresh when it was stored; `nil` leaves that to the server.
+    public var appTTL: Duration? {
+        get { parts.appTTL }
+        set { parts.appTTL = newValue }
+    }
+
+    /// How long after that the app would still take it when a load fails; `nil` leaves that to the server.
+    public var appMaxStale: Duration? {
+        get { parts.appMaxStale }
+        set { parts.appMaxStale = newValue }
+    }
+
+    /// Must be validated before any use (RFC 9111 §4.4).
+    public var isInvalidated: Bool {
+        get { parts.isInvalidated }
+        set { parts.isInvalidated = newValue }
     }
 }
 
 extension CachedResponse {
+    private var head: Head { parts.head }
+
     public var key: CacheKey { head.key }
     /// The request fields that select this one among the responses of the key.
     public var variant: CacheVariant { head.variant }
@@ -49,6 +82,11 @@ extension CachedResponse {
     public var responseTime: Date { head.responseTime }
     /// What the fields say about reuse, read when it is first asked for: a look-up need not wait for it.
     package var terms: CacheTerms { head.terms.value { CacheTerms(self) } }
+
+    /// Whether the server can be asked about it.
+    var hasValidator: Bool {
+        (fields.contains(.eTag) || fields.contains(.lastModified)) && terms.hasValidator
+    }
 
     /// Whether it is a copy that nothing has been noted on since.
     func isSame(as other: CachedResponse) -> Bool {

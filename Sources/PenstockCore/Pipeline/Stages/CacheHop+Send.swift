@@ -60,7 +60,7 @@ extension CacheHop {
     }
 
     private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async -> Exchange {
-        await apply(reception.updates)
+        if !reception.updates.isEmpty { await apply(reception.updates) }
         var exchange = answer.exchange
         let fill = await fill(reception.insertion, answer)
         var record = CacheRecord(status: answer.status)

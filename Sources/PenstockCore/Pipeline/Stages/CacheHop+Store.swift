@@ -4,7 +4,6 @@ import Foundation
 extension CacheHop {
     /// Notes that a validation brought new fields (RFC 9111 §4.3.4).
     func apply(_ updates: [CacheUpdate]) async {
-        guard !updates.isEmpty else { return }
         await access.fill(ticket) {
             for update in updates { await apply(update) }
         }

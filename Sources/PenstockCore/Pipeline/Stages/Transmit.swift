@@ -5,14 +5,14 @@ struct Transmit: Interceptor {
     let transport: any Transport
 
     /// The transport's own: set by anyone else, they could make two parsers see two messages (RFC 9112 §6.3).
-    private static let framingFields: [HTTPFieldName] = [
+    private static let framingFields: HTTPFieldNames = [
         .host, .contentLength, .transferEncoding, "Connection", "Upgrade", "TE", "Trailer", "Keep-Alive",
     ]
 
     func intercept(_ request: HTTPRequest, call: CallContext, next _: Next) async throws -> Exchange {
         try await call.stage(.transport) {
             try check(request, call)
-            await call.control.untilResumed()
+            if call.control.isSuspended { await call.control.untilResumed() }
             try call.checkNotCancelled()
             let exchange = try makeExchange(request, call)
             call.emit(.requestSent(request))
@@ -39,7 +39,7 @@ struct Transmit: Interceptor {
         if let name = request.fields.rejected.first {
             throw invalidField(name, "its name or its value breaks HTTP's grammar")
         }
-        if let name = Self.framingFields.first(where: request.fields.contains) {
+        if let name = request.fields.first(of: Self.framingFields) {
             throw invalidField(name.text, "is set by the transport")
         }
         guard call.settings.cleartext.allows(request.url) else {
