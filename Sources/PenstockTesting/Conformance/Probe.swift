@@ -22,7 +22,9 @@ extension TransportConformance {
         ) throws -> TransportRequest {
             let url = try server.url.resolving(target)
             let request = HTTPRequest(method: method, url: url, fields: fields, body: body)
-            return TransportRequest(request, timeouts: timeouts, trust: trust, control: control)
+            // A machine with much else to do may let half a minute pass between two lines of a rule.
+            let limits = ResponseLimits(minimumThroughput: nil)
+            return TransportRequest(request, timeouts: timeouts, limits: limits, trust: trust, control: control)
         }
 
         @discardableResult
