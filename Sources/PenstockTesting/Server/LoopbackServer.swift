@@ -98,7 +98,7 @@ public final class LoopbackServer: Sendable {
     /// How many connections are open now.
     public var openConnectionCount: Int { ledger.counts.open }
     /// How many connections the client closed, or streams of HTTP/2 it reset, while a request was under way: before all of
-    /// it was read, or before all of the reply was sent.
+    /// it was read, or before all of the reply was sent. Content of HTTP/2 that has the length it was to have is all of it.
     public var abortCount: Int { ledger.counts.aborts }
     /// How many requests were refused as malformed or too large.
     public var refusalCount: Int { ledger.counts.refusals }

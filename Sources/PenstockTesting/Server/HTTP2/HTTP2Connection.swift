@@ -55,7 +55,7 @@
 
         /// A stream is closed while its request or its response was under way, if that was so.
         private func leave(_ request: HTTP2Request) {
-            if !request.isDone { service.ledger.recordAbort() }
+            if !request.isDone, !request.stream.isWhole { service.ledger.recordAbort() }
             request.stream.change { $0.isGone = true }
         }
     }

@@ -28,6 +28,8 @@
                 fields[.contentLength] = String(response.declaredLength ?? body.count)
             }
             head = HTTP2Sink.head(response.status, fields)
+            let length = fields[.contentLength].flatMap { Int($0) }
+            stream.change { $0.left = length }
             return isThere
         }
 

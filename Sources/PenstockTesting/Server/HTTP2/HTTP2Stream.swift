@@ -9,6 +9,8 @@
             /// No more content comes; trailers may.
             var isFinished = false
             var trailers = HTTPFields()
+            /// How much of the content that the head told of has not gone out; `nil` where it told nothing.
+            var left: Int?
             /// END_STREAM has gone out.
             var isEnded = false
             /// The stream is closed, by whomever.
@@ -23,6 +25,9 @@
         init(id: Int32) {
             self.id = id
         }
+
+        /// A client that has the content whole may close the stream before its end comes, and has broken nothing off.
+        var isWhole: Bool { state.withLock { $0.left.map { $0 <= 0 } ?? false } }
 
         func change(_ body: @Sendable (inout State) -> Void) {
             state.withLock(body)
@@ -66,6 +71,7 @@
                 let bytes = state.outgoing.prefix(count)
                 // A slice: what is left is not copied.
                 state.outgoing = state.outgoing.count > count ? state.outgoing.dropFirst(count) : Data()
+                state.left = state.left.map { $0 - bytes.count }
                 let isLast = state.outgoing.isEmpty && state.isFinished
                 return (.bytes(bytes, isLast: isLast), isLast ? state.trailers : [:])
             }
