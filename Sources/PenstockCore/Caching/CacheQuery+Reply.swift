@@ -69,7 +69,7 @@ extension CacheQuery {
     private func reply(_ stored: CachedResponse, _ shape: Shape, age: Int) -> CacheReply {
         var fields = stored.fields
         // §5.1: the age takes the place of the one that came.
-        fields[.age] = String(age)
+        fields.set(.age, toValid: String(age))
         switch shape {
         case .whole:
             let content = request.method == .head ? nil : 0..<stored.bodyLength

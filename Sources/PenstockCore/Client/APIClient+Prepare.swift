@@ -18,12 +18,13 @@ extension APIClient {
         _ call: ActiveCall<E>, _ runtime: ServiceRuntime
     ) throws(APIError) -> ParameterValue? {
         do throws(ParameterEncodingError) {
-            return try ParameterLayers(
-                call: layer(call.own?.parameters, over: call.endpoint.options?.parameters ?? ParameterObject()),
-                endpoint: try ownParameters(of: call.endpoint),
-                service: layer(runtime.service.options.parameters, over: runtime.service.parameters.read()),
-                client: layer(configuration.options.parameters, over: configuration.parameters.read())
-            ).merged()
+            let called = layer(call.own?.parameters, over: call.endpoint.options?.parameters ?? ParameterObject())
+            let service = layer(runtime.service.options.parameters, over: runtime.service.parameters.read())
+            let client = layer(configuration.options.parameters, over: configuration.parameters.read())
+            let own = try ownParameters(of: call.endpoint)
+            // Most calls that have no parameters of their own have none at all.
+            if case Optional.none = own, called.isEmpty, service.isEmpty, client.isEmpty { return nil }
+            return try ParameterLayers(call: called, endpoint: own, service: service, client: client).merged()
         } catch {
             throw APIError(error, stage: .parameters)
         }

@@ -107,6 +107,12 @@ public struct HTTPFields: Sendable {
         bits |= field.name.bit
     }
 
+    /// Replaces every field of a name by one of Penstock's own making, which need not be validated.
+    mutating func set(_ name: HTTPFieldName, toValid value: String) {
+        remove(name)
+        add(HTTPField(name: name, value: value))
+    }
+
     package mutating func reserveCapacity(_ count: Int) {
         storage.reserveCapacity(count)
     }

@@ -65,13 +65,14 @@ struct Freshness {
     static let clockTolerance: TimeInterval = 60
 
     init(_ stored: CachedResponse, ttl: Duration?, now: Date) {
+        let terms = stored.terms
         let elapsed = now.timeIntervalSince(stored.responseTime)
         let resident = max(0, elapsed)
-        age = stored.terms.initialAge + resident
+        age = terms.initialAge + resident
         isAgeKnown = elapsed >= -Self.clockTolerance
         let appLifetime = ttl ?? stored.appTTL
         isAppOwned = appLifetime != nil
-        let remaining = appLifetime.map { $0.seconds - resident } ?? stored.terms.lifetime - age
+        let remaining = appLifetime.map { $0.seconds - resident } ?? terms.lifetime - age
         self.remaining = isAgeKnown ? remaining : min(remaining, 0)
     }
 

@@ -26,7 +26,6 @@ public struct ParameterLayers: Sendable {
     /// - Throws: ``ParameterEncodingError/Reason/notAnObject`` when the endpoint's parameters are not an object and
     ///   there are others to add to them.
     public func merged() throws(ParameterEncodingError) -> ParameterValue? {
-        if endpoint == nil, call.isEmpty, service.isEmpty, client.isEmpty { return nil }
         let common = service.merging(over: client)
         switch endpoint {
         case nil:
