@@ -29,7 +29,12 @@ final class Folder: Sendable {
     /// Every byte of every file.
     var bytes: Data {
         get throws {
-            try names.reduce(into: Data()) { try $0.append(Data(contentsOf: url.appendingPathComponent($1))) }
+            // By handles: `Data(contentsOf:)` leaks a page for a file that is empty.
+            try names.reduce(into: Data()) { bytes, name in
+                let file = try FileHandle(forReadingFrom: url.appendingPathComponent(name))
+                defer { try? file.close() }
+                try bytes.append(file.readToEnd() ?? Data())
+            }
         }
     }
 }
