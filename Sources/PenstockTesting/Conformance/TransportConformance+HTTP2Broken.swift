@@ -18,7 +18,9 @@ extension TransportConformance {
                 try expect(error.sendState >= .maybeProcessed, "send state \(error.sendState)")
                 try expect(probe.server.requestCount, is: 2, "requests")
                 try await probe.send(timeouts: soon)
-                try expect(probe.server.connectionCount, is: 2, "connections")
+                // One more may have been made for another attempt, which was then not sent.
+                let connections = probe.server.connectionCount
+                try expect((2...3).contains(connections), "expected another connection, saw \(connections)")
             }
         } + [
             Rule(

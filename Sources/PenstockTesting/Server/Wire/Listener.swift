@@ -17,6 +17,8 @@ final class Listener: Sendable {
             _ = setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
         port = try Listener.bind(descriptor)
+        // A wait that a signal ends, and a client that is gone again, must not leave the thread waiting in `accept`.
+        Listener.setBlocking(descriptor, false)
         var ends: [Int32] = [0, 0]
         guard listen(descriptor, 1024) == 0, pipe(&ends) == 0 else { throw Listener.systemError() }
         (wakeReader, wakeWriter) = (ends[0], ends[1])
@@ -47,9 +49,16 @@ final class Listener: Sendable {
     }
 
     private static func prepared(_ descriptor: Int32) -> Socket {
+        // Where it is inherited from the listening socket.
+        setBlocking(descriptor, true)
         var on: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         return Socket(adopting: descriptor)
+    }
+
+    private static func setBlocking(_ descriptor: Int32, _ isBlocking: Bool) {
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, isBlocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK)
     }
 
     private static func bind(_ descriptor: Int32) throws -> Int {
