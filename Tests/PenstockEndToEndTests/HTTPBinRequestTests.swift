@@ -109,7 +109,7 @@ struct HTTPBinRequestTests {
 
     // MARK: Bodies
 
-    private static let allBytes = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) })
+    private static let allBytes = pattern(kibibytes: 1 << 10)
     private static let binary: HeaderEdits = ["Content-Type": "application/octet-stream"]
 
     @Test("Bytes and files arrive byte for byte", arguments: Wire.allCases)

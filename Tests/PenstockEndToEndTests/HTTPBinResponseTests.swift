@@ -82,11 +82,10 @@ struct HTTPBinResponseTests {
             async let patient = client.send(Document("/delay/1"), options: .timeout(.seconds(20)))
             let clock = ContinuousClock()
             let begin = clock.now
-            let error = try await client.failure(Document("/delay/3"), options: .timeout(.milliseconds(300)))
-            let taken = begin.duration(to: clock.now)
+            // As late as the server can answer: a machine with much else to do may notice a time-out seconds after it.
+            let error = try await client.failure(Document("/delay/10"), options: .timeout(.milliseconds(300)))
             #expect(error.kind == .timeout(.total))
-            #expect(taken >= .milliseconds(300))
-            #expect(taken < .seconds(3))
+            #expect(begin.duration(to: clock.now) >= .milliseconds(300))
             #expect(try await patient["url"]?.string?.hasSuffix("/delay/1") == true)
         }
     }

@@ -20,7 +20,7 @@ struct NginxServer: Sendable {
 
     static let accessLogName = "access.log"
     /// The bytes of `/large.bin`.
-    static let largeFile = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ ($0 >> 8)) })
+    static let largeFile = pattern(kibibytes: 8 << 10)
     /// The text of `/list.json`, which compresses well.
     static let list = "[" + (1...500).map { #"{"id":\#($0),"name":"Thing \#($0)"}"# }.joined(separator: ",") + "]"
 

@@ -58,6 +58,16 @@ extension APIError {
     var kindName: String { String("\(kind)".prefix { $0.isLetter }) }
 }
 
+/// So much content, with every byte value and the number of each KiB at its end. Not made byte by byte, which takes seconds
+/// in a debug build, in which nobody else gets on.
+func pattern(kibibytes count: Int) -> Data {
+    let block = (0..<1_024).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ ($0 >> 8)) }
+    return (0..<count).reduce(into: Data(capacity: count << 10)) { data, number in
+        data.append(contentsOf: block.dropLast(4))
+        withUnsafeBytes(of: UInt32(number).bigEndian) { data.append(contentsOf: $0) }
+    }
+}
+
 /// Whether two contents are the same. As one word, since a failed comparison of megabytes would be shown byte by byte.
 func areSame(_ one: Data?, _ other: Data) -> Bool {
     one == other
