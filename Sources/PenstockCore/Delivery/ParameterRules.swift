@@ -15,6 +15,7 @@ public struct ParameterRules<Root>: Sendable {
 
     /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for the first rule that is broken.
     public func check(_ parameters: Root) throws(APIError) {
+        // A loop would look the type of a rule up for each call, also where there is none.
         if list.isEmpty { return }
         for rule in list { try rule.check(parameters) }
     }

@@ -36,7 +36,7 @@ public struct HTTPFields: Sendable {
         return rest
     }
 
-    /// Whether there is a field of any of these names.
+    /// The name of the first field that has one of these names.
     func first(of names: HTTPFieldNames) -> HTTPFieldName? {
         bits & names.bits == 0 ? nil : storage.first { names.contains($0.name) }?.name
     }
