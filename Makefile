@@ -10,6 +10,9 @@ refresh-example = touch Examples/Shop/Package.swift
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# All tests at once would make each wait for hundreds of others whenever it suspends, past the time-outs that it tells of.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 16
+
 demo: ## build the example shop and tell its story
 	@Scripts/setup build
 	@$(refresh-example)

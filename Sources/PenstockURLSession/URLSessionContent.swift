@@ -11,7 +11,12 @@ final class URLSessionContent: TransportContent {
     private let running: URLSessionExchange
     private let pipe: ContentPipe
     private let control: ExchangeControl
-    private let isEnded = Locked(false)
+    private let state = Locked(State())
+
+    private struct State {
+        var isEnded = false
+        var isDiscarded = false
+    }
 
     init(of running: URLSessionExchange, _ pipe: ContentPipe, _ control: ExchangeControl) {
         self.running = running
@@ -28,7 +33,9 @@ final class URLSessionContent: TransportContent {
             end()
             throw TransportError(.cancelled, sendState: .answered)
         }
-        guard !isEnded.withLock({ $0 }) else { return try await pipe.read() }
+        let state = state.withLock { $0 }
+        guard !state.isDiscarded else { return nil }
+        guard !state.isEnded else { return try await pipe.read() }
         do throws(TransportError) {
             let piece = try await pipe.read()
             if piece == nil { end() }
@@ -39,18 +46,20 @@ final class URLSessionContent: TransportContent {
         }
     }
 
-    /// Foundation has decoded what it received, and cannot be told to pass over the rest.
+    /// Foundation decodes what it receives and cannot be told not to, so only content without codings is passed over.
     func discard() {
-        if end() { running.leave() }
+        guard end() else { return }
+        state.withLock { $0.isDiscarded = true }
+        running.leave()
     }
 
     var completion: TransportCompletion { running.completion }
 
     @discardableResult
     private func end() -> Bool {
-        let isFirst = isEnded.withLock { isEnded in
-            defer { isEnded = true }
-            return !isEnded
+        let isFirst = state.withLock { state in
+            defer { state.isEnded = true }
+            return !state.isEnded
         }
         if isFirst { control.detach() }
         return isFirst

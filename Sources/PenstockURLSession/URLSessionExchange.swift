@@ -16,6 +16,8 @@ final class URLSessionExchange: ControlledExchange {
         var hasBegun = false
         var isHeadDelivered = false
         var isFinished = false
+        /// Nobody wants the content that still comes.
+        var isPassedOver = false
         /// Foundation kept the content to itself.
         var isContentLost = false
         var head: HTTPResponse?
@@ -58,9 +60,20 @@ final class URLSessionExchange: ControlledExchange {
         if mayBegin { task.resume() }
     }
 
-    /// Nobody wants what is left.
+    /// Nobody wants what is left. Where that is short it is received all the same, so that the connection can be used
+    /// again, and the wire is closed otherwise.
     func leave() {
-        fail(.cancelled, "nobody reads the rest of the content")
+        let isShort = state.withLock { state in
+            let length = state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
+            guard let length, length - state.received <= Self.maxSkipped else { return false }
+            state.isPassedOver = true
+            state.timers.hurry()
+            return true
+        }
+        guard isShort else { return fail(.cancelled, "nobody reads the rest of the content") }
+        pipe?.end(.success(()))
+        brake.release()
+        watch()
     }
 
     /// Of a streamed exchange, as far as it is known.
@@ -128,15 +141,16 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     func didReceive(_ data: Data) {
-        let (progress, isTooLarge) = state.withLock { state -> (TransferProgress?, Bool) in
+        let (progress, isTooLarge, isWanted) = state.withLock { state -> (TransferProgress?, Bool, Bool) in
             let isTooLarge = pipe == nil && data.count > exchange.limits.bodyBytes - state.body.count
             if pipe == nil, !isTooLarge, !state.isFinished { state.body.append(data) }
             state.received += data.count
             state.timers.touch()
-            return (state.isFinished ? nil : measured(state), isTooLarge)
+            let isWanted = !state.isFinished && !state.isPassedOver
+            return (isWanted ? measured(state) : nil, isTooLarge, isWanted)
         }
         if let progress { exchange.control.onProgress?(progress) }
-        if let pipe, !pipe.push(data) { brake.pull() }
+        if isWanted, let pipe, !pipe.push(data) { brake.pull() }
         if isTooLarge { didExceedBodyLimit() }
     }
 

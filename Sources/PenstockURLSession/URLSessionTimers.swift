@@ -4,6 +4,8 @@ import PenstockCore
 struct URLSessionTimers: Sendable {
     typealias Instant = ContinuousClock.Instant
 
+    /// For content that is read past: waiting longer costs more than another connection.
+    private static let haste = Duration.milliseconds(500)
     private var limits: Timeouts
     private let start = Instant.now
     private var lastSign = Instant.now
@@ -29,6 +31,11 @@ struct URLSessionTimers: Sendable {
     /// From here on the reader decides how long it takes.
     mutating func endTotal() {
         limits.total = nil
+    }
+
+    /// Little more time is given from here on.
+    mutating func hurry() {
+        limits.total = elapsed + Self.haste
     }
 
     /// Only the total time goes on.
