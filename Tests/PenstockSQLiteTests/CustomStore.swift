@@ -8,6 +8,8 @@ actor CustomStore: CacheStore {
     /// The least recently used first.
     private var entries: [StoredResponse] = []
     private var lastVersion: UInt64 = 0
+    /// Uses that the order does not show yet.
+    private nonisolated let touched = Locked<[CacheEntryID]>([])
 
     init(limits: CacheLimits, time: TimeSource) {
         self.limits = limits
@@ -31,6 +33,7 @@ actor CustomStore: CacheStore {
 
     func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
         removeOld()
+        countUses()
         entries.removeAll { $0.response.key == response.key && $0.response.variant == response.variant }
         guard body.count <= limits.bodyBytes else { return nil }
         var response = response
@@ -72,7 +75,9 @@ actor CustomStore: CacheStore {
         return true
     }
 
-    nonisolated func touch(_ entries: [CacheEntryID]) {}
+    nonisolated func touch(_ entries: [CacheEntryID]) {
+        touched.withLock { $0 += entries }
+    }
 
     func statistics() async -> CacheStatistics {
         CacheStatistics(entries: entries.count, bytes: entries.reduce(0) { $0 + ($1.body?.count ?? 0) })
@@ -89,6 +94,17 @@ actor CustomStore: CacheStore {
     private func removeOld() {
         guard let times = limits.validTimes(at: time.date()) else { return }
         entries.removeAll { !times.contains($0.response.responseTime) }
+    }
+
+    private func countUses() {
+        let used = touched.withLock { touched in
+            defer { touched = [] }
+            return touched
+        }
+        for entry in used {
+            guard let index = entries.firstIndex(where: { $0.entry == entry }) else { continue }
+            entries.append(entries.remove(at: index))
+        }
     }
 
     private func makeRoom(for key: CacheKey) {
