@@ -82,14 +82,15 @@
         }
 
         /// While Foundation's URLSession on Linux sends content, or after it has sent its head again on another connection, it
-        /// does not always notice that the connection has ended.
-        var mayTimeOut: Bool {
-            trouble.isStall || (wire == .urlSession && !request.isEmpty && mustFail)
-        }
+        /// does not always notice that the connection has ended; and exchanges share connections unless they are apart.
+        private var mayHang: Bool { wire == .urlSession && !request.isEmpty && !isApart }
+
+        var mayTimeOut: Bool { trouble.isStall || mayHang }
 
         /// Short where something stalls, and longer than a test may take where nothing does.
         var timeouts: Timeouts {
-            let limit = mayTimeOut ? Duration.milliseconds(200) : .seconds(30)
+            let isExpected = trouble.isStall || (mayHang && mustFail)
+            let limit = isExpected ? Duration.milliseconds(200) : mayHang ? .seconds(2) : .seconds(30)
             return Timeouts(connect: limit, firstByte: limit, idle: limit, total: nil)
         }
     }
