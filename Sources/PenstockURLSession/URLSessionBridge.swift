@@ -14,6 +14,7 @@ final class URLSessionBridge: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     let trust: TrustPolicy
+    let canceller = URLSessionCanceller()
     private let state = Locked(State())
 
     init(trust: TrustPolicy) {

@@ -12,6 +12,7 @@ final class URLSessionExchange: ControlledExchange {
     private struct State {
         var continuation: CheckedContinuation<Outcome, Never>?
         var task: URLSessionTask?
+        var canceller: URLSessionCanceller?
         var isSuspended = false
         var hasBegun = false
         var isHeadDelivered = false
@@ -44,16 +45,18 @@ final class URLSessionExchange: ControlledExchange {
         state = Locked(State(timers: .init(exchange.timeouts)))
     }
 
-    func start(_ task: URLSessionTask, continuation: CheckedContinuation<Outcome, Never>) {
+    func start(
+        _ task: URLSessionTask, _ canceller: URLSessionCanceller, continuation: CheckedContinuation<Outcome, Never>
+    ) {
         let (isFinished, mayBegin) = state.withLock { state in
             if !state.isFinished { state.continuation = continuation }
-            state.task = task
+            (state.task, state.canceller) = (task, canceller)
             state.hasBegun = !state.isFinished && !state.isSuspended
             return (state.isFinished, state.hasBegun)
         }
         guard !isFinished else {
             continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
-            return URLSessionPlatform.cancel(task)
+            return canceller.cancel(task)
         }
         brake.attach(task)
         watch()
@@ -175,9 +178,9 @@ final class URLSessionExchange: ControlledExchange {
     private func pass(over head: HTTPResponse) {
         let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
         guard length.map({ $0 > Self.maxSkipped }) ?? true else { return }
-        let (timings, connection, task) = state.withLock { ($0.timings, $0.connection, $0.task) }
+        let (timings, connection) = state.withLock { ($0.timings, $0.connection) }
         finish(.success(TransportResponse(head, timings: timings, connection: connection)))
-        if let task { URLSessionPlatform.cancel(task) }
+        close()
     }
 
     private static let maxSkipped = 64 << 10
@@ -249,15 +252,20 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     private func finish(_ outcome: Outcome) {
-        let (continuation, task, watchdog) = state.withLock { state in
+        let (continuation, watchdog) = state.withLock { state in
             state.isFinished = true
             defer { (state.continuation, state.watchdog, state.body) = (nil, nil, Data()) }
-            return (state.continuation, state.task, state.watchdog)
+            return (state.continuation, state.watchdog)
         }
         watchdog?.cancel()
         pipe?.end(outcome.map { _ in })
-        if case .failure = outcome, let task { URLSessionPlatform.cancel(task) }
+        if case .failure = outcome { close() }
         continuation?.resume(returning: outcome)
+    }
+
+    private func close() {
+        let (task, canceller) = state.withLock { ($0.task, $0.canceller) }
+        if let task { canceller?.cancel(task) }
     }
 
     private func measured(_ state: State) -> TransferProgress {

@@ -22,10 +22,6 @@
             }
         }
 
-        static func cancel(_ task: URLSessionTask) {
-            task.cancel()
-        }
-
         /// The server's certificate is judged by the trust policy. No other challenge is answered, so that a 401 or 407 is
         /// a response like any other.
         static func answer(
@@ -40,6 +36,13 @@
                 return (.cancelAuthenticationChallenge, nil)
             }
             return (.useCredential, URLCredential(trust: trust))
+        }
+    }
+
+    /// Ends the tasks of one session.
+    struct URLSessionCanceller: Sendable {
+        func cancel(_ task: URLSessionTask) {
+            task.cancel()
         }
     }
 #endif

@@ -15,14 +15,6 @@
             }
         }
 
-        /// Foundation waits here for a queue that a flood of bytes keeps busy, and neither a call's thread nor the
-        /// delegate's may wait with it.
-        static func cancel(_ task: URLSessionTask) {
-            cancellations.async { task.cancel() }
-        }
-
-        private static let cancellations = DispatchQueue(label: "penstock.urlsession.cancellations")
-
         /// Called when a 401 is complete: it is handed up as it is, since none of the dispositions does that.
         static func answer(
             _ challenge: URLAuthenticationChallenge, for task: URLSessionTask, of exchange: URLSessionExchange?,
@@ -30,6 +22,16 @@
         ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
             exchange?.didComplete(task, error: nil)
             return (.cancelAuthenticationChallenge, nil)
+        }
+    }
+
+    /// Ends the tasks of one session. Foundation waits here for the session's queue, which a flood of bytes keeps busy, and
+    /// neither a call's thread nor the delegate's may wait with it.
+    struct URLSessionCanceller: Sendable {
+        private let queue = DispatchQueue(label: "penstock.urlsession.cancellations")
+
+        func cancel(_ task: URLSessionTask) {
+            queue.async { task.cancel() }
         }
     }
 #endif

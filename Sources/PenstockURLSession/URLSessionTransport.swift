@@ -85,7 +85,7 @@ public final class URLSessionTransport: Transport {
         let outcome = await withCheckedContinuation { continuation in
             let task = URLSessionPlatform.task(for: request, body: exchange.request.body, in: session)
             bridge.register(running, for: task)
-            running.start(task, continuation: continuation)
+            running.start(task, bridge.canceller, continuation: continuation)
         }
         return try outcome.get()
     }

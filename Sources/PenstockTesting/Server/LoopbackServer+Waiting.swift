@@ -8,7 +8,7 @@ extension LoopbackServer {
     /// Returns when at least `count` requests were read completely.
     ///
     /// - Throws: ``WaitTimeout`` after `limit`.
-    public func waitForRequests(count: Int, limit: Duration = .seconds(10)) async throws {
+    public func waitForRequests(count: Int, limit: Duration = .seconds(30)) async throws {
         let isThere = await ledger.wait(upTo: limit) { $0.requests >= count }
         guard !isThere else { return }
         throw WaitTimeout(description: "waited \(limit) for \(count) requests and saw \(requestCount)")
@@ -17,7 +17,7 @@ extension LoopbackServer {
     /// Returns when the client has closed at least `count` connections while a request was under way.
     ///
     /// - Throws: ``WaitTimeout`` after `limit`.
-    public func waitForAborts(count: Int, limit: Duration = .seconds(10)) async throws {
+    public func waitForAborts(count: Int, limit: Duration = .seconds(30)) async throws {
         let isThere = await ledger.wait(upTo: limit) { $0.aborts >= count }
         guard !isThere else { return }
         throw WaitTimeout(description: "waited \(limit) for \(count) aborts and saw \(abortCount)")
@@ -26,7 +26,7 @@ extension LoopbackServer {
     /// Returns when at most `count` connections are open.
     ///
     /// - Throws: ``WaitTimeout`` after `limit`.
-    public func waitForOpenConnections(atMost count: Int, limit: Duration = .seconds(10)) async throws {
+    public func waitForOpenConnections(atMost count: Int, limit: Duration = .seconds(30)) async throws {
         let isThere = await ledger.wait(upTo: limit) { $0.open <= count }
         guard !isThere else { return }
         throw WaitTimeout(description: "waited \(limit) for \(count) open connections and saw \(openConnectionCount)")
@@ -35,7 +35,7 @@ extension LoopbackServer {
     /// Returns when at least `count` faults have fired.
     ///
     /// - Throws: ``WaitTimeout`` after `limit`.
-    public func waitForFaults(count: Int, limit: Duration = .seconds(10)) async throws {
+    public func waitForFaults(count: Int, limit: Duration = .seconds(30)) async throws {
         let isThere = await ledger.wait(upTo: limit) { $0.faults >= count }
         guard !isThere else { return }
         throw WaitTimeout(description: "waited \(limit) for \(count) faults and saw \(faults.count)")
@@ -44,7 +44,7 @@ extension LoopbackServer {
     /// Returns when at least `count` connections were accepted.
     ///
     /// - Throws: ``WaitTimeout`` after `limit`.
-    public func waitForConnections(count: Int, limit: Duration = .seconds(10)) async throws {
+    public func waitForConnections(count: Int, limit: Duration = .seconds(30)) async throws {
         let isThere = await ledger.wait(upTo: limit) { $0.connections >= count }
         guard !isThere else { return }
         throw WaitTimeout(
