@@ -1,5 +1,6 @@
 extension APIClient {
     /// Makes a call's response of an exchange. A stored response that does not pass is dropped, and fetched once anew.
+    @inline(__always)
     func deliver<E: Endpoint>(
         _ exchange: Exchange, of request: HTTPRequest, for call: ActiveCall<E>
     ) async throws(APIError) -> APIResponse<E.Output> {
@@ -15,6 +16,7 @@ extension APIClient {
     }
 
     /// What a call that has succeeded does to the cache.
+    @inline(__always)
     func keep<E: Endpoint>(
         _ response: APIResponse<E.Output>, of call: ActiveCall<E>, request: HTTPRequest
     ) async -> APIResponse<E.Output> {

@@ -66,11 +66,13 @@ extension APIClient {
     }
 
     /// Runs a call to its end, and tells of the end once.
+    @inline(__always)
     func perform<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
         try await perform(call) { () async throws(APIError) in try await self.path(call) }
     }
 
     /// The same along another path.
+    @inline(__always)
     func perform<E: Endpoint>(
         _ call: ActiveCall<E>, along path: () async throws(APIError) -> APIResponse<E.Output>
     ) async throws(APIError) -> APIResponse<E.Output> {
@@ -89,6 +91,7 @@ extension APIClient {
     }
 
     /// Sends a request through the stages. Cancelling the task closes the wire.
+    @inline(__always)
     func exchange<E: Endpoint>(
         _ request: HTTPRequest, for call: ActiveCall<E>
     ) async throws(APIError) -> Exchange {

@@ -20,6 +20,7 @@ extension APIClient {
     }
 
     /// The request path, from the business layer to the wire and back.
+    @inline(__always)
     func path<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
         let request = try prepare(call)  // validate → common parameters → encode → URL, headers, body
         let exchange = try await exchange(request, for: call)  // the stages in Pipeline.swift, then the transport

@@ -36,6 +36,7 @@ public struct Next: Sendable {
         Next(stages: stages, index: index, call: call)
     }
 
+    @inline(__always)
     public func callAsFunction(_ request: HTTPRequest) async throws -> Exchange {
         try call.checkNotCancelled()
         let next = Next(stages: stages, index: index + 1, call: call)

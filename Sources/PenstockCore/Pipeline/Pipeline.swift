@@ -19,6 +19,7 @@ struct Pipeline: Sendable {
         self.stages = stages
     }
 
+    @inline(__always)
     func callAsFunction(_ request: HTTPRequest, _ call: CallContext) async throws -> Exchange {
         try await Next(stages: stages, call: call)(request)
     }

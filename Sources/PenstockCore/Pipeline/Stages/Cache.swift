@@ -13,6 +13,7 @@ struct Cache: Interceptor {
     }
 
     /// - Returns: `nil` when a stored body could not be read.
+    @inline(__always)
     private func carryOut(_ plan: CachePlan, _ hop: CacheHop) async throws -> Exchange? {
         var answer: Exchange?
         for step in plan.steps {

@@ -3,12 +3,14 @@ import Foundation
 /// Makes answers of stored responses.
 extension CacheHop {
     /// - Returns: `nil` when the body is no longer there to be read.
+    @inline(__always)
     func exchange(for hit: CacheHit) async throws -> Exchange? {
         guard let stored = place(of: hit.stored) else { return nil }
         return try await exchange(for: hit, at: stored)
     }
 
     /// - Parameter stored: where the body is.
+    @inline(__always)
     func exchange(
         for hit: CacheHit, at stored: StoredResponse, status: CacheStatus? = nil, from source: ResponseSource? = nil
     ) async throws -> Exchange? {
@@ -34,6 +36,7 @@ extension CacheHop {
         return exchange
     }
 
+    @inline(__always)
     private func body(of stored: StoredResponse, _ bytes: Range<Int>) async -> Data? {
         var body = stored.body
         if body == nil { body = await access.store.body(of: stored) }

@@ -2,6 +2,7 @@ import Foundation
 
 /// Sends what the cache wants to be sent, and makes of the response what HTTP says.
 extension CacheHop {
+    @inline(__always)
     func send(_ exchange: CacheExchange) async throws -> Exchange {
         let sent = call.streams && exchange.validation?.purpose == .complete ? plain(exchange.reason) : exchange
         if isShareable(sent), let answer = try await shared(sent) { return answer }
@@ -59,6 +60,7 @@ extension CacheHop {
         return try await withoutHits().send(plain(answer.sent.reason))
     }
 
+    @inline(__always)
     private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async -> Exchange {
         if !reception.updates.isEmpty { await apply(reception.updates) }
         var exchange = answer.exchange

@@ -19,6 +19,7 @@ extension CacheHop {
     }
 
     /// What is to be stored of a response; `nil` when nothing is.
+    @inline(__always)
     func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async -> CacheFill? {
         let exchange = answer.exchange
         let ticket = answer.flight?.ticket ?? ticket
@@ -41,6 +42,7 @@ extension CacheHop {
         }
     }
 
+    @inline(__always)
     private func body(of insertion: CacheInsertion, _ received: Data) async -> Data? {
         if insertion.received == 0..<received.count { return received }
         var body = Data()

@@ -29,6 +29,7 @@ final class CacheHop: Sendable {
     var lane: CacheLane { stage.lane }
 
     /// `nil` when the request is none of the cache's business.
+    @inline(__always)
     static func find(
         _ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache
     ) async -> CacheHop? {

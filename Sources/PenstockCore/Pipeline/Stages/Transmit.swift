@@ -24,12 +24,14 @@ struct Transmit: Interceptor {
         }
     }
 
+    @inline(__always)
     private func perform(
         _ exchange: TransportRequest, _ call: CallContext
     ) async throws(TransportError) -> Exchange {
         answered(exchange.request, try await transport.perform(exchange), call)
     }
 
+    @inline(__always)
     private func open(_ exchange: TransportRequest, _ call: CallContext) async throws(TransportError) -> Exchange {
         answered(exchange.request, try await transport.open(exchange), call)
     }
