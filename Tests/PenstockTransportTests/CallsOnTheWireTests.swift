@@ -95,31 +95,6 @@ import Testing
         }
     }
 
-    /// In a process of its own, whose threads are nobody else's. URLSession's threads are the platform's business.
-    @Test("A thousand calls that wait grow no threads", .covers("S3.39"))
-    func waitingCostsNoThread() async throws {
-        await #expect(processExitsWith: .success) {
-            let transport = TransportUnderTest("libcurl") { _ in CurlTransport() }
-            try await Shop.run(transport, answering: { _ in .hold }) { server, client in
-                client.start(Held())
-                try await server.waitForRequests(count: 1)
-                let before = Self.clientThreads(server)
-                let calls = (0..<1_000).map { _ in client.start(Held()) }
-                try await server.waitForRequests(count: 1_001, limit: .seconds(30))
-                let grown = Self.clientThreads(server) - before
-                #expect(grown <= 4, "two for the cores, and what Foundation keeps for itself")
-                client.cancelAll()
-                for call in calls { _ = await call.result }
-            }
-        }
-    }
-
-    /// Threads of this process that are not the server's, which has one for each connection.
-    private static func clientThreads(_ server: LoopbackServer) -> Int {
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
-        return all - server.openConnectionCount
-    }
-
     /// Returns once `received` has stayed the same while the server gave a hundred bytes more.
     private static func waitForStillness(of received: Locked<Int>, behind given: Locked<Int>) async throws {
         var (seen, start) = (received.withLock { $0 }, given.withLock { $0 })

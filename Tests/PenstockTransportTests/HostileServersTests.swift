@@ -114,49 +114,6 @@ struct HostileServersTests {
         }
     }
 
-    /// In a process of its own, whose memory is nobody else's.
-    @Test("Headers without end take no memory", .covers("H7"))
-    func headersTakeNoMemory() async throws {
-        await #expect(processExitsWith: .success) {
-            let server = try LoopbackServer { request in
-                let line = Data(
-                    "X-Field: \(String(repeating: "v", count: request.path == "/long" ? 8_000 : 10))\r\n".utf8)
-                return .raw(Data("HTTP/1.1 200 OK\r\n".utf8), ending: .hold).followed { _ in line }
-            }
-            defer { server.stop() }
-            let transport = CurlTransport()
-            for round in 0..<40 {
-                let url = try server.url.resolving(round.isMultiple(of: 2) ? "/long" : "/many")
-                await #expect(throws: TransportError.self) {
-                    try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url)))
-                }
-                if round == 9 { Resources.shared.note() }
-            }
-            #expect(Resources.shared.grownMemory < 2 << 20)
-            await transport.shutdown()
-        }
-    }
-
-    /// In a process of its own, whose descriptors and threads are nobody else's.
-    @Test("Servers that stop leave no descriptor and no thread behind", .covers("H13"))
-    func stallsLeaveNothing() async throws {
-        await #expect(processExitsWith: .success) {
-            for round in 0..<3 {
-                await withTaskGroup(of: Void.self) { group in
-                    for rule in TransportConformance.stalls {
-                        group.addTask {
-                            await #expect(throws: Never.self) { try await rule.run { _ in CurlTransport() } }
-                        }
-                    }
-                }
-                if round == 0 { Resources.shared.note() }
-            }
-            await Resources.shared.settle()
-            #expect(Resources.shared.grownDescriptors <= 0)
-            #expect(Resources.shared.grownThreads <= 4, "what Foundation and the tasks' own pool keep")
-        }
-    }
-
     /// The authority's file must be there for as long as it is trusted.
     private static func secureServer(
         onConnect: @escaping @Sendable (Int) -> LoopbackServer.ConnectionFault? = { _ in nil },
@@ -166,38 +123,5 @@ struct HostileServersTests {
         let server = try LoopbackServer(
             .init(tls: .init(try authority.issue())), onConnect: onConnect, handler: handler)
         return (server, authority)
-    }
-}
-
-/// What this process holds, against an earlier moment.
-private final class Resources: Sendable {
-    static let shared = Resources()
-
-    private let noted = Locked((memory: 0, descriptors: 0, threads: 0))
-
-    func note() {
-        noted.withLock { $0 = (Self.memory, Self.count("fd"), Self.count("task")) }
-    }
-
-    /// Gives what is about to be closed the time to be.
-    func settle() async {
-        let end = ContinuousClock.now + .seconds(10)
-        while grownDescriptors > 0 || grownThreads > 4, ContinuousClock.now < end {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-    }
-
-    /// Resident, in bytes.
-    var grownMemory: Int { Self.memory - noted.withLock(\.memory) }
-    var grownDescriptors: Int { Self.count("fd") - noted.withLock(\.descriptors) }
-    var grownThreads: Int { Self.count("task") - noted.withLock(\.threads) }
-
-    private static func count(_ folder: String) -> Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count) ?? 0
-    }
-
-    private static var memory: Int {
-        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4_096 } ?? 0
     }
 }

@@ -1,0 +1,116 @@
+import Foundation
+import PenstockCore
+import PenstockCurl
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// What must have a process to itself, because it measures what the process holds.
+///
+/// Run apart from all other tests: whoever waits for such a process blocks the threads that every task needs.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct OwnProcessTests {
+    @Test("Headers without end take no memory", .covers("H7"))
+    func headersTakeNoMemory() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer { request in
+                let line = Data(
+                    "X-Field: \(String(repeating: "v", count: request.path == "/long" ? 8_000 : 10))\r\n".utf8)
+                return .raw(Data("HTTP/1.1 200 OK\r\n".utf8), ending: .hold).followed { _ in line }
+            }
+            defer { server.stop() }
+            let transport = CurlTransport()
+            for round in 0..<40 {
+                let url = try server.url.resolving(round.isMultiple(of: 2) ? "/long" : "/many")
+                await #expect(throws: TransportError.self) {
+                    try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url)))
+                }
+                if round == 9 { Resources.shared.note() }
+            }
+            #expect(Resources.shared.grownMemory < 2 << 20)
+            await transport.shutdown()
+        }
+    }
+
+    @Test("Servers that stop leave no descriptor and no thread behind", .covers("H13"))
+    func stallsLeaveNothing() async throws {
+        await #expect(processExitsWith: .success) {
+            for round in 0..<3 {
+                await withTaskGroup(of: Void.self) { group in
+                    for rule in TransportConformance.stalls {
+                        group.addTask {
+                            await #expect(throws: Never.self) { try await rule.run { _ in CurlTransport() } }
+                        }
+                    }
+                }
+                if round == 0 { Resources.shared.note() }
+            }
+            await Resources.shared.settle()
+            #expect(Resources.shared.grownDescriptors <= 0)
+            #expect(Resources.shared.grownThreads <= 4, "what Foundation and the tasks' own pool keep")
+        }
+    }
+
+    /// URLSession's threads are the platform's business.
+    @Test("A thousand calls that wait grow no threads", .covers("S3.39"))
+    func waitingCostsNoThread() async throws {
+        await #expect(processExitsWith: .success) {
+            let transport = TransportUnderTest("libcurl") { _ in CurlTransport() }
+            try await Shop.run(transport, answering: { _ in .hold }) { server, client in
+                client.start(Held())
+                try await server.waitForRequests(count: 1)
+                let before = Self.clientThreads(server)
+                let calls = (0..<1_000).map { _ in client.start(Held()) }
+                try await server.waitForRequests(count: 1_001, limit: .seconds(30))
+                let grown = Self.clientThreads(server) - before
+                #expect(grown <= 4, "two for the cores, and what Foundation keeps for itself")
+                client.cancelAll()
+                for call in calls { _ = await call.result }
+            }
+        }
+    }
+
+    /// Threads of this process that are not the server's, which has one for each connection.
+    private static func clientThreads(_ server: LoopbackServer) -> Int {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+        return all - server.openConnectionCount
+    }
+
+    private struct Held: Endpoint {
+        typealias Output = Data
+        var route: Route { .get("/held") }
+    }
+}
+
+/// What this process holds, against an earlier moment.
+private final class Resources: Sendable {
+    static let shared = Resources()
+
+    private let noted = Locked((memory: 0, descriptors: 0, threads: 0))
+
+    func note() {
+        noted.withLock { $0 = (Self.memory, Self.count("fd"), Self.count("task")) }
+    }
+
+    /// Gives what is about to be closed the time to be.
+    func settle() async {
+        let end = ContinuousClock.now + .seconds(10)
+        while grownDescriptors > 0 || grownThreads > 4, ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Resident, in bytes.
+    var grownMemory: Int { Self.memory - noted.withLock(\.memory) }
+    var grownDescriptors: Int { Self.count("fd") - noted.withLock(\.descriptors) }
+    var grownThreads: Int { Self.count("task") - noted.withLock(\.threads) }
+
+    private static func count(_ folder: String) -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count) ?? 0
+    }
+
+    private static var memory: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4_096 } ?? 0
+    }
+}
