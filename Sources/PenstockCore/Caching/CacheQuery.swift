@@ -26,10 +26,14 @@ public struct CacheQuery: Sendable {
         self.key = key
         self.candidates = candidates
         self.policy = policy
-        control = RequestControl(request.fields)
-        preconditions = Preconditions(request.fields)
-        range = ByteRange.field(request)
+        // Most requests have none of the fields that are read here.
+        let isPlain = request.fields.first(of: Self.directing) == nil
+        control = isPlain ? RequestControl() : RequestControl(request.fields)
+        preconditions = isPlain ? Preconditions() : Preconditions(request.fields)
+        range = isPlain ? .whole : ByteRange.field(request)
     }
+
+    private static let directing: HTTPFieldNames = conditions + [.cacheControl, .pragma]
 
     /// Whether what is stored may answer the request's method at all: GET and HEAD, and what the app declared a read.
     var isReadable: Bool {

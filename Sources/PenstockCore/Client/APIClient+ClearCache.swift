@@ -18,7 +18,7 @@ extension APIClient {
     @discardableResult
     public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions? = nil) async throws(APIError) -> Bool {
         let call = begin(endpoint, options, in: nil, isSilent: true)
-        defer { shared.calls.remove(call.context) }
+        defer { shared.calls.remove(call.context, at: call.place) }
         let request = try prepare(call)
         let partition = call.context.partition
         guard let key = CacheKey(request, partition: partition, policy: call.context.settings.cache) else {

@@ -4,7 +4,9 @@ final class ActiveCall<E: Endpoint>: Sendable {
     let context: CallContext
     /// `nil` for a service that the client does not know.
     let runtime: ServiceRuntime?
-    let scope: WeakScope?
+    /// Where it is in the client's table.
+    let place: CallTable.Place
+    private let scope: WeakScope?
     /// All levels in one: the call's options over the endpoint's, the service's and the client's.
     let resolved: ResolvedOptions
     /// What this one call wants different of what it carries.
@@ -12,28 +14,36 @@ final class ActiveCall<E: Endpoint>: Sendable {
     let endpoint: E
 
     init(
-        _ endpoint: E, _ context: CallContext, own: CallOptions?, resolved: ResolvedOptions, runtime: ServiceRuntime?,
-        scope: WeakScope?
+        _ endpoint: E, _ context: CallContext, at place: CallTable.Place, own: CallOptions?, resolved: ResolvedOptions,
+        runtime: ServiceRuntime?, scope: WeakScope?
     ) {
         self.endpoint = endpoint
         self.context = context
+        self.place = place
         self.own = own
         self.resolved = resolved
         self.runtime = runtime
         self.scope = scope
     }
+
+    /// Its scope need not end it any more.
+    func leaveScope() {
+        scope?.remove(context)
+    }
 }
 
-/// A scope that a call does not keep alive.
+/// A scope that a call does not keep alive, and the call's place in it.
 struct WeakScope: Sendable {
     private weak let scope: CallScope?
+    private let place: CallTable.Place
 
-    init(_ scope: CallScope) {
+    init(_ scope: CallScope, _ call: CallContext) {
         self.scope = scope
+        place = scope.add(call)
     }
 
     func remove(_ call: CallContext) {
-        scope?.remove(call)
+        scope?.remove(call, at: place)
     }
 }
 
@@ -59,10 +69,9 @@ extension APIClient {
             environment: resolved.options.environment ?? environment, identity: configuration.identity(),
             options: resolved, control: control, time: configuration.time, sink: isSilent ? nil : configuration.events,
             streams: streams, isRefresh: isRefresh)
-        shared.calls.add(context)
-        scope?.add(context)
         return ActiveCall(
-            endpoint, context, own: options, resolved: resolved, runtime: runtime, scope: scope.map(WeakScope.init))
+            endpoint, context, at: shared.calls.add(context), own: options, resolved: resolved, runtime: runtime,
+            scope: scope.map { WeakScope($0, context) })
     }
 
     /// Runs a call to its end, and tells of the end once.
@@ -80,12 +89,12 @@ extension APIClient {
         context.emitStart()
         do throws(APIError) {
             let response = try await path()
-            isOver(context)
+            isOver(call)
             try context.checkNotCancelled()
             context.emit(.callEnded(.success))
             return response
         } catch {
-            isOver(context)
+            isOver(call)
             throw ended(error, call)
         }
     }
@@ -126,10 +135,10 @@ extension APIClient {
     }
 
     /// Takes a call off the table. A task that was cancelled has cancelled its call, also while nothing was on the wire.
-    private func isOver(_ context: CallContext) {
-        if Task.isCancelled { context.cancel(.requested) }
-        shared.calls.remove(context)
-        context.hasEnded()
+    private func isOver<E: Endpoint>(_ call: ActiveCall<E>) {
+        if Task.isCancelled { call.context.cancel(.requested) }
+        shared.calls.remove(call.context, at: call.place)
+        call.context.hasEnded()
     }
 
     /// Tells of a call's end. Nothing but `cancelled` comes out of a cancelled call; every other error is completed and

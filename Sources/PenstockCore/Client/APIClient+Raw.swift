@@ -22,7 +22,7 @@ extension APIClient {
     ) async throws(APIError) -> APIResponse<Data> {
         let runtime = ServiceRuntime(Service(.unnamed, [:]), configuration, transport, cache)
         let call = begin(RawRequest(method: request.method), options, in: scope, runtime: runtime)
-        defer { call.scope?.remove(call.context) }
+        defer { call.leaveScope() }
         return try await perform(call) { () async throws(APIError) in
             let complete = try completed(request, for: call)
             let exchange = try await self.exchange(complete, for: call)

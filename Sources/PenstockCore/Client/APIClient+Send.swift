@@ -15,7 +15,7 @@ extension APIClient {
         for endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<E.Output> {
         let call = begin(endpoint, options, in: scope)
-        defer { call.scope?.remove(call.context) }
+        defer { call.leaveScope() }
         return try await perform(call)
     }
 

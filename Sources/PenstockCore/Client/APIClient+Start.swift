@@ -121,7 +121,7 @@ extension APIClient {
             feed.end(with: result)
             await deliver(context, result)
             // Only now: a scope that goes before the delivery must still find the call.
-            active.scope?.remove(context)
+            active.leaveScope()
             return result
         }
         context.runs(in: task)

@@ -65,8 +65,8 @@ extension APIClient {
     }
 
     private func remove<E: Endpoint>(_ call: ActiveCall<E>) {
-        shared.calls.remove(call.context)
-        call.scope?.remove(call.context)
+        shared.calls.remove(call.context, at: call.place)
+        call.leaveScope()
         call.context.hasEnded()
     }
 }

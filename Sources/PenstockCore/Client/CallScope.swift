@@ -25,11 +25,11 @@ public final class CallScope: Sendable {
     /// How many of its calls are under way.
     public var callCount: Int { calls.count }
 
-    func add(_ call: CallContext) {
+    func add(_ call: CallContext) -> CallTable.Place {
         calls.add(call)
     }
 
-    func remove(_ call: CallContext) {
-        calls.remove(call)
+    func remove(_ call: CallContext, at place: CallTable.Place) {
+        calls.remove(call, at: place)
     }
 }

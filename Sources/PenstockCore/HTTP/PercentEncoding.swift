@@ -24,8 +24,9 @@ package enum PercentEncoding {
     /// Undoes the escapes of unreserved characters and writes the others in capitals, as equal URLs may differ in both
     /// (RFC 3986 §6.2.2).
     package static func normalised(_ text: String) -> String {
+        // Most texts have no escape, and need no copy to be looked through.
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)
-        guard bytes.contains(UInt8(ascii: "%")) else { return text }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var index = 0

@@ -3,13 +3,16 @@ import Foundation
 /// The conditions a caller's request carries, and which of them a cache may evaluate (RFC 9111 §4.3.2).
 struct Preconditions {
     /// Members of `If-None-Match`; `nil` when there is none.
-    let noneMatch: [EntityTag]?
+    private(set) var noneMatch: [EntityTag]?
     /// `If-None-Match: *`.
-    let isAnyMatch: Bool
-    private let modifiedSince: String?
-    private let ifRange: String?
+    private(set) var isAnyMatch = false
+    private var modifiedSince: String?
+    private var ifRange: String?
     /// `If-Match` and `If-Unmodified-Since` are for the origin server alone.
-    let isForOrigin: Bool
+    private(set) var isForOrigin = false
+
+    /// Of a request without conditions.
+    init() {}
 
     init(_ fields: HTTPFields) {
         let tags = fields.values(of: .ifNoneMatch)

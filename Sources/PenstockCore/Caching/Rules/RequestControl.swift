@@ -18,6 +18,9 @@ struct RequestControl {
     /// Seconds.
     var staleIfError: Int?
 
+    /// Of a request that asks for nothing.
+    init() {}
+
     init(_ fields: HTTPFields) {
         let lines = fields.values(of: .cacheControl)
         // §5.4: Pragma counts only where there is no Cache-Control.

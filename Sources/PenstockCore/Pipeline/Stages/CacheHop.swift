@@ -61,7 +61,7 @@ final class CacheHop: Sendable {
 
     func plan() -> CachePlan {
         let plan = query.plan(now: call.time.date())
-        if let status = plan.status { call.emit(.cacheDecided(plan.reason, status)) }
+        if let first = plan.steps.first { call.emit(.cacheDecided(plan.reason, CacheStatus(of: first))) }
         return plan
     }
 
@@ -82,14 +82,13 @@ final class CacheHop: Sendable {
     }
 }
 
-extension CachePlan {
-    /// How the first step is told.
-    fileprivate var status: CacheStatus? {
-        switch steps.first {
-        case .deliver(let hit): CacheStatus(hit)
-        case .send(let exchange), .refresh(let exchange): CacheStatus(exchange)
-        case .refuse(let reason): CacheStatus(.refuse(reason))
-        case nil: nil
+extension CacheStatus {
+    /// How the first step of a plan is told.
+    fileprivate init(of step: CachePlan.Step) {
+        switch step {
+        case .deliver(let hit): self.init(hit)
+        case .send(let exchange), .refresh(let exchange): self.init(exchange)
+        case .refuse(let reason): self.init(.refuse(reason))
         }
     }
 }

@@ -1,0 +1,46 @@
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+@Suite struct CallTableTests {
+    private let client = APIClient(.init(services: [.shop()]), transport: StubTransport { _ in .tea(1) })
+    private let table = CallTable()
+
+    private func makeCall() -> CallContext {
+        client.begin(Tea(), nil, in: nil, isSilent: true).context
+    }
+
+    @Test func `a call that has gone leaves its place to another, and cannot take that one off`() {
+        let (first, second) = (makeCall(), makeCall())
+        let place = table.add(first)
+        table.remove(first, at: place)
+        let same = table.add(second)
+        table.remove(first, at: place)
+        #expect(table.count == 1)
+        table.remove(second, at: same)
+        #expect(table.count == 0)
+    }
+
+    @Test func `those are cancelled that match and have not gone`() {
+        let calls = (0..<5).map { _ in makeCall() }
+        let places = calls.map(table.add)
+        table.remove(calls[1], at: places[1])
+        table.cancel { $0.id != calls[3].id }
+        #expect(calls.map(\.isCancelled) == [true, false, true, false, true])
+        #expect(table.count == 4)
+    }
+
+    @Test func `a crowd that has gone leaves an empty table, and its places mean nothing any more`() {
+        let call = makeCall()
+        let places = (0..<2_000).map { _ in table.add(call) }
+        for place in places { table.remove(call, at: place) }
+        #expect(table.count == 0)
+        let last = table.add(call)
+        for place in places.dropFirst() { table.remove(call, at: place) }
+        #expect(table.count == 1)
+        table.remove(call, at: last)
+        #expect(table.count == 0)
+    }
+}
