@@ -23,12 +23,9 @@ extension ResponseDecoding where Output: Decodable {
                 }
             }
             let (head, located) = try payload.opened(Output.self, session: session)
-            let content = payload.content(under: envelope, options)
-            do throws(APIError) {
-                let value = try JSONReading.value(of: located.output, session: session)
-                return Opened(head, payload: content, value: value, notes: session.notes)
-            } catch {
-                return Opened(head, payload: content) { () throws(APIError) in throw error }
+            let output = Result { () throws(APIError) in try JSONReading.value(of: located.output, session: session) }
+            return Opened(head, payload: payload.content(under: envelope, options)) { () throws(APIError) in
+                try (output.get(), session.notes)
             }
         }
     }
@@ -37,7 +34,7 @@ extension ResponseDecoding where Output: Decodable {
 extension ResponseDecoding where Output == Data {
     /// The bytes as they came. No envelope is looked for; use ``payload`` when the service's envelope is to be checked.
     public static var data: ResponseDecoding {
-        ResponseDecoding { payload, _, _ in Opened(nil, payload: payload, value: payload.data) }
+        ResponseDecoding { payload, _, _ in Opened(nil, payload: payload) { (payload.data, []) } }
     }
 }
 

@@ -31,12 +31,7 @@ package struct Opened<Output: Sendable>: Sendable {
     package let message: String?
     /// The payload, its paths beginning at the envelope's data key: what validators and reformers get.
     package let payload: Payload
-    private let output: DecodedOutput
-
-    private enum DecodedOutput: Sendable {
-        case known(Output, [DecodingNote])
-        case pending(@Sendable () throws(APIError) -> (value: Output, notes: [DecodingNote]))
-    }
+    private let resolve: @Sendable () throws(APIError) -> (value: Output, notes: [DecodingNote])
 
     init(
         _ head: Envelope.Head?, payload: Payload,
@@ -45,24 +40,13 @@ package struct Opened<Output: Sendable>: Sendable {
         code = head?.code
         message = head?.message
         self.payload = payload
-        output = .pending(resolve)
-    }
-
-    /// With an output that is there already: no closure has to carry it.
-    init(_ head: Envelope.Head?, payload: Payload, value: Output, notes: [DecodingNote] = []) {
-        code = head?.code
-        message = head?.message
-        self.payload = payload
-        output = .known(value, notes)
+        self.resolve = resolve
     }
 
     /// The output, and the properties that took their defaults; the first hundred.
     ///
     /// - Throws: ``APIError/Kind/decoding(path:reason:)``.
     package func decoded() throws(APIError) -> (value: Output, notes: [DecodingNote]) {
-        switch output {
-        case .known(let value, let notes): (value, notes)
-        case .pending(let resolve): try resolve()
-        }
+        try resolve()
     }
 }

@@ -25,7 +25,8 @@ package enum PercentEncoding {
     /// (RFC 3986 §6.2.2).
     package static func normalised(_ text: String) -> String {
         // Most texts have no escape, and need no copy to be looked through.
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { !$0.contains(UInt8(ascii: "%")) }
+        guard isPlain != true else { return text }
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)

@@ -2,28 +2,34 @@ import Foundation
 
 /// Sends what the cache wants to be sent, and makes of the response what HTTP says.
 extension CacheHop {
-    @inline(__always)
-    func send(_ exchange: CacheExchange) async throws -> Exchange {
-        let sent = call.streams && exchange.validation?.purpose == .complete ? plain(exchange.reason) : exchange
+    func send(_ exchange: Boxed<CacheExchange>) async throws -> Exchange {
+        let sent = toSend(exchange)
         if isShareable(sent), let answer = try await shared(sent) { return answer }
         let time = call.time.date()
         let answer: Exchange
         do {
-            answer = try await next(sent.request)
+            answer = try await next(sent.value.request)
         } catch {
             return try await failed(error, sent)
         }
         return try await receive(CacheAnswer(answer, to: sent, at: time))
     }
 
-    private func plain(_ reason: CacheReason) -> CacheExchange {
-        CacheExchange(request: query.request, validation: nil, reason: reason, mayFallBack: false)
+    /// A part that is missing is of no use to who reads a stream.
+    @inline(never)
+    private func toSend(_ exchange: Boxed<CacheExchange>) -> Boxed<CacheExchange> {
+        call.streams && exchange.value.validation?.purpose == .complete ? plain(exchange.value.reason) : exchange
+    }
+
+    private func plain(_ reason: CacheReason) -> Boxed<CacheExchange> {
+        Boxed(CacheExchange(request: query.request, validation: nil, reason: reason, mayFallBack: false))
     }
 
     // MARK: No response
 
-    func failed(_ error: any Error, _ sent: CacheExchange) async throws -> Exchange {
-        guard sent.mayFallBack, let failure = error as? APIError, failure.isDisconnection, !call.isCancelled,
+    @inline(never)
+    func failed(_ error: any Error, _ sent: Boxed<CacheExchange>) async throws -> Exchange {
+        guard sent.value.mayFallBack, let failure = error as? APIError, failure.isDisconnection, !call.isCancelled,
             !Task.isCancelled, let hit = query.fallback(for: .disconnected, now: call.time.date())
         else { throw error }
         call.emit(.cacheDecided(hit.reason, CacheStatus(hit)))
@@ -42,8 +48,9 @@ extension CacheHop {
             requestTime: answer.time, responseTime: call.time.date())
     }
 
+    @inline(never)
     func receive(_ answer: CacheAnswer) async throws -> Exchange {
-        let reception = query.receive(arrival(of: answer), for: answer.sent.validation)
+        let reception = query.receive(arrival(of: answer), for: answer.sent.value.validation)
         if !reception.invalidations.isEmpty {
             await access.invalidate(reception.invalidations, in: call.partition)
         }
@@ -57,7 +64,7 @@ extension CacheHop {
     /// A second answer that is no answer either is the caller's.
     private func sendAgain(_ answer: CacheAnswer) async throws -> Exchange {
         answer.exchange.content?.discard()
-        return try await withoutHits().send(plain(answer.sent.reason))
+        return try await withoutHits().send(plain(answer.sent.value.reason))
     }
 
     @inline(__always)
@@ -129,7 +136,7 @@ extension APIError {
 /// What came of a request that the cache sent.
 struct CacheAnswer: Sendable {
     let exchange: Exchange
-    let sent: CacheExchange
+    let sent: Boxed<CacheExchange>
     /// When the request was made.
     let time: Date
     /// Where other calls got the same.
@@ -137,8 +144,10 @@ struct CacheAnswer: Sendable {
     /// Whether the request was this call's own.
     let leads: Bool
 
-    init(_ exchange: Exchange, to sent: CacheExchange, at time: Date, in flight: CacheFlight? = nil, leads: Bool = true)
-    {
+    init(
+        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, in flight: CacheFlight? = nil,
+        leads: Bool = true
+    ) {
         self.exchange = exchange
         self.sent = sent
         self.time = time
@@ -148,7 +157,7 @@ struct CacheAnswer: Sendable {
 
     /// How the cache handled it.
     var status: CacheStatus {
-        var status = CacheStatus(sent)
+        var status = CacheStatus(sent.value)
         status.forwardStatus = exchange.response.status
         status.isCollapsed = !leads
         return status

@@ -2,19 +2,21 @@
 extension CacheHop {
     /// Validations, and what is loaded because nothing fresh was stored. A policy that always asks the server wants an
     /// answer of its own.
-    func isShareable(_ sent: CacheExchange) -> Bool {
+    @inline(never)
+    func isShareable(_ sent: Boxed<CacheExchange>) -> Bool {
         guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended else {
             return false
         }
-        guard let validation = sent.validation else { return query.policy.mode == .http && query.bypass == nil }
+        guard let validation = sent.value.validation else { return query.policy.mode == .http && query.bypass == nil }
         return validation.purpose == .validate
     }
 
     /// - Returns: `nil` when the call must send a request of its own.
-    func shared(_ sent: CacheExchange) async throws -> Exchange? {
-        let purpose = CacheFlight.Purpose(query.key, sent.request.fields, lane)
+    @inline(never)
+    func shared(_ sent: Boxed<CacheExchange>) async throws -> Exchange? {
+        let purpose = CacheFlight.Purpose(query.key, sent.value.request.fields, lane)
         let (flight, leads) = access.flights.flight(for: purpose, where: isUsable) {
-            CacheFlight(purpose, sent.request, call, ticket)
+            CacheFlight(purpose, sent.value.request, call, ticket)
         }
         if leads { flight.start(next, in: access.flights) } else { tellOfJoining(sent) }
         guard let outcome = await flight.outcome(for: call, leads: leads) else {
@@ -29,10 +31,10 @@ extension CacheHop {
         }
     }
 
-    private func tellOfJoining(_ sent: CacheExchange) {
-        var status = CacheStatus(sent)
+    private func tellOfJoining(_ sent: Boxed<CacheExchange>) {
+        var status = CacheStatus(sent.value)
         status.isCollapsed = true
-        call.emit(.cacheDecided(sent.reason, status))
+        call.emit(.cacheDecided(sent.value.reason, status))
     }
 
     /// What was asked before a change must not answer what is asked after it.
@@ -47,7 +49,7 @@ extension CacheHop {
         let arrival = arrival(of: answer)
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
         let variant = CacheVariant(response: arrival.fields, request: flight.request.fields)
-        return variant.matches(answer.sent.request.fields)
+        return variant.matches(answer.sent.value.request.fields)
     }
 
     /// Another call's patience is not this one's.

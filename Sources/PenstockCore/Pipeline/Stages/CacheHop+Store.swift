@@ -32,13 +32,13 @@ extension CacheHop {
         return CacheFill(response: insertion.response, body: body, ticket: ticket, flight: answer.flight)
     }
 
-    private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: CacheExchange) -> Bool {
+    private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: Boxed<CacheExchange>) -> Bool {
         // The content of a redirect that is followed is not read.
         if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(answer.response) { return false }
         // A field that a stage below has set, a cookie for example, is not known when the next request is looked up.
         return insertion.response.variant.selectors.allSatisfy { selector in
             let name = HTTPFieldName(selector.name)
-            return answer.request.fields.combined(name) == sent.request.fields.combined(name)
+            return answer.request.fields.combined(name) == sent.value.request.fields.combined(name)
         }
     }
 
