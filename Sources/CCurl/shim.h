@@ -2,7 +2,6 @@
 #define PENSTOCK_CCURL_SHIM_H
 
 #include <curl/curl.h>
-#include <stdbool.h>
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */
 
@@ -68,12 +67,6 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, l
 /* Callback data of a multi handle. */
 static inline CURLMcode ccurl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
     return curl_multi_setopt(multi, option, value);
-}
-
-/* Whether a response of HTTP/2 has begun, were it only with its status. */
-static inline bool ccurl_has_status(CURL *easy) {
-    struct curl_header *header = NULL;
-    return curl_easy_header(easy, ":status", 0, CURLH_PSEUDO, -1, &header) == CURLHE_OK;
 }
 
 /* Asked for each new TLS connection, with the TLS library's own object for its rules. */

@@ -36,7 +36,6 @@
                 ?? CurlErrors.kind(code, handle.easy, handle.message, isReadingHead: isReadingHead)
             let message =
                 code == CURLE_OK ? "the connection ended before the head of the response did" : handle.message
-            isRefused = isRefused || isLeftOut(code, handle.easy)
             return error(kind, message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
         }
 
@@ -54,14 +53,6 @@
             if isRefusedByProxy || isRefused { return .unprocessed }
             if head.hasBegun { return .answered }
             return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) != 0 ? .maybeProcessed : .unsent
-        }
-
-        /// Whether a server that took its leave left the stream out (RFC 9113 §6.8). libcurl has this code for a connection
-        /// that is over, with a stream that was closed and not by the server itself: refused for a GOAWAY, or because its
-        /// response was malformed, which then has begun. Where content was still to be sent there are other reasons.
-        private func isLeftOut(_ code: CURLcode, _ easy: UnsafeMutableRawPointer) -> Bool {
-            code == CURLE_HTTP2 && attempts == 1 && !head.hasBegun && !ccurl_has_status(easy)
-                && Int(ccurl_get_facts(easy).body_sent) >= order.request.body.length ?? .max
         }
 
         private var partialResponse: HTTPResponse? {
