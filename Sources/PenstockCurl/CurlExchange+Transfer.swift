@@ -9,6 +9,8 @@
         private static let maxReserve = 1 << 20
         /// Content that is read past rather than closing the connection.
         private static let maxSkipped = 64 << 10
+        /// Content that is handed over in one piece, at most.
+        private static let maxGathered = 128 << 10
 
         func connectionStarts(_ now: UInt64) {
             clock.connectionStarted(now)
@@ -63,7 +65,7 @@
             guard !isSuspended else { return Int(CURL_WRITEFUNC_PAUSE) }
             clock.received(bytes.count, now)
             if toSkip != nil { return skip(bytes.count) }
-            guard pipe == nil else { return passOn(bytes, now) }
+            guard pipe == nil else { return passOn(bytes) }
             guard bytes.count <= order.limits.bodyBytes - body.count else {
                 return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
             }
@@ -88,14 +90,33 @@
 
         // MARK: Content that is streamed, or not wanted
 
-        private func passOn(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            guard let pipe, pipe.offer({ Data(bytes) }) else {
+        private func passOn(_ bytes: UnsafeRawBufferPointer) -> Int {
+            guard let pipe, pipe.hasRoom(beside: gathered.count) else {
                 isHeldBack = true
                 clock.suspend()
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
+            gather(bytes)
             reportReceived(bytes.count)
             return bytes.count
+        }
+
+        /// libcurl cuts what it has received into pieces of 16 KiB. They are put together again: each piece that is handed
+        /// over costs its reader more than its bytes do.
+        private func gather(_ bytes: UnsafeRawBufferPointer) {
+            if gathered.isEmpty {
+                handle?.loop.hasGathered(self)
+                gathered = Data(capacity: bytes.count < CURL_MAX_WRITE_SIZE ? bytes.count : Self.maxGathered)
+            }
+            bytes.withMemoryRebound(to: UInt8.self) { gathered.append($0) }
+            if gathered.count > Self.maxGathered - Int(CURL_MAX_WRITE_SIZE) { handOver() }
+        }
+
+        /// Gives the reader what was gathered in this round.
+        func handOver() {
+            guard !gathered.isEmpty else { return }
+            pipe?.add(gathered)
+            gathered = Data()
         }
 
         /// What is left of the content is read past while it is short, so that the connection can be used again.
@@ -138,7 +159,8 @@
         func readBody(into buffer: UnsafeMutableRawBufferPointer, _ now: UInt64) -> Int {
             guard let source else { return 0 }
             guard !isSuspended else { return pauseReading() }
-            switch source.read(into: buffer) {
+            let size = min(buffer.count, pace.next(now))
+            switch source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])) {
             case .later:
                 return pauseReading()
             case .failed(let reason):

@@ -27,6 +27,7 @@
         @exclusivity(unchecked) var pool: CurlPool?
         @exclusivity(unchecked) var source: (any CurlBodySource)?
         @exclusivity(unchecked) var clock: CurlClock
+        @exclusivity(unchecked) var pace = CurlPace()
         @exclusivity(unchecked) var patience = CurlPatience()
         /// Since when it is held back, in nanoseconds; 0 for one that never was.
         @exclusivity(unchecked) var waitsSince: UInt64 = 0
@@ -35,6 +36,8 @@
 
         @exclusivity(unchecked) var head = CurlHead()
         @exclusivity(unchecked) var body = Data()
+        /// Content for the pipe, of this round.
+        @exclusivity(unchecked) var gathered = Data()
         /// Decided by a callback, in place of whatever libcurl makes of the callback's refusal.
         @exclusivity(unchecked) var failure: (kind: TransportError.Kind, message: String)?
         @exclusivity(unchecked) var progress = TransferProgress()
@@ -106,6 +109,7 @@
                 return
             }
             if case .success(let response) = result { complete(response) }
+            handOver()
             pipe?.end(result.map { _ in })
         }
 

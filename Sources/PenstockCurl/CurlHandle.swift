@@ -28,8 +28,11 @@
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// The pool outlives its handles.
         private unowned(unsafe) let pool: CurlPool
-        /// Large content in few, large pieces; a collected response is mostly smaller than libcurl's own 16 KiB.
-        private static let streamBuffer = 128 << 10
+        /// Whether it holds buffers larger than a handle that waits for its next exchange may keep.
+        @exclusivity(unchecked) private(set) var isLarge = false
+        /// Large content in few, large pieces; a collected response is mostly smaller than libcurl's own 16 KiB. Of memory
+        /// only what is received into it is taken.
+        private static let streamBuffer = 512 << 10
 
         /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. Before version 8.14, the end of a response is
         /// missed when the last bytes of one reading do not fit into the exchange's buffer behind its head, which 16 KiB
@@ -194,13 +197,13 @@
             headers.build(request.fields, hasBody: needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return }
-            needsReset = true
-            hint(buffer: Self.streamBuffer)
+            isLarge = true
+            hint(CURLOPT_BUFFERSIZE, Self.streamBuffer)
         }
 
         /// A handle that still holds a buffer keeps it.
-        private func hint(buffer bytes: Int) {
-            _ = ccurl_set_long(easy, CURLOPT_BUFFERSIZE, bytes)
+        private func hint(_ option: CURLoption, _ bytes: Int) {
+            _ = ccurl_set_long(easy, option, bytes)
         }
 
         /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
@@ -211,7 +214,7 @@
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
             guard isShared, !hasSharedBuffer, !CurlMultiplexing.isSound else { return }
             hasSharedBuffer = true
-            hint(buffer: Self.sharedBuffer)
+            hint(CURLOPT_BUFFERSIZE, Self.sharedBuffer)
         }
 
         private func setMethodAndBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {
@@ -236,6 +239,10 @@
         private func setUpload(_ source: any CurlBodySource) {
             let context = Unmanaged.passUnretained(self).toOpaque()
             set(CURLOPT_UPLOAD, 1)
+            if let length = source.length, length > CurlPace.least {
+                isLarge = true
+                hint(CURLOPT_UPLOAD_BUFFERSIZE, min(length, CurlPace.most))
+            }
             keep(ccurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length ?? -1)))
             keep(ccurl_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.read))
             keep(ccurl_set_pointer(easy, CURLOPT_READDATA, context))

@@ -23,6 +23,8 @@
         @exclusivity(unchecked) private var deadlines = CurlDeadlines()
         @exclusivity(unchecked) private var toPause: [CurlExchange] = []
         @exclusivity(unchecked) private var settled: [CurlExchange] = []
+        /// Those with content for their readers.
+        @exclusivity(unchecked) private var gathering: [CurlExchange] = []
         /// Those that were held back, and are no longer.
         @exclusivity(unchecked) private var admitted: [CurlExchange] = []
         private static let batch = 64
@@ -227,6 +229,7 @@
                 expire()
                 launchAdmitted()
             } while pools.values.contains { $0.timerMoment.map { $0 <= now } ?? false }
+            handOver()
             deliver()
             sweep()
         }
@@ -280,6 +283,17 @@
             exchange.settle(result)
             settled.append(exchange)
             if settled.count >= Self.batch { deliver() }
+        }
+
+        /// A piece of content has come for the reader of a stream.
+        func hasGathered(_ exchange: CurlExchange) {
+            gathering.append(exchange)
+        }
+
+        private func handOver() {
+            guard !gathering.isEmpty else { return }
+            for exchange in gathering { exchange.handOver() }
+            gathering.removeAll(keepingCapacity: true)
         }
 
         /// Tasks are resumed many at a time: each alone would wake a thread of the pool, which costs more than the

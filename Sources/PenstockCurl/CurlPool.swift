@@ -103,7 +103,7 @@
             lastUse = loop.now
             let isMultiplexed = handle.exchange?.head.version == .http2
             nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
-            let isSpent = handle.isSpent || (handle.exchange?.attempts ?? 0) > 1
+            let isSpent = handle.isSpent || handle.isLarge || (handle.exchange?.attempts ?? 0) > 1
             handle.noteUse(isMultiplexed: isMultiplexed)
             handle.clear()
             if isFree, handle.isSound, !isSpent, spare.count < Self.maxSpareHandles { spare.append(handle) }

@@ -7,7 +7,8 @@
 
     private let second: UInt64 = 1_000_000_000
 
-    /// How many connections are kept, and when quiet exchanges are looked at: as functions of the time.
+    /// How many connections are kept, when quiet exchanges are looked at, and how much of a body leaves at a time: as
+    /// functions of the time.
     @Suite struct PoolDecisionTests {
         @Test func aLullKeepsWhatTheMomentBeforeNeeded() {
             var limit = CurlIdleLimit()
@@ -50,6 +51,20 @@
             #expect(asked == [5, 15, 35, 75, 155, 315, 635, 1_275, 2_555, 3_835])
             #expect(!patience.isDue(5 * second, 5 * second).isDue)
             #expect(patience.isDue(5 * second, 5 * second + CurlNudges.delay).isDue)
+        }
+
+        @Test func aFastConnectionIsGivenLargerPieces() {
+            var pace = CurlPace()
+            let sizes = (0..<6).map { pace.next(second + $0 * 1_000_000) }
+            #expect(sizes == [1, 2, 4, 8, 8, 8].map { $0 * CurlPace.least })
+            #expect(CurlPace.most == 8 * CurlPace.least)
+        }
+
+        @Test func aConnectionThatBecomesSlowIsGivenSmallerPieces() {
+            var pace = CurlPace()
+            for _ in 0..<5 { _ = pace.next(second) }
+            let sizes = (1..<6).map { pace.next(second + $0 * 10_000_000) }
+            #expect(sizes == [4, 2, 1, 1, 1].map { $0 * CurlPace.least })
         }
 
         @Test func onlyExchangesThatShareConnectionsAreLookedAt() {

@@ -39,6 +39,21 @@
             #expect(answer.timings.responseStart != nil)
         }
 
+        @Test func contentThatCameTogetherIsReadTogether() async throws {
+            let content = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n"
+            let pieces = try await withServer(oneShot(Array(head.utf8) + content)) { transport, server in
+                let stream = try await transport.open(
+                    TransportRequest(HTTPRequest(method: .get, url: server.url())))
+                var pieces: [Data] = []
+                while let piece = try await stream.content.next() { pieces.append(piece) }
+                return pieces
+            }
+            #expect(pieces.reduce(Data(), +) == Data(content))
+            #expect(pieces.allSatisfy { $0.count <= 128 << 10 })
+            #expect(pieces.contains { $0.count > 16 << 10 }, "no piece is larger than what libcurl gives at a time")
+        }
+
         @Test func interimResponsesStayBelow() async throws {
             let answer = try await get(
                 "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nz")

@@ -18,8 +18,8 @@ public final class ContentPipe: Sendable {
     private let onDemand: @Sendable () -> Void
     private let state = Locked(State())
 
-    /// - Parameter onDemand: called by the reader, once after each time that ``offer(_:)`` or ``push(_:)`` gave `false`, when there is
-    ///   room again; must return at once.
+    /// - Parameter onDemand: called by the reader, once after each time that ``hasRoom(beside:)`` or ``push(_:)`` gave
+    ///   `false`, when there is room again; must return at once.
     public init(capacity: Int = 256 << 10, onDemand: @escaping @Sendable () -> Void) {
         self.capacity = capacity
         self.onDemand = onDemand
@@ -27,16 +27,19 @@ public final class ContentPipe: Sendable {
 
     // MARK: The transport's side
 
-    /// Adds a piece, which is made only when there is room for it.
+    /// Whether there is room for more.
     ///
-    /// - Returns: `false` when there is none: the piece is the transport's to keep.
-    public func offer(_ piece: () -> Data) -> Bool {
-        guard hasRoom() else { return false }
-        add(piece())
-        return true
+    /// - Parameter count: bytes that the transport is about to add. 0 by default.
+    /// - Returns: `false` when no more should come before `onDemand`.
+    public func hasRoom(beside count: Int = 0) -> Bool {
+        state.withLock { state in
+            state.isFull = state.byteCount + count >= capacity
+            return !state.isFull
+        }
     }
 
-    /// Adds a piece that cannot be kept elsewhere.
+    /// Adds a piece.
+    ///
     ///
     /// - Returns: `false` when no more should come before `onDemand`.
     public func push(_ piece: Data) -> Bool {
@@ -55,14 +58,8 @@ public final class ContentPipe: Sendable {
         reader?.resume()
     }
 
-    private func hasRoom() -> Bool {
-        state.withLock { state in
-            state.isFull = state.byteCount >= capacity
-            return !state.isFull
-        }
-    }
-
-    private func add(_ piece: Data) {
+    /// Adds a piece, if it is not empty.
+    public func add(_ piece: Data) {
         guard !piece.isEmpty else { return }
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as UnsafeContinuation<Void, Never>? }
