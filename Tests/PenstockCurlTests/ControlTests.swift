@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import PenstockCore
+    import PenstockTestSupport
     import Testing
 
     @testable import PenstockCurl
@@ -183,7 +184,7 @@
                 #expect(error.kind == .cancelled)
                 #expect(error.sendState == .maybeProcessed)
             }
-            #expect(try openSockets(to: server.port) == 0)
+            #expect(try openSockets(to: server.port).isEmpty)
             let error = try await failure(transport, order)
             #expect(error.kind == .cancelled)
             #expect(error.sendState == .unsent)

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import PenstockCore
+    import PenstockTestSupport
     import Testing
 
     @testable import PenstockCurl
@@ -224,7 +225,7 @@
             try await withServer(.answering(okay), .init(idleConnectionLifetime: .seconds(1))) { transport, server in
                 // On a slow machine its life may end between two exchanges.
                 try await until { try await transport.perform(get(server)).connection.isReused == true }
-                try await until { try openSockets(to: server.port) == 0 }
+                try await until { try openSockets(to: server.port).isEmpty }
                 let before = server.connections
                 #expect(try await transport.perform(get(server)).connection.isReused == false)
                 #expect(server.connections == before + 1)
@@ -267,7 +268,7 @@
         @Test func openConnectionsAreKeptAliveByTheSystem() async throws {
             try await withServer(.answering(okay)) { transport, server in
                 _ = try await transport.perform(get(server))
-                let options = try sockets(to: server.port).map { descriptor in
+                let options = try openSockets(to: server.port).map { descriptor in
                     var value: Int32 = 0
                     var length = socklen_t(MemoryLayout<Int32>.size)
                     getsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &value, &length)
@@ -413,7 +414,7 @@
         /// Sockets of ours whose peer at a port has closed its end: there is nothing to read, and the end of it.
         private func closedByPeer(_ port: UInt16) throws -> Int {
             var byte: UInt8 = 0
-            return try sockets(to: port).filter {
+            return try openSockets(to: port).filter {
                 recv($0, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
             }
             .count

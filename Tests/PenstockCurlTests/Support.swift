@@ -67,23 +67,6 @@
 
     let okay = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    /// Sockets of this process whose peer is the given port.
-    func openSockets(to port: UInt16) throws -> Int {
-        try sockets(to: port).count
-    }
-
-    func sockets(to port: UInt16) throws -> [Int32] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter {
-            var address = sockaddr_in()
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let descriptor = $0
-            let code = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
-            }
-            return code == 0 && UInt16(bigEndian: address.sin_port) == port
-        }
-    }
-
     /// Performs exchanges that need the loop to go around several times; what was posted before has been seen then.
     func goAround(_ transport: CurlTransport) async throws {
         try await withAnswering { server in

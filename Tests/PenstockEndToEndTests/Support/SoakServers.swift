@@ -40,7 +40,7 @@
         let secureDoor: LoopbackServer
 
         var all: [LoopbackServer] { [clear, session, secure, clearDoor, secureDoor] }
-        /// Those that see every connection end.
+        /// Those of libcurl alone, which closes every connection before its shutdown ends.
         var watched: [LoopbackServer] { [clear, secure, secureDoor] }
 
         init(_ plans: [SoakPlan]) throws {
@@ -64,15 +64,6 @@
                 return isSecure ? secure : plan.wire == .urlSession ? session : clear
             }
             return isSecure ? secureDoor : clearDoor
-        }
-
-        /// Connections of which a server cannot see the end: one that has stopped reading an upload finds the end only behind
-        /// what it does not read.
-        func hidden(from server: LoopbackServer, _ plans: [SoakPlan]) -> Int {
-            plans.count { plan in
-                let isStalled = plan.trouble.fault?.effect == .stall && plan.trouble.isInRequest
-                return isStalled && plan.request.count > 30_000 && self.server(for: plan).url == server.url
-            }
         }
 
         func stop() {
