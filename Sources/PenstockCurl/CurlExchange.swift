@@ -84,14 +84,18 @@
 
         // MARK: The task's side
 
-        /// The response; of a streamed exchange, its head.
-        func outcome(on loop: CurlLoop) async throws(TransportError) -> TransportResponse {
+        /// Has it performed, and waits for its ``outcome()``.
+        func run(on loop: CurlLoop) async {
             await withUnsafeContinuation { continuation in
                 self.continuation = continuation
                 guard !loop.perform(self) else { return }
                 self.continuation = nil
                 continuation.resume()
             }
+        }
+
+        /// The response; of a streamed exchange, its head.
+        func outcome() throws(TransportError) -> TransportResponse {
             _ = isDelivered.load(ordering: .acquiring)
             return try result.get()
         }

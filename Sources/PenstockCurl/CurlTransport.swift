@@ -48,59 +48,70 @@
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
         public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-            let loop = try running()
-            let work = try begin(exchange, on: loop)
-            defer { exchange.control.detach() }
-            var response = try await work.outcome(on: loop)
-            try CurlContent.decode(&response.response, of: exchange)
-            return response
+            let (work, loop) = try begin(exchange)
+            await work.run(on: loop)
+            return try response(of: work)
         }
 
         /// Performs one exchange as far as the head of its response.
         ///
         /// - Throws: as ``perform(_:)`` does.
         public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-            let loop = try running()
-            let work = try begin(exchange, on: loop, streams: true)
-            do throws(TransportError) {
-                let head = try await work.outcome(on: loop)
-                let content = try CurlContent(of: work, head.response)
-                return TransportStream(
-                    head.response, timings: head.timings, connection: head.connection, content: content)
-            } catch {
-                exchange.control.detach()
-                work.cancel()
-                throw error
-            }
+            let (work, loop) = try begin(exchange, streams: true)
+            await work.run(on: loop)
+            return try stream(of: work)
         }
 
         /// Makes the connection that an exchange would go over, and keeps it for the exchange.
         ///
         /// - Throws: what the exchange would, as far as its connection goes; nothing was sent.
         public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
-            let loop = try running()
-            let work = try begin(exchange, on: loop, connectsOnly: true)
-            defer { exchange.control.detach() }
-            _ = try await work.outcome(on: loop)
-        }
-
-        private func running() throws(TransportError) -> CurlLoop {
-            isRunning ? loop : try substitute.loop(like: loop)
-        }
-
-        private func begin(
-            _ exchange: TransportRequest, on loop: CurlLoop, streams: Bool = false, connectsOnly: Bool = false
-        ) throws(TransportError) -> CurlExchange {
-            try CurlRefusal.check(exchange.request)
-            try CurlProxy.check(exchange.proxy)
-            let work = CurlExchange(exchange, loop: loop, streams: streams, connectsOnly: connectsOnly)
-            guard exchange.control.attach(work) else { throw TransportError(.cancelled, sendState: .unsent) }
-            return work
+            let (work, loop) = try begin(exchange, connectsOnly: true)
+            await work.run(on: loop)
+            exchange.control.detach()
+            _ = try work.outcome()
         }
 
         public func shutdown() async {
             await loop.stop()
             await substitute.stop()
+        }
+
+        // MARK: What does not wait
+        // Each is out of line: a call that waits keeps room for all that the functions it is in may need.
+
+        @inline(never)
+        private func begin(
+            _ exchange: TransportRequest, streams: Bool = false, connectsOnly: Bool = false
+        ) throws(TransportError) -> (CurlExchange, CurlLoop) {
+            let loop = isRunning ? loop : try substitute.loop(like: loop)
+            try CurlRefusal.check(exchange.request)
+            try CurlProxy.check(exchange.proxy)
+            let work = CurlExchange(exchange, loop: loop, streams: streams, connectsOnly: connectsOnly)
+            guard exchange.control.attach(work) else { throw TransportError(.cancelled, sendState: .unsent) }
+            return (work, loop)
+        }
+
+        @inline(never)
+        private func response(of work: CurlExchange) throws(TransportError) -> TransportResponse {
+            work.order.control.detach()
+            var response = try work.outcome()
+            try CurlContent.decode(&response.response, of: work.order)
+            return response
+        }
+
+        @inline(never)
+        private func stream(of work: CurlExchange) throws(TransportError) -> TransportStream {
+            do throws(TransportError) {
+                let head = try work.outcome()
+                let content = try CurlContent(of: work, head.response)
+                return TransportStream(
+                    head.response, timings: head.timings, connection: head.connection, content: content)
+            } catch {
+                work.order.control.detach()
+                work.cancel()
+                throw error
+            }
         }
     }
 

@@ -14,7 +14,7 @@ public struct CacheQuery: Sendable {
     public let request: HTTPRequest
     public let key: CacheKey
     /// Everything that is stored under ``key``, in any order.
-    public let candidates: [CachedResponse]
+    public private(set) var candidates: [CachedResponse]
     public let policy: CachePolicy
 
     let control: RequestControl
@@ -31,6 +31,13 @@ public struct CacheQuery: Sendable {
         control = isPlain ? RequestControl() : RequestControl(request.fields)
         preconditions = isPlain ? Preconditions() : Preconditions(request.fields)
         range = isPlain ? .whole : ByteRange.field(request)
+    }
+
+    /// The same request with other candidates.
+    func among(_ candidates: [CachedResponse]) -> CacheQuery {
+        var query = self
+        query.candidates = candidates
+        return query
     }
 
     private static let directing: HTTPFieldNames = conditions + [.cacheControl, .pragma]

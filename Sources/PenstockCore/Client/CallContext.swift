@@ -125,10 +125,15 @@ extension CallContext {
 // MARK: Events
 
 extension CallContext {
-    @inline(never)
+    @inline(__always)
     func emit(_ event: @autoclosure () -> Event) {
-        guard isTold, let sink else { return }
-        sink.receive(event(), EventContext(call: id, elapsed: time.now() - started))
+        if isTold { tell(event) }
+    }
+
+    /// Out of line with the making of the event, for which a call that waits would keep room.
+    @inline(never)
+    private func tell(_ event: () -> Event) {
+        sink?.receive(event(), EventContext(call: id, elapsed: time.now() - started))
     }
 
     func emitStart() {
@@ -155,12 +160,8 @@ extension CallContext {
     }
 
     /// Runs a stage between its start and its end event.
+    @inline(__always)
     func stage<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
-        // Two functions, since a call that waits keeps room for all that its functions may need.
-        isTold ? try await told(stage, body) : try await body()
-    }
-
-    private func told<Result>(_ stage: APIError.Stage, _ body: () async throws -> Result) async throws -> Result {
         emit(.stageStarted(stage))
         do {
             let result = try await body()
@@ -173,10 +174,10 @@ extension CallContext {
     }
 
     /// The same for a stage that does not wait.
+    @inline(__always)
     func stage<Result>(
         _ stage: APIError.Stage, _ body: () throws(APIError) -> Result
     ) throws(APIError) -> Result {
-        guard isTold else { return try body() }
         emit(.stageStarted(stage))
         do throws(APIError) {
             let result = try body()

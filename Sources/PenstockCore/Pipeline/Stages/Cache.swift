@@ -1,43 +1,81 @@
+import Foundation
+
 /// Answers from what is stored, asks the server about it, and notes what may be stored (RFC 9111).
 struct Cache: Interceptor {
     let access: CacheAccess
     let lane = CacheLane()
 
-    /// What there is to do once everything stored has been looked at.
-    private enum Step: Sendable {
+    /// What there is to do next.
+    private enum Move: Sendable {
         case pass
         case answer(Exchange)
         case send(CacheHop, Boxed<CacheExchange>)
+        /// Nothing is decided before the store has been asked.
+        case find(CacheHop)
+        /// The answer needs a body that is not at hand.
+        case read(CacheReading)
+
+        var readsStore: Bool {
+            switch self {
+            case .pass, .answer, .send: false
+            case .find, .read: true
+            }
+        }
     }
 
+    /// Only what waits is asynchronous, and what waits for the store is a function of its own: a call that waits for the
+    /// server keeps no room for what was looked at before.
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        switch try await look(request, call, next) {
-        case .pass: try await next(request)
-        case .answer(let exchange): exchange
-        case .send(let hop, let exchange): try await hop.send(exchange)
+        var move = try begin(request, call, next)
+        while move.readsStore { move = try await read(move) }
+        switch move {
+        case .answer(let exchange): return exchange
+        case .send(let hop, let exchange): return try await hop.send(exchange)
+        default: return try await next(request)
         }
     }
 
-    /// Not inlined: a call that waits for the server keeps no room for what was needed before.
     @inline(never)
-    private func look(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws -> Step {
-        guard var hop = await CacheHop.find(request, call, next, self) else { return .pass }
-        while true {
-            if let step = try await carryOut(hop.plan(), hop) { return step }
-            // What was found is no longer there to be read.
-            hop = hop.withoutHits()
+    private func read(_ move: Move) async throws -> Move {
+        switch move {
+        case .find(let hop): try follow(await hop.find())
+        case .read(let reading): try goOn(reading, await reading.body())
+        default: move
         }
     }
 
-    /// - Returns: `nil` when a stored body could not be read.
-    @inline(__always)
-    private func carryOut(_ plan: CachePlan, _ hop: CacheHop) async throws -> Step? {
-        var answer: Exchange?
+    @inline(never)
+    private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws -> Move {
+        guard let hop = CacheHop(request, call, next, self) else { return .pass }
+        return hop.isFound ? try follow(hop) : .find(hop)
+    }
+
+    @inline(never)
+    private func follow(_ hop: CacheHop) throws -> Move {
+        let plan = hop.plan()
+        guard case .deliver(let hit)? = plan.steps.first else { return try carryOut(plan, hop, nil) }
+        guard let stored = hop.place(of: hit.stored) else { return try follow(hop.withoutHits()) }
+        guard let body = try hop.bodyAtHand(for: hit, at: stored) else {
+            return .read(CacheReading(hit, stored, plan, hop))
+        }
+        return try carryOut(plan, hop, hop.exchange(for: hit, at: stored, with: body))
+    }
+
+    @inline(never)
+    private func goOn(_ reading: CacheReading, _ body: Data?) throws -> Move {
+        let hop = reading.hop
+        // What was found is no longer there to be read.
+        guard let body else { return try follow(hop.withoutHits()) }
+        return try carryOut(reading.plan, hop, hop.exchange(for: reading.hit, at: reading.stored, with: body))
+    }
+
+    /// - Parameter stored: the answer that the plan begins with, where it begins with one.
+    private func carryOut(_ plan: CachePlan, _ hop: CacheHop, _ stored: Exchange?) throws -> Move {
+        var answer = stored
         for step in plan.steps {
             switch step {
-            case .deliver(let hit):
-                guard let stored = try await hop.exchange(for: hit) else { return nil }
-                answer = stored
+            case .deliver:
+                continue
             case .refresh(let exchange):
                 // Nobody decodes what is streamed, so that it cannot be refreshed apart from its reader.
                 if hop.call.isRefresh || hop.call.streams { return .send(hop, Boxed(exchange)) }
@@ -49,6 +87,24 @@ struct Cache: Interceptor {
                 return .answer(try hop.refuse(reason))
             }
         }
-        return answer.map(Step.answer)
+        guard let answer else { return .pass }
+        return .answer(answer)
+    }
+}
+
+/// A stored response that is the answer once its body has been read. A class, so that the stage keeps one reference while
+/// it waits.
+final class CacheReading: Sendable {
+    let hit: CacheHit
+    let stored: StoredResponse
+    let plan: CachePlan
+    let hop: CacheHop
+
+    init(_ hit: CacheHit, _ stored: StoredResponse, _ plan: CachePlan, _ hop: CacheHop) {
+        (self.hit, self.stored, self.plan, self.hop) = (hit, stored, plan, hop)
+    }
+
+    func body() async throws(APIError) -> Data? {
+        try await hop.body(for: hit, at: stored)
     }
 }

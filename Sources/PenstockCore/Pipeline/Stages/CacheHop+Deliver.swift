@@ -2,28 +2,16 @@ import Foundation
 
 /// Makes answers of stored responses.
 extension CacheHop {
-    /// - Returns: `nil` when the body is no longer there to be read.
-    @inline(__always)
-    func exchange(for hit: CacheHit) async throws -> Exchange? {
-        guard let stored = place(of: hit.stored) else { return nil }
-        return try await exchange(for: hit, at: stored)
-    }
-
-    /// - Parameter stored: where the body is.
-    @inline(__always)
+    /// - Parameter body: of the answer; empty where its content is streamed.
     func exchange(
-        for hit: CacheHit, at stored: StoredResponse, status: CacheStatus? = nil, from source: ResponseSource? = nil
-    ) async throws -> Exchange? {
-        var response = HTTPResponse(status: hit.reply.status, fields: hit.reply.fields, version: hit.stored.version)
+        for hit: CacheHit, at stored: StoredResponse, with body: Data, status: CacheStatus? = nil,
+        from source: ResponseSource? = nil
+    ) -> Exchange {
+        let response = HTTPResponse(
+            status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
         var content: StoredContent?
-        if let bytes = hit.reply.content, !bytes.isEmpty {
-            if call.streams {
-                content = StoredContent(stored, bytes, access.store)
-            } else {
-                guard bytes.count <= call.settings.limits.bodyBytes else { throw tooLarge(response) }
-                guard let body = await body(of: stored, bytes) else { return nil }
-                response.body = body
-            }
+        if call.streams, let bytes = hit.reply.content, !bytes.isEmpty {
+            content = StoredContent(stored, bytes, access.store)
         }
         var exchange = Exchange(
             request: query.request, response: response, content: content, source: source ?? self.source)
@@ -36,16 +24,29 @@ extension CacheHop {
         return exchange
     }
 
-    @inline(__always)
-    private func body(of stored: StoredResponse, _ bytes: Range<Int>) async -> Data? {
-        var body = stored.body
-        if body == nil { body = await access.store.body(of: stored) }
-        guard let body, bytes.upperBound <= body.count else { return nil }
-        return bytes.count == body.count ? body : body.bytes(bytes)
+    /// The body of an answer, where nothing has to be read for it.
+    ///
+    /// - Returns: `nil` when it has to be read; empty where the answer has none, or streams it.
+    /// - Throws: ``APIError/Kind/limitExceeded(_:)`` where it is larger than the call's limit.
+    func bodyAtHand(for hit: CacheHit, at stored: StoredResponse) throws(APIError) -> Data? {
+        guard let bytes = hit.reply.content, !bytes.isEmpty, !call.streams else { return Data() }
+        guard bytes.count <= call.settings.limits.bodyBytes else { throw tooLarge(hit) }
+        return stored.body?.content(bytes)
     }
 
-    private func tooLarge(_ response: HTTPResponse) -> APIError {
-        APIError(.limitExceeded(.bodyBytes), stage: .cache, request: query.request, response: response)
+    /// The body of an answer.
+    ///
+    /// - Returns: `nil` when it is no longer there to be read.
+    @inline(never)
+    func body(for hit: CacheHit, at stored: StoredResponse) async throws(APIError) -> Data? {
+        if let body = try bodyAtHand(for: hit, at: stored) { return body }
+        guard let bytes = hit.reply.content, let body = await access.store.body(of: stored) else { return nil }
+        return body.content(bytes)
+    }
+
+    private func tooLarge(_ hit: CacheHit) -> APIError {
+        let response = HTTPResponse(status: hit.reply.status, fields: hit.reply.fields, version: hit.stored.version)
+        return APIError(.limitExceeded(.bodyBytes), stage: .cache, request: query.request, response: response)
     }
 }
 
@@ -53,6 +54,12 @@ extension Data {
     /// A stretch counted from the first byte, with indices of its own.
     func bytes(_ range: Range<Int>) -> Data {
         Data(dropFirst(range.lowerBound).prefix(range.count))
+    }
+
+    /// The same, or `nil` where it does not reach so far.
+    fileprivate func content(_ range: Range<Int>) -> Data? {
+        guard range.upperBound <= count else { return nil }
+        return range.count == count ? self : bytes(range)
     }
 }
 

@@ -2,13 +2,14 @@ import Foundation
 
 /// Sends what the cache wants to be sent, and makes of the response what HTTP says.
 extension CacheHop {
+    @inline(__always)
     func send(_ exchange: Boxed<CacheExchange>) async throws -> Exchange {
         let sent = toSend(exchange)
         if isShareable(sent), let answer = try await shared(sent) { return answer }
         let time = call.time.date()
         let answer: Exchange
         do {
-            answer = try await next(sent.value.request)
+            answer = try await next(sent.request)
         } catch {
             return try await failed(error, sent)
         }
@@ -33,8 +34,8 @@ extension CacheHop {
             !Task.isCancelled, let hit = query.fallback(for: .disconnected, now: call.time.date())
         else { throw error }
         call.emit(.cacheDecided(hit.reason, CacheStatus(hit)))
-        guard let stored = try await exchange(for: hit) else { throw error }
-        return stored
+        guard let place = place(of: hit.stored), let body = try await body(for: hit, at: place) else { throw error }
+        return exchange(for: hit, at: place, with: body)
     }
 
     // MARK: A response
@@ -62,6 +63,7 @@ extension CacheHop {
     }
 
     /// A second answer that is no answer either is the caller's.
+    @inline(never)
     private func sendAgain(_ answer: CacheAnswer) async throws -> Exchange {
         answer.exchange.content?.discard()
         return try await withoutHits().send(plain(answer.sent.value.reason))
@@ -88,9 +90,8 @@ extension CacheHop {
         guard let place = original(of: hit, reception) else { return try await sendAgain(answer) }
         let source = hit.reason == .validated ? ResponseSource.revalidated : self.source
         // The body first: an update may move it.
-        guard var exchange = try await exchange(for: hit, at: place, status: answer.status, from: source) else {
-            return try await sendAgain(answer)
-        }
+        guard let body = try await body(for: hit, at: place) else { return try await sendAgain(answer) }
+        var exchange = exchange(for: hit, at: place, with: body, status: answer.status, from: source)
         if answer.flight?.claimsStoring() ?? true { await apply(reception.updates) }
         exchange.timings = answer.exchange.timings
         exchange.connection = answer.exchange.connection

@@ -12,51 +12,45 @@ final class CacheHop: Sendable {
     let source: ResponseSource
     let ticket: CacheChanges.Ticket
 
+    /// Whether the store has said what it has.
+    let isFound: Bool
+
     private init(
-        _ stage: Cache, _ call: CallContext, _ next: Next, _ query: CacheQuery, _ stored: [StoredResponse],
-        _ source: ResponseSource, _ ticket: CacheChanges.Ticket
+        _ hop: CacheHop, _ query: CacheQuery, _ stored: [StoredResponse], _ source: ResponseSource
     ) {
-        self.stage = stage
-        self.call = call
-        self.next = next
-        self.query = query
-        self.stored = stored
-        self.source = source
-        self.ticket = ticket
+        (stage, call, next, ticket) = (hop.stage, hop.call, hop.next, hop.ticket)
+        (self.query, self.stored, self.source) = (query, stored, source)
+        isFound = true
+    }
+
+    /// With what the store has at hand. `nil` when the request is none of the cache's business.
+    init?(_ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache) {
+        let policy = call.settings.cache
+        if policy.mode == .networkOnly, request.method.isSafe, !request.fields.contains(.cacheControl) { return nil }
+        guard let key = CacheKey(request, partition: call.partition, policy: policy) else { return nil }
+        (self.stage, self.call, self.next) = (stage, call, next)
+        ticket = stage.access.ticket(for: key)
+        let isRead = request.method == .get || request.method == .head || policy.isRead
+        let atHand = isRead && !policy.isOff ? stage.access.store.responsesAtHand(for: key) : []
+        isFound = atHand != nil
+        stored = atHand ?? []
+        source = .memory
+        query = CacheQuery(request, key: key, candidates: stored.map(\.response), policy: policy)
     }
 
     var access: CacheAccess { stage.access }
     var lane: CacheLane { stage.lane }
 
-    /// `nil` when the request is none of the cache's business.
-    @inline(__always)
-    static func find(
-        _ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache
-    ) async -> CacheHop? {
-        let policy = call.settings.cache
-        if policy.mode == .networkOnly, request.method.isSafe, !request.fields.contains(.cacheControl) { return nil }
-        guard let key = CacheKey(request, partition: call.partition, policy: policy) else { return nil }
-        let access = stage.access
-        let ticket = access.ticket(for: key)
-        let isRead = request.method == .get || request.method == .head || policy.isRead
-        var source = ResponseSource.memory
-        var stored: [StoredResponse] = []
-        if isRead, !policy.isOff {
-            if let atHand = access.store.responsesAtHand(for: key) {
-                stored = atHand
-            } else {
-                stored = await access.store.responses(for: key)
-                source = .disk
-            }
-        }
-        let query = CacheQuery(request, key: key, candidates: stored.map(\.response), policy: policy)
-        return CacheHop(stage, call, next, query, stored, source, ticket)
+    /// The same with what the store finds.
+    @inline(never)
+    func find() async -> CacheHop {
+        let stored = await access.store.responses(for: query.key)
+        return CacheHop(self, query.among(stored.map(\.response)), stored, .disk)
     }
 
     /// The same with nothing stored.
     func withoutHits() -> CacheHop {
-        let query = CacheQuery(query.request, key: query.key, candidates: [], policy: query.policy)
-        return CacheHop(stage, call, next, query, [], source, ticket)
+        CacheHop(self, query.among([]), [], source)
     }
 
     func plan() -> CachePlan {

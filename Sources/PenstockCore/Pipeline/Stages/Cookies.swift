@@ -4,16 +4,26 @@ struct Cookies: Interceptor {
 
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
         try await call.stage(.cookies) {
-            var request = request
-            if let field = store.field(for: request.url, in: call.partition) {
-                // One field in all (RFC 6265 §5.4): the app's own cookies stand in it too.
-                let own = request.fields.values(of: .cookie)
-                request.fields[.cookie] = (own + [field]).joined(separator: "; ")
-            }
+            let request = withCookies(request, call)
             let exchange = try await next(request)
-            let set = exchange.response.fields.values(of: .setCookie)
-            if !set.isEmpty { store.receive(set, from: request.url, in: call.partition) }
+            keepCookies(of: exchange, request, call)
             return exchange
         }
+    }
+
+    @inline(never)
+    private func withCookies(_ request: HTTPRequest, _ call: CallContext) -> HTTPRequest {
+        guard let field = store.field(for: request.url, in: call.partition) else { return request }
+        var request = request
+        // One field in all (RFC 6265 §5.4): the app's own cookies stand in it too.
+        let own = request.fields.values(of: .cookie)
+        request.fields[.cookie] = (own + [field]).joined(separator: "; ")
+        return request
+    }
+
+    @inline(never)
+    private func keepCookies(of exchange: Exchange, _ request: HTTPRequest, _ call: CallContext) {
+        let set = exchange.response.fields.values(of: .setCookie)
+        if !set.isEmpty { store.receive(set, from: request.url, in: call.partition) }
     }
 }

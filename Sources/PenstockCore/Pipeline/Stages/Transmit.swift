@@ -10,33 +10,31 @@ struct Transmit: Interceptor {
     ]
 
     func intercept(_ request: HTTPRequest, call: CallContext, next _: Next) async throws -> Exchange {
-        try await call.stage(.transport) {
-            try check(request, call)
-            if call.control.isSuspended { await call.control.untilResumed() }
-            try call.checkNotCancelled()
+        if call.control.isSuspended { await call.control.untilResumed() }
+        return try await call.stage(.transport) {
             let exchange = try makeExchange(request, call)
-            call.emit(.requestSent(request))
-            do throws(TransportError) {
-                return call.streams ? try await open(exchange, call) : try await perform(exchange, call)
-            } catch {
-                throw failed(error, request, call)
-            }
+            return call.streams ? try await open(exchange, call) : try await perform(exchange, call)
         }
     }
 
     @inline(__always)
-    private func perform(
-        _ exchange: TransportRequest, _ call: CallContext
-    ) async throws(TransportError) -> Exchange {
-        answered(exchange.request, try await transport.perform(exchange), call)
-    }
-
-    @inline(__always)
-    private func open(_ exchange: TransportRequest, _ call: CallContext) async throws(TransportError) -> Exchange {
-        answered(exchange.request, try await transport.open(exchange), call)
+    private func perform(_ exchange: TransportRequest, _ call: CallContext) async throws -> Exchange {
+        do throws(TransportError) {
+            return answered(exchange.request, try await transport.perform(exchange), call)
+        } catch {
+            throw failed(error, exchange.request, call)
+        }
     }
 
     @inline(never)
+    private func open(_ exchange: TransportRequest, _ call: CallContext) async throws -> Exchange {
+        do throws(TransportError) {
+            return answered(exchange.request, try await transport.open(exchange), call)
+        } catch {
+            throw failed(error, exchange.request, call)
+        }
+    }
+
     private func check(_ request: HTTPRequest, _ call: CallContext) throws(APIError) {
         if let name = request.fields.rejected.first {
             throw invalidField(name, "its name or its value breaks HTTP's grammar")
@@ -57,6 +55,8 @@ struct Transmit: Interceptor {
 
     @inline(never)
     private func makeExchange(_ request: HTTPRequest, _ call: CallContext) throws(APIError) -> TransportRequest {
+        try check(request, call)
+        try call.checkNotCancelled()
         var timeouts = call.settings.timeouts
         if let deadline = call.deadline {
             let left = deadline - call.time.now()
@@ -67,6 +67,7 @@ struct Transmit: Interceptor {
             request, timeouts: timeouts, limits: call.settings.limits, trust: call.settings.trust,
             proxy: call.settings.proxy, partition: call.partition, control: call.control)
         if call.settings.redirects.isFollowing { exchange.skipsContent = RedirectPolicy.leadsOn }
+        call.emit(.requestSent(request))
         return exchange
     }
 
