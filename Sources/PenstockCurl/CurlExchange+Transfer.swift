@@ -18,7 +18,7 @@
 
         /// - Returns: whether the request may be sent now.
         func attempt(_ easy: UnsafeMutableRawPointer, _ now: UInt64) -> Bool {
-            guard attempts == 0 || mayResend(easy) else { return false }
+            guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
             attempts += 1
             hadNewConnections = hadNewConnections && ccurl_get_long(easy, CURLINFO_NUM_CONNECTS) >= attempts
             clock.sending(now)
@@ -40,6 +40,14 @@
             let message = isRefused ? "the server refused the stream" : "the connection was lost before an answer came"
             // The connection that was made for the next attempt is as good as any.
             failure = (isTooLong ? .limitExceeded(.headerBytes) : .connectionLost, message)
+            return false
+        }
+
+        /// libcurl (seen with 7.88) goes back to the beginning of a body only if some of it was written, and forgets what it had
+        /// read: the next attempt would be sent without that.
+        private func beginsAnew() -> Bool {
+            guard !rewindBody() else { return true }
+            failure = (.connectionLost, "the connection was lost, and the body cannot be sent from its beginning again")
             return false
         }
 

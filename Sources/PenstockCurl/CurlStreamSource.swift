@@ -24,6 +24,7 @@
         let length: Int?
         private var state = State.waiting
         private var arrived = 0
+        private var handedOut = 0
         private var hasEnded = false
         private var isAsked = false
         private let demand: AsyncStream<Void>.Continuation
@@ -69,7 +70,7 @@
         }
 
         /// The chunks are gone, and opening the stream again is the retry stage's business.
-        func rewind() -> Bool { arrived == 0 }
+        func rewind() -> Bool { handedOut == 0 }
 
         func close() {
             demand.finish()
@@ -105,6 +106,7 @@
             let count = min(buffer.count, data.count - offset)
             let start = data.startIndex + offset
             data.copyBytes(to: buffer.bindMemory(to: UInt8.self), from: start..<(start + count))
+            handedOut += count
             if offset + count < data.count {
                 state = .holding(data, offset: offset + count)
             } else {

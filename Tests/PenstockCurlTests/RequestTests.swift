@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import PenstockCore
+    import PenstockTesting
     import Testing
 
     @testable import PenstockCurl
@@ -174,6 +175,79 @@
                 #expect(error.kind == .requestBody)
                 #expect(server.requests.isEmpty)
             }
+        }
+
+        /// What a body that may have to be sent again comes from.
+        enum Source: String, CaseIterable, Sendable {
+            case memory, file, stream
+
+            func body(_ content: Data, _ file: URL) throws -> HTTPBody {
+                switch self {
+                case .memory: return .bytes(content)
+                case .file:
+                    try content.write(to: file)
+                    return try .file(file)
+                case .stream:
+                    let pieces = stride(from: 0, to: content.count, by: 9_000).map {
+                        content.dropFirst($0).prefix(9_000)
+                    }
+                    return .stream {
+                        HTTPBody.Chunks { continuation in
+                            for piece in pieces { continuation.yield(Data(piece)) }
+                            continuation.finish()
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Kept-alive connections that are reset one after the other while the body leaves: libcurl goes on to the next by
+        /// itself, with what it has read of the body lost.
+        @Test(arguments: Source.allCases)
+        func aBodyThatIsSentAgainIsSentWhole(_ source: Source) async throws {
+            let content = Data((0..<90_145).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) })
+            let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let attempts = Locked(0)
+            let authority = try TestCertificateAuthority()
+            var configuration = LoopbackServer.Configuration()
+            configuration.tls = .init(try authority.issue(), protocols: [.http1])
+            let trust = TrustPolicy(anchors: .file(authority.file))
+            let server = try LoopbackServer(
+                configuration,
+                onHead: { head in
+                    guard head.method == .put else { return .proceed }
+                    let attempt = attempts.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    return attempt % 4 == 0 ? .proceed : .fault(.reset, at: .requestBody(after: 45_736))
+                }
+            ) { request in request.method == .put ? .text(request.body == content ? "right" : "wrong") : .text("") }
+            let transport = CurlTransport()
+            let timeouts = Timeouts(connect: .seconds(20), firstByte: .seconds(20), idle: .seconds(20), total: nil)
+            var answers = 0
+            for round in 0..<40 {
+                await withTaskGroup(of: Void.self) { group in
+                    let post = HTTPRequest(method: .post, url: server.url, body: .bytes(content))
+                    for _ in 0..<4 {
+                        group.addTask { _ = try? await transport.perform(TransportRequest(post, trust: trust)) }
+                    }
+                }
+                attempts.withLock { $0 = 0 }
+                let request = HTTPRequest(method: .put, url: server.url, body: try source.body(content, file))
+                do throws(TransportError) {
+                    let answer = try await transport.perform(
+                        TransportRequest(request, timeouts: timeouts, trust: trust))
+                    #expect(answer.response.body == Data("right".utf8), "round \(round)")
+                    answers += 1
+                } catch {
+                    #expect(error.kind == .connectionLost, "round \(round)")
+                }
+            }
+            await transport.shutdown()
+            server.stop()
+            if source != .stream { #expect(answers > 0) }
         }
     }
 #endif
