@@ -27,6 +27,14 @@
             var code: Int32
             var isLasting = false
 
+            /// Whether nothing can come any more, since whatever is asked for is put off for ever, or the system says of itself
+            /// that it took too long.
+            var endsInTimeout: Bool {
+                if kind == torture_connect { return code == ETIMEDOUT }
+                let waits = [torture_send, torture_recv, torture_poll, torture_epoll_wait, torture_epoll_ctl]
+                return isLasting && waits.contains(kind) && [EAGAIN, EINTR, ENOMEM, ENOSPC].contains(code)
+            }
+
             var description: String {
                 "\(String(cString: torture_name(kind))) number \(number)\(isLasting ? " and all that follow" : ""), code \(code)"
             }
@@ -99,11 +107,14 @@
         }
 
         /// Where libcurl 7.88 had no memory at some moments of a POST, the connection that it keeps is out of step. The next
-        /// POST fails by it, since it cannot be sent again unasked, and the one after that must be good.
+        /// POST fails by it, since it cannot be sent again unasked, and the one after that must be good. So is one of HTTP/2
+        /// on which nothing could be sent for long.
         private func performedAfter(_ fault: Fault?, over transport: CurlTransport) async -> Verdict {
             let next = await scenario.perform(over: transport, sites)
             if case .success = next { return next }
-            guard fault?.kind == torture_allocation, scenario == .post || scenario == .upload else { return next }
+            guard let fault else { return next }
+            let isOutOfStep = fault.kind == torture_allocation && (scenario == .post || scenario == .upload)
+            guard isOutOfStep || (fault.isLasting && losesWhatIsSent(fault)) else { return next }
             return await scenario.perform(over: transport, sites)
         }
 
@@ -126,7 +137,12 @@
         /// send at once over HTTP/2.
         private func isExpected(_ kind: String, of fault: Fault?) -> Bool {
             guard let fault else { return false }
-            return !kind.hasPrefix("timeout") || (scenario == .http2 && fault.kind == torture_send)
+            guard kind.hasPrefix("timeout") else { return true }
+            return fault.endsInTimeout || losesWhatIsSent(fault)
+        }
+
+        private func losesWhatIsSent(_ fault: Fault) -> Bool {
+            scenario == .http2 && fault.kind == torture_send
         }
 
         private mutating func breach(_ text: String) {
