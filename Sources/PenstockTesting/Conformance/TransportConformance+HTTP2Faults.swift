@@ -55,7 +55,16 @@ extension TransportConformance {
             if !isRefusal(isMultiplexed) { try expect(probe.server.faults.count, is: 1, "faults") }
             // On HTTP/1.1 a connection whose server has gone quiet looks like any other.
             guard isMultiplexed || effect != .stall || trigger != .responseEnd else { return }
+            // What begins before the end of the connection has come shares its fate.
+            if isMultiplexed, endsConnection { try await probe.server.waitForOpenConnections(atMost: 0) }
             try await probe.send(timeouts: soon)
+        }
+
+        private var endsConnection: Bool {
+            switch effect {
+            case .close, .reset, .shutDown, .goAway: true
+            case .closeStream, .stall: false
+            }
         }
 
         private var place: String {
