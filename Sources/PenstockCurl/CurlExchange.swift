@@ -112,8 +112,10 @@
                 self.result = result
                 return
             }
-            if case .success(let response) = result { complete(response) }
-            handOver()
+            if case .success(let response) = result {
+                complete(response)
+                handOver()
+            }
             pipe?.end(result.map { _ in })
         }
 

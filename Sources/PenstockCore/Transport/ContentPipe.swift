@@ -40,7 +40,6 @@ public final class ContentPipe: Sendable {
 
     /// Adds a piece.
     ///
-    ///
     /// - Returns: `false` when no more should come before `onDemand`.
     public func push(_ piece: Data) -> Bool {
         add(piece)
