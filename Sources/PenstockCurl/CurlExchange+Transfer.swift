@@ -141,6 +141,15 @@
             guard let report = order.control.onProgress else { return }
             progress.received += count
             report(progress)
+            heedSuspension()
+        }
+
+        /// A report may suspend its call: what libcurl has read by then waits as well.
+        private func heedSuspension() {
+            guard order.control.isSuspended, !isSuspended else { return }
+            isSuspended = true
+            clock.suspend()
+            handle?.loop.pauseSoon(self)
         }
 
         /// A body that comes in one piece is copied once, into memory of its own size.
@@ -199,6 +208,7 @@
             guard let report = order.control.onProgress else { return }
             progress.sent += count
             report(progress)
+            heedSuspension()
         }
 
         private func fail(_ kind: TransportError.Kind, _ message: String) {

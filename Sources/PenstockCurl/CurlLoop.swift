@@ -200,9 +200,17 @@
 
         // MARK: Pausing
 
-        /// An exchange whose connection is only being made cannot be paused yet; it is once it is there.
+        /// An exchange whose connection is only being made cannot be paused yet, nor one that libcurl is in the middle of.
         func pauseSoon(_ exchange: CurlExchange) {
             toPause.append(exchange)
+        }
+
+        /// What goes on meanwhile may ask to be paused once more.
+        private func pause() {
+            guard !toPause.isEmpty else { return }
+            let exchanges = toPause
+            toPause = []
+            for exchange in exchanges where exchange.place != nil { applyPause(exchange) }
         }
 
         private func applyPause(_ exchange: CurlExchange) {
@@ -224,8 +232,7 @@
                     pool.collect { handle, code in conclude(handle, code) }
                     if pool.isBroken { giveUp(pool) }
                 }
-                for exchange in toPause where exchange.place != nil { applyPause(exchange) }
-                toPause.removeAll()
+                pause()
                 expire()
                 launchAdmitted()
             } while pools.values.contains { $0.timerMoment.map { $0 <= now } ?? false }

@@ -110,6 +110,33 @@
             }
         }
 
+        @Test func `A call that its progress report suspends takes nothing of what has come already`() async throws {
+            let length = 200_000
+            let server = try WireServer { connection, _ in
+                _ = connection.readRequest()
+                let content = String(repeating: "b", count: length)
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n\(content)")
+            }
+            try await withServer(server) { transport, server in
+                let (reports, reported) = (Locked<[Int]>([]), Gate())
+                let suspending = Locked<ExchangeControl?>(nil)
+                let control = ExchangeControl { progress in
+                    reports.withLock { $0.append(progress.received) }
+                    suspending.withLock { $0.take() }?.suspend()
+                    reported.open()
+                }
+                suspending.withLock { $0 = control }
+                let order = TransportRequest(HTTPRequest(method: .get, url: try server.url()), control: control)
+                let call = Task { try await transport.perform(order) }
+                await reported.opened()
+                try await goAround(transport)
+                let taken = reports.withLock { $0 }
+                #expect(taken.count == 1 && taken.allSatisfy { $0 < length })
+                control.resume()
+                #expect(try await call.value.response.body.count == length)
+            }
+        }
+
         /// An exchange that ends by its own time-out: the loop's time has moved on then.
         private func waitOut(_ transport: CurlTransport, _ duration: Duration) async throws {
             let server = try WireServer { connection, _ in connection.untilClosed() }
