@@ -17,10 +17,8 @@ extension APIClient {
 
     /// What a call that has succeeded does to the cache.
     @inline(__always)
-    func keep<E: Endpoint>(
-        _ response: APIResponse<E.Output>, of call: ActiveCall<E>, request: HTTPRequest
-    ) async -> APIResponse<E.Output> {
-        guard let cache else { return response }
+    func keep<E: Endpoint>(_ response: APIResponse<E.Output>, of call: ActiveCall<E>, request: HTTPRequest) async {
+        guard let cache else { return }
         let record = response.exchange.cache
         if let fill = record?.fill, let body = fill.body, fill.flight?.claimsStoring() ?? true {
             let marked = marked(fill.response, by: call)
@@ -29,7 +27,6 @@ extension APIClient {
         let invalidates = call.endpoint.invalidates
         if !invalidates.isEmpty { await invalidate(invalidates, for: call, in: cache) }
         if record?.wantsRefresh == true { refresh(request, for: call, in: cache) }
-        return response
     }
 
     /// Gives a stored response to those who listen, if it passes; if not, nobody is to hear of it again.
@@ -75,14 +72,23 @@ extension APIClient {
         let task = Task {
             _ = await Result { () async throws(APIError) in
                 try await self.perform(refresh) { () async throws(APIError) in
-                    defer { cache.flights.endRefresh(of: key) }
-                    let exchange = try await self.exchange(request, for: refresh)
-                    let response = try self.deliver(exchange, for: refresh)
-                    return await self.keep(response, of: refresh, request: request)
+                    let response = try await self.load(request, for: refresh, of: key, in: cache)
+                    try self.succeed(refresh)
+                    return response
                 }
             }
         }
         refresh.context.runs(in: task)
+    }
+
+    private func load<E: Endpoint>(
+        _ request: HTTPRequest, for refresh: ActiveCall<E>, of key: CacheKey, in cache: CacheAccess
+    ) async throws(APIError) -> APIResponse<E.Output> {
+        defer { cache.flights.endRefresh(of: key) }
+        let exchange = try await exchange(request, for: refresh)
+        let response = try deliver(exchange, for: refresh)
+        await keep(response, of: refresh, request: request)
+        return response
     }
 }
 

@@ -80,23 +80,25 @@ extension APIClient {
         try await perform(call) { () async throws(APIError) in try await self.path(call) }
     }
 
-    /// The same along another path.
+    /// The same along another path, whose end is ``succeed(_:)``.
     @inline(__always)
     func perform<E: Endpoint>(
         _ call: ActiveCall<E>, along path: () async throws(APIError) -> APIResponse<E.Output>
     ) async throws(APIError) -> APIResponse<E.Output> {
-        let context = call.context
-        context.emitStart()
+        call.context.emitStart()
         do throws(APIError) {
-            let response = try await path()
-            isOver(call)
-            try context.checkNotCancelled()
-            context.emit(.callEnded(.success))
-            return response
+            return try await path()
         } catch {
             isOver(call)
             throw ended(error, call)
         }
+    }
+
+    /// The end of a call that has its response. What was cancelled meanwhile is no success.
+    func succeed<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) {
+        isOver(call)
+        try call.context.checkNotCancelled()
+        call.context.emit(.callEnded(.success))
     }
 
     /// Sends a request through the stages. Cancelling the task closes the wire.

@@ -26,8 +26,7 @@ extension APIClient {
         return try await perform(call) { () async throws(APIError) in
             let complete = try completed(request, for: call)
             let exchange = try await self.exchange(complete, for: call)
-            let response = try await deliver(exchange, of: complete, for: call)
-            return await keep(response, of: call, request: complete)
+            return try await conclude(call, with: exchange, of: complete)
         }
     }
 

@@ -24,7 +24,17 @@ extension APIClient {
     func path<E: Endpoint>(_ call: ActiveCall<E>) async throws(APIError) -> APIResponse<E.Output> {
         let request = try prepare(call)  // validate → common parameters → encode → URL, headers, body
         let exchange = try await exchange(request, for: call)  // the stages in Pipeline.swift, then the transport
+        return try await conclude(call, with: exchange, of: request)
+    }
+
+    /// The last part of it. Out of line: a call that waits for the wire keeps no room for its response.
+    @inline(never)
+    func conclude<E: Endpoint>(
+        _ call: ActiveCall<E>, with exchange: Exchange, of request: HTTPRequest
+    ) async throws(APIError) -> APIResponse<E.Output> {
         let response = try await deliver(exchange, of: request, for: call)  // status → envelope → validate → decode
-        return await keep(response, of: call, request: request)  // what has passed is stored
+        await keep(response, of: call, request: request)  // what has passed is stored
+        try succeed(call)
+        return response
     }
 }
