@@ -108,8 +108,10 @@
             defer { rig.server.stop() }
             _ = try await rig.send()
             try await withThrowingTaskGroup(of: Int.self) { group in
+                // On a connection whose settings have not come yet the server may refuse a stream, and libcurl sends again
+                // what may be sent twice.
                 for _ in 0..<30 {
-                    group.addTask { try await rig.send(.post, body: .bytes(Data(count: 1_000))).status }
+                    group.addTask { try await rig.send(.put, body: .bytes(Data(count: 1_000))).status }
                 }
                 for try await status in group { #expect(status == 200) }
             }
