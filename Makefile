@@ -20,21 +20,21 @@ demo: ## build the example shop and tell its story
 
 # Runs of their own, since the crashes of the third, the bombs of the fourth, the failing calls of the fifth, the servers of
 # the sixth and the compilers of the last would starve the time-outs of the first. Who waits for a test in a process of its
-# own blocks the threads that every other test needs, so these are together. The tool's tests start processes all the time,
-# for which Foundation looks through the descriptors that are open, and reads past the end of its buffer where these are more
-# than a thousand, as they are in the first.
+# own blocks the threads that every other test needs, so these are together. The tests of the tool and those with compilers
+# start processes, for which Foundation looks through the descriptors that are open, and reads past the end of its buffer
+# where these are more than a thousand, as they are in the first.
 test: ## everything that must hold: lint, the package's tests, the example's tests
 	@Scripts/setup test
 	@Scripts/lint
 	@swift build --build-tests
-	@swift test --skip-build --disable-xctest --skip PenstockEndToEndTests --skip PenstockPackagingTests --skip PenstockSQLiteTests --skip PenstockTortureTests --skip OwnProcessTests --skip BombTests --skip penstockctlTests
+	@swift test --skip-build --disable-xctest --skip PenstockEndToEndTests --skip PenstockPackagingTests --skip PenstockSQLiteTests --skip PenstockTortureTests --skip OwnProcessTests --skip BombTests --skip penstockctlTests --skip CompileTimeTests --skip ReadmeTests
 	@swift test --skip-build --disable-xctest --filter penstockctlTests
 	@swift test --skip-build --disable-xctest --filter PenstockSQLiteTests
 	@swift test --skip-build --disable-xctest --filter BombTests
 	@swift test --skip-build --disable-xctest --filter PenstockTortureTests
 	@swift test --skip-build --disable-xctest --filter PenstockEndToEndTests --skip SoakTests
 	@swift test --skip-build --disable-xctest --filter 'OwnProcessTests|SoakTests'
-	@swift test --skip-build --disable-xctest --filter PenstockPackagingTests
+	@swift test --skip-build --disable-xctest --filter 'PenstockPackagingTests|CompileTimeTests|ReadmeTests'
 	@$(refresh-example)
 	@swift test --disable-xctest --package-path Examples/Shop
 
