@@ -137,6 +137,30 @@
             }
         }
 
+        @Test func `A call that its progress report suspends sends nothing more`() async throws {
+            let length = 4_000_000
+            try await withServer(.answering(okay)) { transport, server in
+                let (reports, reported) = (Locked<[Int]>([]), Gate())
+                let suspending = Locked<ExchangeControl?>(nil)
+                let control = ExchangeControl { progress in
+                    guard progress.sent > 0 else { return }
+                    reports.withLock { $0.append(progress.sent) }
+                    suspending.withLock { $0.take() }?.suspend()
+                    reported.open()
+                }
+                suspending.withLock { $0 = control }
+                let request = HTTPRequest(method: .put, url: try server.url(), body: .bytes(Data(count: length)))
+                let call = Task { try await transport.perform(TransportRequest(request, control: control)) }
+                await reported.opened()
+                try await goAround(transport)
+                let sent = reports.withLock { $0 }
+                #expect(sent.count == 1 && sent.allSatisfy { $0 < length })
+                control.resume()
+                #expect(try await call.value.response.status == 200)
+                #expect(reports.withLock { $0.last } == length)
+            }
+        }
+
         /// An exchange that ends by its own time-out: the loop's time has moved on then.
         private func waitOut(_ transport: CurlTransport, _ duration: Duration) async throws {
             let server = try WireServer { connection, _ in connection.untilClosed() }
