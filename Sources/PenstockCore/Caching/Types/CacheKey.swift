@@ -6,6 +6,10 @@ import Foundation
 /// another, since both are part of it.
 public struct CacheKey: Hashable, Sendable {
     private let parts: Parts
+    /// Of those parts in which keys differ most; the others seldom tell two keys apart. Of this process alone.
+    ///
+    /// Not among the parts, so that a table passes over the keys of others without going to where their parts are.
+    private let mark: Int
 
     /// - Parameters:
     ///   - method: GET and HEAD become the same key.
@@ -42,6 +46,11 @@ public struct CacheKey: Hashable, Sendable {
     /// A key that was stored, part by part as it was read.
     public init(storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?) {
         parts = Parts(storedMethod, url, partition, contentDigest)
+        var hasher = Hasher()
+        hasher.combine(url)
+        hasher.combine(partition.identity)
+        if let contentDigest { hasher.combine(contentDigest) }
+        mark = hasher.finalize()
     }
 
     /// `GET` for GET and HEAD, which share what is stored; the method itself for a read of another method.
@@ -54,11 +63,11 @@ public struct CacheKey: Hashable, Sendable {
     public var contentDigest: String? { parts.contentDigest }
 
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.parts === right.parts || left.parts.isEqual(to: right.parts)
+        left.mark == right.mark && (left.parts === right.parts || left.parts.isEqual(to: right.parts))
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(parts.mark)
+        hasher.combine(mark)
     }
 
     /// Shared by all copies: a key is handed on many times, and looked up in several tables.
@@ -67,23 +76,16 @@ public struct CacheKey: Hashable, Sendable {
         let url: String
         let partition: ConnectionPartition
         let contentDigest: String?
-        /// Of those in which keys differ most; the others seldom tell two keys apart. Of this process alone.
-        let mark: Int
 
         init(_ method: HTTPMethod, _ url: String, _ partition: ConnectionPartition, _ contentDigest: String?) {
             self.method = method
             self.url = url
             self.partition = partition
             self.contentDigest = contentDigest
-            var hasher = Hasher()
-            hasher.combine(url)
-            hasher.combine(partition.identity)
-            if let contentDigest { hasher.combine(contentDigest) }
-            mark = hasher.finalize()
         }
 
         func isEqual(to other: Parts) -> Bool {
-            mark == other.mark && url == other.url && method == other.method && partition == other.partition
+            url == other.url && method == other.method && partition == other.partition
                 && contentDigest == other.contentDigest
         }
     }
