@@ -109,6 +109,13 @@ static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : -1;
 }
 
+/* How many bytes of content came. */
+static inline curl_off_t ccurl_get_received(CURL *easy) {
+    curl_off_t value = 0;
+    curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &value);
+    return value;
+}
+
 /* A macro with a cast, which Swift does not import. */
 static const long ccurl_auth_basic = (long)CURLAUTH_BASIC;
 

@@ -30,8 +30,7 @@
         private unowned(unsafe) let pool: CurlPool
         /// Whether it holds buffers larger than a handle that waits for its next exchange may keep.
         @exclusivity(unchecked) private(set) var isLarge = false
-        /// Large content in few, large pieces; a collected response is mostly smaller than libcurl's own 16 KiB. Of memory
-        /// only what is received into it is taken.
+        /// Large content in few, large pieces. Of memory only what is received into it is taken.
         private static let streamBuffer = 512 << 10
 
         /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. Before version 8.14, the end of a response is
@@ -39,6 +38,8 @@
         /// let happen: seen with 7.88 for heads and contents that just exceed it, until more bytes came or a time-out.
         private static let sharedBuffer = 48 << 10
         @exclusivity(unchecked) private var hasSharedBuffer = false
+        /// As libcurl was told; as much as it takes untold.
+        @exclusivity(unchecked) private var buffer = CurlAnswerSizes.most
 
         init?(loop: CurlLoop, pool: CurlPool) {
             guard let easy = curl_easy_init() else { return nil }
@@ -98,7 +99,7 @@
             guard needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
-            (needsReset, hasSharedBuffer) = (false, false)
+            (needsReset, hasSharedBuffer, buffer) = (false, false, CurlAnswerSizes.most)
         }
 
         /// Not to be used again: libcurl had no memory for all that it had to do.
@@ -123,6 +124,12 @@
             needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
             shutdown(socket, Int32(SHUT_RDWR))
+        }
+
+        /// How large its collected response was, head and content; `nil` where none came.
+        var answerSize: Int? {
+            guard let exchange, exchange.head.isComplete, exchange.pipe == nil else { return nil }
+            return exchange.head.bytes + Int(ccurl_get_received(easy))
         }
 
         /// Over TLS, whether the socket carries one exchange at a time is known when it has carried one.
@@ -196,9 +203,15 @@
             setMethodAndBody(request, exchange.source)
             headers.build(request.fields, hasBody: needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
-            guard exchange.pipe != nil else { return }
+            guard exchange.pipe != nil else { return setBuffer() }
             isLarge = true
             hint(CURLOPT_BUFFERSIZE, Self.streamBuffer)
+        }
+
+        private func setBuffer() {
+            guard !hasSharedBuffer, buffer != pool.buffer else { return }
+            buffer = pool.buffer
+            hint(CURLOPT_BUFFERSIZE, buffer)
         }
 
         /// A handle that still holds a buffer keeps it.

@@ -26,7 +26,8 @@
         private(set) var codings = 0
         private var isChunked = false
         private var interim = 0
-        private var bytes = 0
+        /// Of all lines, interim responses and trailers with them.
+        private(set) var bytes = 0
         private var lines = 0
 
         /// Whether any response began.

@@ -31,6 +31,7 @@
         @exclusivity(unchecked) var nudges = CurlNudges()
         @exclusivity(unchecked) var gate = CurlGate()
         @exclusivity(unchecked) private var idleLimit = CurlIdleLimit()
+        @exclusivity(unchecked) private var answers = CurlAnswerSizes()
         @exclusivity(unchecked) private var spare: [CurlHandle] = []
         /// Those that came to harm outside of libcurl's own course.
         @exclusivity(unchecked) var broken: [(CurlHandle, CURLcode)] = []
@@ -81,6 +82,9 @@
 
         // MARK: Handles
 
+        /// How much an exchange that collects its response is to read at a time.
+        var buffer: Int { answers.buffer }
+
         func take() -> CurlHandle? {
             spare.popLast() ?? CurlHandle(loop: loop, pool: self)
         }
@@ -105,6 +109,7 @@
             nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
             let isSpent = handle.isSpent || handle.isLarge || (handle.exchange?.attempts ?? 0) > 1
             handle.noteUse(isMultiplexed: isMultiplexed)
+            if let size = handle.answerSize { answers.note(size) }
             handle.clear()
             if isFree, handle.isSound, !isSpent, spare.count < Self.maxSpareHandles { spare.append(handle) }
         }

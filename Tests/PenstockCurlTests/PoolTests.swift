@@ -42,6 +42,20 @@
             #expect(limit.limit(active: 10, most: most, 1) == expected)
         }
 
+        @Test func `Buffers are as large as responses were lately`() {
+            var sizes = CurlAnswerSizes()
+            #expect(sizes.buffer == CurlAnswerSizes.least)
+            sizes.note(1_025)
+            #expect(sizes.buffer == 2_048)
+            sizes.note(16_384)
+            #expect(sizes.buffer == CurlAnswerSizes.most)
+            sizes.note(.max)
+            sizes.note(0)
+            #expect(sizes.buffer == CurlAnswerSizes.most, "one small response tells nothing of the next")
+            for _ in 1...1_000 { sizes.note(0) }
+            #expect(sizes.buffer == CurlAnswerSizes.least)
+        }
+
         @Test func aQuietExchangeIsAskedEverMoreSeldom() {
             var patience = CurlPatience()
             var asked: [UInt64] = []
@@ -219,6 +233,39 @@
             var order = try get(server)
             order.partition.identity = "other"
             _ = try await transport.perform(order)
+        }
+
+        @Test(arguments: [false, true])
+        func `A response far larger than those before it comes whole`(isChunked: Bool) async throws {
+            let content = String((0..<40_000).map { _ in "0123456789abcdef".randomElement() ?? "0" })
+            let (pieces, line) = (stride(from: 0, to: 40_000, by: 1_600), String(repeating: "l", count: 20_000))
+            let server = try WireServer { connection, _ in
+                while let request = connection.readRequest() {
+                    guard request.head.hasPrefix("GET /large ") else {
+                        connection.send(okay)
+                        continue
+                    }
+                    connection.send("HTTP/1.1 200 OK\r\nX-Long: \(line)\r\n")
+                    guard isChunked else {
+                        connection.send("Content-Length: 40000\r\n\r\n\(content)")
+                        continue
+                    }
+                    connection.send("Transfer-Encoding: chunked\r\n\r\n")
+                    for piece in pieces { connection.send("640\r\n\(content.dropFirst(piece).prefix(1_600))\r\n") }
+                    connection.send("0\r\nX-Trailer: end\r\n\r\n")
+                }
+            }
+            try await withServer(server) { transport, server in
+                for _ in 1...150 { _ = try await transport.perform(get(server)) }
+                for _ in 1...2 {
+                    let large = try get(server, "/large")
+                    let response = try await transport.perform(large).response
+                    #expect(response.fields["X-Long"] == line)
+                    #expect(response.body == Data(content.utf8))
+                    #expect(response.trailers["X-Trailer"] == (isChunked ? "end" : nil))
+                }
+                #expect(server.connections == 1)
+            }
         }
 
         @Test func anIdleConnectionIsNotUsedBeyondItsLifeAndThenClosed() async throws {
