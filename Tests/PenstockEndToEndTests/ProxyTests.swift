@@ -108,7 +108,7 @@ struct ProxyTests {
     @Test("Calls with and without a proxy, or with other credentials, share no connection")
     func apart() async throws {
         let proxies = try await ProxyServers.shared()
-        let wrong = ProxyCredentials(user: "me", password: "wrong")
+        let wrong = ProxyCredentials(user: "you", password: "wrong")
         try await client(.none, to: origin(secure: false)) { client in
             let direct = try await client.send(Echo()).connection
             let good = try await client.send(Echo(), options: .with { $0.proxy = Kind.guarded.policy(proxies) })
@@ -130,7 +130,8 @@ struct ProxyTests {
     func unknownUser(kind: Kind, secure: Bool) async throws {
         let proxies = try await ProxyServers.shared()
         let mark = UUID().uuidString
-        for credentials in [nil, ProxyCredentials(user: "me", password: "wrong-\(mark)")] {
+        // Somebody else: a wrong password refuses whatever else squid is asked by the same user at that moment.
+        for credentials in [nil, ProxyCredentials(user: "you", password: "wrong-\(mark)")] {
             try await client(kind.policy(proxies, credentials), to: origin(secure: secure)) { client in
                 let error = try await client.failure(
                     Echo(method: .post, query: ["mark": mark], body: .bytes(Data("x".utf8))))
