@@ -45,10 +45,10 @@
         }
 
         static let prereq: curl_prereq_callback = { context, _, _, _, localPort in
-            guard let handle = handle(context), let exchange = handle.exchange,
-                exchange.attempt(handle.easy, handle.loop.now)
-            else { return CURL_PREREQFUNC_ABORT }
-            handle.look(at: UInt16(truncatingIfNeeded: localPort))
+            guard let handle = handle(context), let exchange = handle.exchange else { return CURL_PREREQFUNC_ABORT }
+            let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
+            guard exchange.attempt(handle.easy, over: connection, handle.loop.now) else { return CURL_PREREQFUNC_ABORT }
+            if connection == nil { handle.shutIfNewsCame() }
             if exchange.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK

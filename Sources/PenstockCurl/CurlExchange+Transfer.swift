@@ -16,25 +16,29 @@
             clock.connectionStarted(now)
         }
 
+        /// - Parameter connection: what it is to be sent over, if that was made for it.
         /// - Returns: whether the request may be sent now.
-        func attempt(_ easy: UnsafeMutableRawPointer, _ now: UInt64) -> Bool {
+        func attempt(
+            _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
+        ) -> Bool {
             guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
             attempts += 1
-            hadNewConnections = hadNewConnections && ccurl_get_long(easy, CURLINFO_NUM_CONNECTS) >= attempts
+            self.connection = connection
             clock.sending(now)
             if source == nil || source?.length == 0 { clock.sent(now) }
             return true
         }
 
-        /// libcurl comes back here when it sends a request again by itself: after a reused connection ended without one
-        /// byte of an answer, where the server may have acted on the request all the same; and after an HTTP/2 server
-        /// refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which of the two it was,
-        /// but the first cannot happen on connections that were new. Who is refused twice is told so.
+        /// libcurl comes back here when it sends a request again by itself: after a connection ended that not only this
+        /// exchange has used, without one byte of an answer, where the server may have acted on the request all the same;
+        /// and after an HTTP/2 server refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which
+        /// of the two it was, but the first cannot happen on connections that nobody else used. Who is refused twice is told
+        /// so.
         private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
-            isRefused = hadNewConnections && attempts > 1
+            wasAlone = wasAlone && connection?.isShared == false
+            isRefused = wasAlone && attempts > 1
             let isSafe =
-                hadNewConnections || order.request.method.isIdempotent
-                || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) == 0
+                wasAlone || order.request.method.isIdempotent || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) == 0
             guard !isSafe || isRefused else { return true }
             let isTooLong = handle.map { CurlErrors.isTooLong($0.message) } ?? false
             let message = isRefused ? "the server refused the stream" : "the connection was lost before an answer came"

@@ -59,8 +59,10 @@
         @exclusivity(unchecked) var endsSecurely: Bool?
         /// Times the request was about to be sent.
         @exclusivity(unchecked) var attempts = 0
-        /// Whether each attempt went over a connection that was made for it.
-        @exclusivity(unchecked) var hadNewConnections = true
+        /// Whether each attempt but the last had a connection that was made for it, and that no other used.
+        @exclusivity(unchecked) var wasAlone = true
+        /// The connection of the last attempt, if it was made for it.
+        @exclusivity(unchecked) var connection: CurlConnectionUse?
         /// Whether the server refused the stream each time.
         @exclusivity(unchecked) var isRefused = false
 

@@ -113,14 +113,22 @@
             opened.append(descriptor)
         }
 
-        /// Learns which socket the request is about to go over. One that something has come on while it rested is shut,
-        /// which makes libcurl connect anew: the bytes were for no request, and would be taken for the answer to this one.
-        func look(at localPort: UInt16) {
+        /// Learns which socket the request is about to go over.
+        ///
+        /// - Returns: the connection, if it was made for this request.
+        func meet(_ localPort: UInt16) -> CurlConnectionUse? {
             let sockets = loop.poller.sockets
-            let isNew = !opened.isEmpty && sockets.learn(localPort, from: opened)
+            let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened)
             opened.removeAll(keepingCapacity: true)
             socket = sockets.socket(at: localPort)
-            guard !isNew, let socket, sockets.hasNews(socket, isPlain: isPlain) else { return }
+            if connection == nil { sockets.joins(localPort) }
+            return connection
+        }
+
+        /// A connection that something has come on while it rested is shut, which makes libcurl connect anew: the bytes were
+        /// for no request, and would be taken for the answer to this one.
+        func shutIfNewsCame() {
+            guard let socket, loop.poller.sockets.hasNews(socket, isPlain: isPlain) else { return }
             needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
             shutdown(socket, Int32(SHUT_RDWR))

@@ -1,6 +1,12 @@
 #if os(Linux)
     import Foundation
 
+    /// What the exchange that opened a connection is to know of it, also once it is closed.
+    final class CurlConnectionUse {
+        /// Whether another exchange has used it since.
+        @exclusivity(unchecked) var isShared = false
+    }
+
     /// Which socket carries a connection, and whether anything has come on it that nobody asked for.
     ///
     /// libcurl uses a connection again though bytes, or its end, have come on it meanwhile, and takes such bytes for the
@@ -9,6 +15,7 @@
     final class CurlSockets {
         private struct Entry {
             let port: UInt16
+            let use: CurlConnectionUse
             /// Whether it carries one exchange at a time, and has carried one: over TLS anything may come unless that is so.
             var isSerial = false
         }
@@ -30,17 +37,27 @@
 
         /// Finds the one of these sockets that has the local port.
         ///
-        /// - Returns: whether there is one.
-        func learn(_ port: UInt16, from opened: [Int32]) -> Bool {
+        /// - Returns: `nil` when there is none.
+        func learn(_ port: UInt16, from opened: [Int32]) -> CurlConnectionUse? {
             guard let descriptors, let descriptor = opened.first(where: { Self.localPort($0) == port }) else {
-                return false
+                return nil
             }
             forget(descriptor)
             // Connections to different hosts may share a local port, and cannot be told apart then.
             let isFree = descriptors[Int(port)] == Self.unknown
             descriptors[Int(port)] = isFree ? descriptor + 1 : Self.ambiguous
-            entries[descriptor] = Entry(port: port)
-            return true
+            let use = CurlConnectionUse()
+            entries[descriptor] = Entry(port: port, use: use)
+            return use
+        }
+
+        /// A further exchange is about to use a connection, or one of several where they cannot be told apart.
+        func joins(_ port: UInt16) {
+            guard let socket = socket(at: port) else {
+                for entry in entries.values where entry.port == port { entry.use.isShared = true }
+                return
+            }
+            entries[socket]?.use.isShared = true
         }
 
         func forget(_ descriptor: Int32) {

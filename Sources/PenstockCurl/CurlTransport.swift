@@ -42,9 +42,9 @@
         ///
         /// libcurl sends a request a second time by itself when a kept-alive connection turns out to be dead; here it may
         /// do so only where that cannot do a thing twice: nothing of the request had left, the method is idempotent and
-        /// its body can be read again, or the server refused the stream before it looked at it. Who is refused on two new
-        /// connections is told so, with the send state `unprocessed`. Of a stream that was refused on a connection in use
-        /// libcurl does not tell, so that counts as `maybeProcessed`.
+        /// its body can be read again, or the server refused the stream before it looked at it. Who is refused on two
+        /// connections of its own is told so, with the send state `unprocessed`. Of a stream that was refused on a connection
+        /// which others used as well libcurl does not tell, so that counts as `maybeProcessed`.
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
         public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {

@@ -149,9 +149,8 @@ extension TransportConformance {
                 probe.failure(.post, "/break", timeouts: soon), .connectionLost, sendState: .maybeProcessed)
             for error in try await held { try expect(error, .connectionLost, sendState: .maybeProcessed) }
             for error in try await begun { try expect(error, .connectionLost, sendState: .answered) }
-            try expect(probe.server.requestCount, is: 47, "requests")
             try await probe.send(timeouts: soon)
-            try expect(probe.server.connectionCount, is: 2, "connections")
+            try expect(probe.server.requestCount, is: 48, "requests")
         },
         Rule(
             "What nobody reads of a stream stays on the wire, and others go on", over: .http2, and: .streamedResponses,
@@ -204,7 +203,26 @@ extension TransportConformance {
             for error in try await errors { try expect(error, .cancelled) }
             try await expect(probe.failure(), .cancelled, sendState: .unsent)
         },
+        onlyOnce(.close), onlyOnce(.reset), onlyOnce(.shutDown),
     ]
+
+    /// The request that opened the connection is no newer to it than those that have joined.
+    private static func onlyOnce(_ effect: LoopbackServer.Fault.Effect) -> Rule {
+        Rule(
+            "A request that may be sent only once is, when others had joined its connection that dies by \(effect)",
+            over: .http2, and: .sendsOnce,
+            server: { request in
+                guard request.path == "/last" else { return .text("ok") }
+                return .text("x").delayed(by: .milliseconds(500)).fault(effect, at: .responseStart)
+            }
+        ) { probe in
+            async let last = probe.failure(.post, "/last", timeouts: soon)
+            try await probe.server.waitForRequests(count: 1)
+            try await probe.send(timeouts: soon)
+            try await expect(last, .connectionLost, sendState: .maybeProcessed)
+            try expect(probe.server.requestCount, is: 2, "requests")
+        }
+    }
 
     private static let http2Floods = RunningTaps(piece: Data(count: 64 << 10), pause: .zero)
 
