@@ -63,16 +63,20 @@
             return try ContentDecoder(head.fields, limits: order.limits)
         }
 
-        /// Removes the codings of content that was collected.
-        static func decode(_ response: inout HTTPResponse, of order: TransportRequest) throws(TransportError) {
-            guard !response.body.isEmpty else { return }
+        /// A response whose content was collected, without its codings. One that has none is not copied.
+        static func decoded(
+            _ coded: TransportResponse, of order: TransportRequest
+        ) throws(TransportError) -> TransportResponse {
+            var response = coded
             do throws(TransportError) {
-                guard let decoder = try decoder(for: response, of: order) else { return }
-                response.body = try decoded(response.body, decoder, atMost: order.limits.bodyBytes)
+                let body = coded.response.body
+                guard !body.isEmpty, let decoder = try decoder(for: coded.response, of: order) else { return coded }
+                response.response.body = try decoded(body, decoder, atMost: order.limits.bodyBytes)
+                return response
             } catch {
                 var error = error
-                response.body = Data()
-                error.partialResponse = response
+                response.response.body = Data()
+                error.partialResponse = response.response
                 throw error
             }
         }

@@ -61,7 +61,9 @@
         func receiveHeader(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
             clock.answered(now)
             let wasComplete = head.isComplete
-            if let kind = head.take(line, order.limits) { return refuse(kind, "the response head is not acceptable") }
+            if let kind = head.take(line, order.limits, pool?.knownLines) {
+                return refuse(kind, "the response head is not acceptable")
+            }
             if head.isComplete, !wasComplete {
                 clock.contentBegins(now)
                 if head.version == .http2, order.request.url.scheme == .http {

@@ -46,15 +46,18 @@
 
         /// Takes one line with its line end.
         ///
+        /// - Parameter known: the lines of the response before.
         /// - Returns: what is wrong with it.
-        mutating func take(_ line: UnsafeRawBufferPointer, _ limits: ResponseLimits) -> TransportError.Kind? {
+        mutating func take(
+            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits, _ known: CurlKnownLines?
+        ) -> TransportError.Kind? {
             bytes += line.count
             guard bytes <= limits.headerBytes else { return .limitExceeded(.headerBytes) }
             let text = Self.withoutLineEnd(line)
             switch phase {
             case .statusLine: return takeStatusLine(text)
             case .fields where text.isEmpty: return endOfBlock(limits)
-            case .fields: return takeField(text, limits)
+            case .fields: return takeField(text, limits, known)
             case .body where text.isEmpty: return nil
             case .body: return takeTrailer(text, limits)
             }
@@ -89,16 +92,20 @@
 
         // MARK: Fields
 
-        private mutating func takeField(_ line: UnsafeRawBufferPointer, _ limits: ResponseLimits) -> TransportError
-            .Kind?
-        {
+        private mutating func takeField(
+            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits, _ known: CurlKnownLines?
+        ) -> TransportError.Kind? {
             lines += 1
             guard lines <= limits.headerCount else { return .limitExceeded(.headerCount) }
+            if fields.isEmpty { fields.reserveCapacity(12) }
+            if let framing = known?.add(line, to: &fields) { return frame(framing) }
             guard line[0] != 0x20, line[0] != 0x09 else { return unfold(line) }
             guard let (name, value) = Self.split(line) else { return .protocolViolation }
-            if fields.isEmpty { fields.reserveCapacity(12) }
-            fields.appendParsed(name: String(decoding: name, as: UTF8.self), value: Self.text(value))
-            return takeFraming(name, value)
+            let field = Self.field(name, value)
+            fields.add(field)
+            guard let framing = Self.framing(name, value) else { return .protocolViolation }
+            known?.remember(line, at: fields.count - 1, field, framing)
+            return frame(framing)
         }
 
         private mutating func takeTrailer(
@@ -106,8 +113,12 @@
         ) -> TransportError.Kind? {
             guard trailers.count < limits.headerCount else { return .limitExceeded(.headerCount) }
             guard let (name, value) = Self.split(line) else { return .protocolViolation }
-            trailers.appendParsed(name: String(decoding: name, as: UTF8.self), value: Self.text(value))
+            trailers.add(Self.field(name, value))
             return nil
+        }
+
+        private static func field(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> HTTPField {
+            HTTPField(name: HTTPFieldName(String(decoding: name, as: UTF8.self)), value: text(value))
         }
 
         /// libcurl refuses NUL, but not a CR that ends no line (RFC 9112 §2.2).
@@ -124,24 +135,26 @@
             return (name, trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])))
         }
 
-        /// The length must be one plain number, or the next response on the connection begins where an attacker wants
-        /// it to (RFC 9112 §6.3).
-        private mutating func takeFraming(
-            _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
-        ) -> TransportError.Kind? {
+        /// - Returns: `nil` where the content could be read in two ways. The length must be one plain number, or the next
+        ///   response on the connection begins where an attacker wants it to (RFC 9112 §6.3).
+        private static func framing(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> CurlFraming? {
             switch name.count {
-            case 14 where Self.matches(name, "content-length"):
-                guard let number = Self.number(value), contentLength ?? number == number else {
-                    return .protocolViolation
-                }
+            case 14 where matches(name, "content-length"): number(value).map { .length($0) }
+            case 16 where matches(name, "content-encoding"): .codings(codings(value))
+            // Nobody asked for another, and libcurl would decode it without a bound (RFC 9112 §7).
+            case 17 where matches(name, "transfer-encoding"): matches(value, "chunked") ? .chunked : nil
+            default: .nothing
+            }
+        }
+
+        private mutating func frame(_ framing: CurlFraming) -> TransportError.Kind? {
+            switch framing {
+            case .nothing: break
+            case .length(let number):
+                guard contentLength ?? number == number else { return .protocolViolation }
                 contentLength = number
-            case 16 where Self.matches(name, "content-encoding"):
-                codings += Self.codings(value)
-            case 17 where Self.matches(name, "transfer-encoding"):
-                // Nobody asked for another, and libcurl would decode it without a bound (RFC 9112 §7).
-                guard Self.matches(value, "chunked") else { return .protocolViolation }
-                isChunked = true
-            default: break
+            case .codings(let count): codings += count
+            case .chunked: isChunked = true
             }
             return nil
         }
@@ -159,9 +172,9 @@
             let known = [HTTPFieldName.contentLength, .transferEncoding]
             guard !known.contains(last.name) else { return .protocolViolation }
             var rebuilt = HTTPFields()
-            for field in fields.dropLast() { rebuilt.appendParsed(name: field.name.text, value: field.value) }
+            for field in fields.dropLast() { rebuilt.add(field) }
             let value = "\(last.value) \(Self.text(Self.trimmed(line)))"
-            rebuilt.appendParsed(name: last.name.text, value: value)
+            rebuilt.add(HTTPField(name: last.name, value: value))
             fields = rebuilt
             return nil
         }

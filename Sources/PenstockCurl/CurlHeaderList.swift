@@ -10,6 +10,8 @@
         private var nodes = UnsafeMutableBufferPointer<curl_slist>.allocate(capacity: 8)
         private var textCount = 0
         private var nodeCount = 0
+        /// What the list was made of.
+        private var made: (fields: HTTPFields, hasBody: Bool)?
 
         /// Framing is the transport's own; a copy of it in the fields could contradict the body.
         private static let omitted: [HTTPFieldName] = [.contentLength, .transferEncoding]
@@ -20,6 +22,9 @@
         var head: UnsafeMutablePointer<curl_slist>? { nodeCount == 0 ? nil : nodes.baseAddress }
 
         mutating func build(_ fields: HTTPFields, hasBody: Bool) {
+            // One request's fields are mostly the next one's too.
+            if let made, made.hasBody == hasBody, made.fields.isWritten(as: fields) { return }
+            made = (fields, hasBody)
             (textCount, nodeCount) = (0, 0)
             var (needed, count) = (128, 6)
             for field in fields {

@@ -32,6 +32,7 @@
         @exclusivity(unchecked) var gate = CurlGate()
         @exclusivity(unchecked) private var idleLimit = CurlIdleLimit()
         @exclusivity(unchecked) private var answers = CurlAnswerSizes()
+        let knownLines = CurlKnownLines()
         @exclusivity(unchecked) private var spare: [CurlHandle] = []
         /// Those that came to harm outside of libcurl's own course.
         @exclusivity(unchecked) var broken: [(CurlHandle, CURLcode)] = []

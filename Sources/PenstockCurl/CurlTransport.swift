@@ -95,9 +95,7 @@
         @inline(never)
         private func response(of work: CurlExchange) throws(TransportError) -> TransportResponse {
             work.order.control.detach()
-            var response = try work.outcome()
-            try CurlContent.decode(&response.response, of: work.order)
-            return response
+            return try CurlContent.decoded(try work.outcome(), of: work.order)
         }
 
         @inline(never)

@@ -109,7 +109,7 @@
 
         private func give(_ line: String, to exchange: CurlExchange) {
             for line in [line + "\r\n", "\r\n"] {
-                _ = Array(line.utf8).withUnsafeBytes { exchange.head.take($0, ResponseLimits()) }
+                _ = Array(line.utf8).withUnsafeBytes { exchange.head.take($0, ResponseLimits(), nil) }
             }
         }
 

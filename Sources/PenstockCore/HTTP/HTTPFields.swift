@@ -30,9 +30,12 @@ public struct HTTPFields: Sendable {
 
     /// The same without the fields of these names.
     func without(_ names: HTTPFieldNames) -> HTTPFields {
-        guard bits & names.bits != 0, contains(where: { names.contains($0.name) }) else { return self }
-        var rest = self
-        rest.storage.removeAll { names.contains($0.name) }
+        guard bits & names.bits != 0, let first = firstIndex(where: { names.contains($0.name) }) else { return self }
+        var rest = HTTPFields()
+        rest.refused = refused
+        rest.reserveCapacity(count - 1)
+        for index in 0..<first { rest.add(storage[index]) }
+        for index in (first + 1)..<count where !names.contains(storage[index].name) { rest.add(storage[index]) }
         return rest
     }
 
@@ -97,20 +100,29 @@ public struct HTTPFields: Sendable {
         storage.removeAll { $0.name == name }
     }
 
-    /// Adds a field that came from a peer whose parser has already split the line. For transports; it is not validated.
-    package mutating func appendParsed(name: String, value: String) {
-        add(HTTPField(name: HTTPFieldName(name), value: value))
-    }
-
-    private mutating func add(_ field: HTTPField) {
-        storage.append(field)
+    /// Adds a field that is not validated: of Penstock's own making, or from a peer whose parser has split the line.
+    package mutating func add(_ field: consuming HTTPField) {
         bits |= field.name.bit
+        storage.append(field)
     }
 
     /// Replaces every field of a name by one of Penstock's own making, which need not be validated.
     mutating func set(_ name: HTTPFieldName, toValid value: String) {
         remove(name)
         add(HTTPField(name: name, value: value))
+    }
+
+    /// Whether both are the same, byte by byte.
+    package func isWritten(as other: HTTPFields) -> Bool {
+        guard storage.count == other.storage.count else { return false }
+        let isOne = storage.withUnsafeBufferPointer { own in
+            other.storage.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress }
+        }
+        return isOne
+            || zip(storage, other.storage).allSatisfy { left, right in
+                left.name.text.utf8.elementsEqual(right.name.text.utf8)
+                    && left.value.utf8.elementsEqual(right.value.utf8)
+            }
     }
 
     package mutating func reserveCapacity(_ count: Int) {

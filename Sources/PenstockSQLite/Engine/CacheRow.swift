@@ -232,7 +232,9 @@ struct CacheRow {
         let count = Int(try reader.number(UInt16.self))
         // A field takes eight bytes at least, so the count cannot ask for more than there is.
         fields.reserveCapacity(min(count, maximumBytes / 8))
-        for _ in 0..<count { fields.appendParsed(name: try reader.text(), value: try reader.text()) }
+        for _ in 0..<count {
+            fields.add(HTTPField(name: HTTPFieldName(try reader.text()), value: try reader.text()))
+        }
         return fields
     }
 }

@@ -1,5 +1,6 @@
-import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite("HTTPFields: ordered, case-insensitive, validated on the way in")
 struct HTTPFieldsTests {
@@ -40,6 +41,17 @@ struct HTTPFieldsTests {
         #expect(fields.map(\.value) == ["5", "2", "4", "6"])
         fields["b"] = nil
         #expect(fields.map(\.value) == ["5", "4", "6"])
+    }
+
+    @Test("Leaving names out keeps the others, in order, and what was refused")
+    func leavingOut() {
+        var fields: HTTPFields = ["A": "1", "B": "2", "a": "3", "C": "4", "b": "5"]
+        fields["D"] = "\n"
+        let rest = fields.without(["a", "c"])
+        #expect(rest.map { "\($0.name)\($0.value)" } == ["B2", "b5"])
+        #expect(rest.rejected == fields.rejected)
+        #expect(!rest.contains("A"))
+        #expect(fields.without(["X"]) == fields)
     }
 
     @Test("Merging replaces whole names and keeps the rest")

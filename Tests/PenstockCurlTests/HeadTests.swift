@@ -1,0 +1,123 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockTestSupport
+    import Testing
+
+    @testable import PenstockCore
+    @testable import PenstockCurl
+
+    /// What is remembered from one head to the next must not be seen in what is read of it.
+    @Suite struct KnownLinesTests {
+        private static let lines = [
+            "Server: nginx", "server: nginx", "Date: Sun, 06 Nov 1994 08:49:37 GMT",
+            "Date: Sun, 06 Nov 1994 08:49:38 GMT",
+            "Content-Length: 5", "Content-Length: 6", "Content-Length: 05", "Transfer-Encoding: chunked",
+            "Transfer-Encoding: gzip", "Content-Encoding: gzip", "Content-Encoding: gzip, br", "Set-Cookie: a=1",
+            "Set-Cookie: a=2", " folded", "X:", "X: \u{E9}", "X: e\u{301}", "Not a field",
+            "X-Long: " + String(repeating: "a", count: 200),
+        ]
+
+        private struct Reading: Equatable {
+            var ends: [String] = []
+            var fields: [String] = []
+            var length: Int?
+            var codings = 0
+            var endsWithConnection = false
+        }
+
+        private func read(_ lines: [String], _ known: CurlKnownLines?) -> Reading {
+            var head = CurlHead()
+            var reading = Reading()
+            for line in lines + [""] {
+                let kind = Array("\(line)\r\n".utf8).withUnsafeBytes { head.take($0, ResponseLimits(), known) }
+                reading.ends.append(kind.map { "\($0)" } ?? "")
+                if kind != nil { break }
+            }
+            reading.fields = head.fields.map { "\($0.name.text): \($0.value)" }
+            (reading.length, reading.codings) = (head.contentLength, head.codings)
+            reading.endsWithConnection = head.endsWithConnection
+            return reading
+        }
+
+        @Test("A head reads the same whatever heads came before it")
+        func unseen() {
+            var random = Seeded(seed: 7)
+            let known = CurlKnownLines()
+            var last: [String] = []
+            for _ in 0..<3_000 {
+                // Mostly the head before with a line changed, as servers send them.
+                if last.isEmpty || Int.random(in: 0..<4, using: &random) == 0 {
+                    last = (0..<Int.random(in: 0..<8, using: &random)).map { _ in
+                        Self.lines.randomElement(using: &random)!
+                    }
+                } else {
+                    let place = Int.random(in: 0..<last.count, using: &random)
+                    last[place] = Self.lines.randomElement(using: &random)!
+                }
+                let interim = Bool.random(using: &random) ? ["HTTP/1.1 103 Early Hints", "Link: </a>", ""] : []
+                let lines = interim + ["HTTP/1.1 200 OK"] + last
+                #expect(read(lines, known) == read(lines, nil), "\(lines)")
+            }
+        }
+
+        private func isKnown(_ text: String, after first: String) throws -> Bool {
+            let known = CurlKnownLines()
+            _ = read(["HTTP/1.1 200 OK", first], known)
+            var fields = HTTPFields()
+            return Array(text.utf8).withUnsafeBytes { known.add($0, to: &fields) } != nil
+        }
+
+        @Test("A line is known again only as it was written, at its place")
+        func exact() throws {
+            #expect(try isKnown("Server: nginx", after: "Server: nginx"))
+            #expect(try !isKnown("server: nginx", after: "Server: nginx"))
+            #expect(try !isKnown("Server: nginx ", after: "Server: nginx"))
+            #expect(try !isKnown("Server: ngin", after: "Server: nginx"))
+        }
+
+        @Test("Cookies are not remembered")
+        func cookies() throws {
+            #expect(try !isKnown("Set-Cookie: a=1", after: "Set-Cookie: a=1"))
+            #expect(try !isKnown("set-cookie: a=1", after: "set-cookie: a=1"))
+        }
+    }
+
+    @Suite struct HeaderListTests {
+        private func text(_ list: CurlHeaderList) -> [String] {
+            var lines: [String] = []
+            var node = list.head
+            while let line = node?.pointee {
+                lines.append(String(cString: line.data))
+                node = line.next
+            }
+            return lines
+        }
+
+        @Test("Fields are sent as they are written, also where those before differed in nothing but that")
+        func rebuilt() {
+            var list = CurlHeaderList()
+            defer { list.free() }
+            let accepted: HTTPFields = ["Accept": "*/*", "Accept-Encoding": "br"]
+            var sent: [[String]] = []
+            for fields: HTTPFields in [
+                ["X-A": "1"], ["x-a": "1"], ["x-a": "\u{E9}"], ["x-a": "e\u{301}"], ["x-a": "2"],
+            ] {
+                var all = accepted
+                all.append(contentsOf: fields)
+                list.build(all, hasBody: false)
+                sent.append(text(list))
+            }
+            let own = ["X-A: 1", "x-a: 1", "x-a: \u{E9}", "x-a: e\u{301}", "x-a: 2"]
+            #expect(
+                sent.map { $0.map { Array($0.utf8) } }
+                    == own.map {
+                        ["Accept: */*", "Accept-Encoding: br", $0].map { Array($0.utf8) }
+                    })
+            list.build(accepted, hasBody: true)
+            #expect(text(list) == ["Accept: */*", "Accept-Encoding: br", "Content-Type:", "Expect:"])
+            list.build(accepted, hasBody: false)
+            #expect(text(list) == ["Accept: */*", "Accept-Encoding: br"])
+        }
+    }
+#endif
