@@ -11,21 +11,22 @@ extension CacheQuery {
     /// The server's `no-cache` and `must-revalidate` forbid it, and so do directives of the request that the response
     /// does not meet, unless the request has a `stale-if-error` of its own.
     public func fallback(for failure: CacheFailure, now: Date) -> CacheHit? {
+        // Any other status is an answer of its own.
+        if case .status(let status) = failure, !Self.failureStatuses.contains(status) { return nil }
         guard !policy.isOff, bypass == nil, let stored = selected, !stored.isInvalidated,
-            case .answer(let shape) = shape(of: stored), let tolerance = tolerance(of: stored, for: failure)
+            case .answer(let shape) = shape(of: stored)
         else { return nil }
         let freshness = freshness(of: stored, now: now)
         let terms = stored.terms.control
         guard freshness.isAppOwned || !terms.noCache && (freshness.isFresh || !terms.mustRevalidate),
             objection(to: stored, freshness) == nil || control.staleIfError != nil,
-            freshness.isFresh || freshness.staleness <= tolerance
+            freshness.isFresh || freshness.staleness <= tolerance(of: stored, for: failure)
         else { return nil }
         return hit(stored, shape, freshness, failure == .disconnected ? .disconnected : .staleIfError)
     }
 
-    /// How many seconds of staleness are allowed; `nil` when the failure is an answer of its own.
-    private func tolerance(of stored: CachedResponse, for failure: CacheFailure) -> TimeInterval? {
-        if case .status(let status) = failure, !Self.failureStatuses.contains(status) { return nil }
+    /// How many seconds of staleness are allowed.
+    private func tolerance(of stored: CachedResponse, for failure: CacheFailure) -> TimeInterval {
         let isBoundedByDefault = failure == .disconnected || policy.mode == .networkElseCache
         let ours = policy.maxStale ?? stored.appMaxStale ?? (isBoundedByDefault ? CachePolicy.defaultMaxStale : .zero)
         let theirs = max(stored.terms.control.staleIfError, control.staleIfError ?? 0)

@@ -10,7 +10,7 @@ extension CacheQuery {
     /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
     /// them (§4.1). `Last-Modified` goes along where one response alone is asked about and no range is (§4.3.1).
     func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheValidation? {
-        guard !preconditions.isAnyMatch, isReadable else { return nil }
+        guard !preconditions.isAnyMatch, isReadable, candidates.contains(where: \.hasValidator) else { return nil }
         let asked = askable(with: stored)
         let tagged = asked.filter { $0.terms.tag != nil }
         var sent = request

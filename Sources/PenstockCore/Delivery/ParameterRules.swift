@@ -7,17 +7,25 @@
 /// ]
 /// ```
 public struct ParameterRules<Root>: Sendable {
-    public let list: [ParameterRule<Root>]
+    /// `nil` where there are none: in a generic type even an empty array takes looking up the type of its elements, for
+    /// each call.
+    private let rules: [ParameterRule<Root>]?
 
-    public init(_ list: [ParameterRule<Root>] = []) {
-        self.list = list
+    /// No rules.
+    public init() {
+        rules = nil
     }
+
+    public init(_ list: [ParameterRule<Root>]) {
+        rules = list
+    }
+
+    public var list: [ParameterRule<Root>] { rules ?? [] }
 
     /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for the first rule that is broken.
     public func check(_ parameters: Root) throws(APIError) {
-        // A loop would look the type of a rule up for each call, also where there is none.
-        if list.isEmpty { return }
-        for rule in list { try rule.check(parameters) }
+        guard let rules else { return }
+        for rule in rules { try rule.check(parameters) }
     }
 
     /// The rules as text: one line for each parameter, in the order in which the rules first name it.

@@ -83,7 +83,7 @@ extension Endpoint {
     public var body: HTTPBody? { nil }
     public var headers: HeaderEdits { [:] }
     public var options: CallOptions? { nil }
-    public static var parameterRules: ParameterRules<Self> { [] }
+    public static var parameterRules: ParameterRules<Self> { .init() }
     public var envelope: EnvelopeChoice { .ofService }
     public var cacheTags: [String] { [] }
     public var invalidates: [CacheSelection] { [] }

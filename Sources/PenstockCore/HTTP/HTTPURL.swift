@@ -6,10 +6,12 @@
 public struct HTTPURL: Hashable, Sendable {
     private let parts: Boxed<Parts>
 
-    private struct Parts: Hashable, Sendable {
-        var origin: Origin
-        var path: String
-        var query: String?
+    private struct Parts: Sendable {
+        let origin: Origin
+        let path: String
+        let query: String?
+        /// All of it: made once, as each call needs it more often than that.
+        let text: String
     }
 
     /// Scheme, host and port.
@@ -20,19 +22,22 @@ public struct HTTPURL: Hashable, Sendable {
     public var query: String? { parts.query }
 
     /// The request target in origin form: path and query.
-    public var target: String {
-        guard let query else { return path }
-        return "\(path)?\(query)"
-    }
+    public var target: String { Self.target(path, query) }
 
-    public var absoluteString: String { origin.text + target }
+    public var absoluteString: String { parts.text }
 
     public var scheme: Scheme { origin.scheme }
     public var host: String { origin.host }
     public var port: Int { origin.port }
 
     package init(origin: Origin, path: String, query: String?) {
-        parts = Boxed(Parts(origin: origin, path: path, query: query))
+        let text = origin.text + Self.target(path, query)
+        parts = Boxed(Parts(origin: origin, path: path, query: query, text: text))
+    }
+
+    private static func target(_ path: String, _ query: String?) -> String {
+        guard let query else { return path }
+        return "\(path)?\(query)"
     }
 
     /// Parses an absolute URL. A fragment is dropped, as it is never sent. Characters that a URL may not hold, such as
@@ -46,6 +51,17 @@ public struct HTTPURL: Hashable, Sendable {
     /// Resolves a URI reference, such as the value of `Location`, against this URL (RFC 3986 §5.2).
     public func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
         try HTTPURLParser.resolve(reference, against: self)
+    }
+}
+
+extension HTTPURL {
+    /// Two URLs are equal when they are written alike.
+    public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
+        left.parts.text == right.parts.text
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(parts.text)
     }
 }
 

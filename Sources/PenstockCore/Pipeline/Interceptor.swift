@@ -55,8 +55,11 @@ public struct Exchange: Sendable {
         var timings: Timings
         var connection: ConnectionInfo
         var source: ResponseSource
-        var cache: Boxed<CacheRecord>?
     }
+
+    /// What the cache had to do with it; `nil` where it took no part. Beside the rest, which others hold as well when the
+    /// cache notes this.
+    var cache: Boxed<CacheRecord>?
 
     public init(
         request: HTTPRequest, response: HTTPResponse, content: (any TransportContent)? = nil,
@@ -98,12 +101,6 @@ public struct Exchange: Sendable {
     public var source: ResponseSource {
         get { parts.source }
         set { parts.source = newValue }
-    }
-
-    /// What the cache had to do with it; `nil` where it took no part.
-    var cache: Boxed<CacheRecord>? {
-        get { parts.cache }
-        _modify { yield &parts.cache }
     }
 }
 

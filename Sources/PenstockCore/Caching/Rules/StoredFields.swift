@@ -34,14 +34,11 @@ enum StoredFields {
     }
 
     private static func storable(_ fields: HTTPFields) -> HTTPFields {
-        let named = fields.values(of: .connection).flatMap(options)
-        let withheld = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
-        return fields.without(connectionFields + named + withheld)
-    }
-
-    /// The fields that a `Connection` line names.
-    private static func options(_ line: String) -> [HTTPFieldName] {
-        // By far the most common one names none.
-        line == "keep-alive" ? [] : FieldList.members(line).map { HTTPFieldName(String($0)) }
+        var others = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
+        // By far the most common `Connection` names no field.
+        for field in fields where field.name == .connection && field.value != "keep-alive" {
+            others += FieldList.members(field.value).map { HTTPFieldName(String($0)) }
+        }
+        return fields.without(connectionFields + others)
     }
 }
