@@ -62,8 +62,9 @@ final class CacheAccess: Sendable {
     }
 
     private func end(_ fill: UInt64) {
-        let ready = state.withLock { state in
+        let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.fills.remove(fill)
+            guard !state.waiters.isEmpty else { return [] }
             for index in state.waiters.indices { state.waiters[index].fills.remove(fill) }
             defer { state.waiters.removeAll { $0.fills.isEmpty } }
             return state.waiters.filter(\.fills.isEmpty).map(\.continuation)

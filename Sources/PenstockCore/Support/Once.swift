@@ -3,7 +3,17 @@
 /// Unchecked because the value is touched with a lock held. The lock is one of a few that all share: a lock of its own
 /// would cost more than what is saved by not making the value.
 package final class Once<Value: Sendable>: @unchecked Sendable {
-    private var made: Value?
+    /// In an object of its own: letting go of an optional of a type that is not known takes looking that type up, also
+    /// where nothing was made.
+    private final class Made: Sendable {
+        let value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    private var made: Made?
 
     package init() {}
 
@@ -11,10 +21,10 @@ package final class Once<Value: Sendable>: @unchecked Sendable {
     ///   When it throws there is no value, and it is called again.
     package func value<Failure: Error>(_ make: () throws(Failure) -> Value) throws(Failure) -> Value {
         let lock = OnceLocks.lock(of: ObjectIdentifier(self))
-        if let value = lock.withLock({ _ in made }) { return value }
-        let value = try make()
-        lock.withLock { _ in made = value }
-        return value
+        if let made = lock.withLock({ _ in made }) { return made.value }
+        let new = Made(try make())
+        lock.withLock { _ in made = new }
+        return new.value
     }
 }
 
