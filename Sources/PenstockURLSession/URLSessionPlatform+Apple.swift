@@ -6,7 +6,7 @@
     enum URLSessionPlatform {
         static let capabilities: TransportCapabilities = [
             .trustPolicy, .timings, .streamedRequests, .http2, .suspension, .partitions,
-            .streamedResponses,
+            .streamedResponses, .noticesAll,
         ]
 
         static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {

