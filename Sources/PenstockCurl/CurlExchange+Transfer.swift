@@ -93,7 +93,7 @@
             guard head.codings <= CurlHead.maxCodings else {
                 return refuse(.limitExceeded(.contentCodings), "the content is coded too many times over") > 0
             }
-            if let skips = order.skipsContent, skips(answer) { beginSkipping() }
+            if order.isContentSkipped(head.status, answer) { beginSkipping() }
             guard order.request.method != .head, head.allowsContent, let length = head.contentLength else {
                 return true
             }

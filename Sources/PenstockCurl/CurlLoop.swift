@@ -413,10 +413,10 @@
         // MARK: Pools
 
         private func pool(for order: TransportRequest) throws(TransportError) -> CurlPool {
+            let isShared = CurlMultiplexing.suits(order.request)
+            if let lastPool, lastPool.key.isShared == isShared, lastPool.serves(order) { return lastPool }
             let key = CurlPool.Key(
-                partition: order.partition, trust: order.trust, proxy: order.proxy,
-                isShared: CurlMultiplexing.suits(order.request))
-            if let lastPool, lastPool.key == key { return lastPool }
+                partition: order.partition, trust: order.trust, proxy: order.proxy, isShared: isShared)
             let pool: CurlPool
             if let known = pools[key] { pool = known } else { pool = try open(key) }
             lastPool = pool

@@ -56,6 +56,12 @@
             }
         }
 
+        /// Whether an exchange may go over its connections.
+        func serves(_ order: TransportRequest) -> Bool {
+            key.retirement == 0 && key.partition == order.partition && key.trust == order.trust
+                && key.proxy == order.proxy
+        }
+
         /// - Returns: whether libcurl took them all.
         private func setOptions() -> Bool {
             let context = Unmanaged.passUnretained(self).toOpaque()

@@ -141,8 +141,8 @@
         /// Whether the response is the proxy's own: only a proxy asks for credentials with 407 (RFC 9110 §15.5.8). One
         /// that asks before it opens a tunnel never gets as far as a response.
         var isRefusedByProxy: Bool {
-            guard case .http = order.proxy.route, order.request.url.scheme == .http else { return false }
-            return head.status == 407
+            guard head.status == 407, case .http = order.proxy.route else { return false }
+            return order.request.url.scheme == .http
         }
     }
 #endif

@@ -138,7 +138,7 @@ final class URLSessionExchange: ControlledExchange {
             fail(.limitExceeded(limit), "the response's header is larger than allowed")
         }
         guard !deliver(head) else { return }
-        if exchange.skipsContent?(head) == true { return pass(over: head) }
+        if exchange.isContentSkipped(head.status, head) { return pass(over: head) }
         let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
         if let length, length > exchange.limits.bodyBytes { didExceedBodyLimit() }
     }
@@ -215,7 +215,7 @@ final class URLSessionExchange: ControlledExchange {
 
     private func completeResponse(_ state: inout State, _ task: URLSessionTask) -> TransportResponse? {
         guard var response = state.head else { return nil }
-        if exchange.skipsContent?(response) != true { response.body = state.body }
+        if !exchange.isContentSkipped(response.status, response) { response.body = state.body }
         state.timings.total = state.timers.elapsed
         state.connection.bytesSent = max(state.sent, Int(task.countOfBytesSent))
         state.connection.bytesReceived = max(state.connection.bytesReceived, Int(task.countOfBytesReceived))

@@ -12,7 +12,25 @@ public final class APIClient: Sendable {
     public let transport: any Transport
     let shared: Shared
     let cache: CacheAccess?
-    private let runtimes = Locked<[ServiceID: ServiceRuntime]>([:])
+    private let runtimes = Locked(Runtimes())
+
+    /// The services that were called.
+    private struct Runtimes: Sendable {
+        private var all: [ServiceID: ServiceRuntime] = [:]
+        /// What was called last is mostly called next.
+        private var last: (id: ServiceID, runtime: ServiceRuntime)?
+
+        mutating func find(_ id: ServiceID) -> ServiceRuntime? {
+            if let last, last.id == id { return last.runtime }
+            guard let known = all[id] else { return nil }
+            last = (id, known)
+            return known
+        }
+
+        mutating func add(_ runtime: ServiceRuntime, for id: ServiceID) {
+            all[id] = runtime
+        }
+    }
 
     public init(_ configuration: Configuration, transport: any Transport) {
         self.configuration = configuration
@@ -47,11 +65,11 @@ public final class APIClient: Sendable {
 
     /// The service as this client calls it, made once.
     func runtime(for id: ServiceID) throws(APIError) -> ServiceRuntime {
-        if let known = runtimes.withLock({ $0[id] }) { return known }
+        if let known = runtimes.withLock({ $0.find(id) }) { return known }
         let new = ServiceRuntime(try configuration.services.service(id), configuration, transport, cache)
         return runtimes.withLock { runtimes in
-            if let other = runtimes[id] { return other }
-            runtimes[id] = new
+            if let other = runtimes.find(id) { return other }
+            runtimes.add(new, for: id)
             return new
         }
     }

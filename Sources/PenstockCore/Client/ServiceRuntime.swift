@@ -7,7 +7,8 @@ final class ServiceRuntime: Sendable {
     private let transport: any Transport
     private let cache: CacheAccess?
     private let pipeline: Pipeline
-    private let baseURLs = Locked<[ServerEnvironment: HTTPURL]>([:])
+    /// Of the environment that was asked for last, which is nearly always the next one too.
+    private let baseURL = Locked<(environment: ServerEnvironment, url: HTTPURL)?>(nil)
 
     init(
         _ service: Service, _ configuration: APIClient.Configuration, _ transport: any Transport, _ cache: CacheAccess?
@@ -31,9 +32,9 @@ final class ServiceRuntime: Sendable {
     }
 
     func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
-        if let known = baseURLs.withLock({ $0[environment] }) { return known }
+        if let known = baseURL.withLock({ $0?.environment == environment ? $0?.url : nil }) { return known }
         let url = try service.baseURL(in: environment)
-        baseURLs.withLock { $0[environment] = url }
+        baseURL.withLock { $0 = (environment, url) }
         return url
     }
 

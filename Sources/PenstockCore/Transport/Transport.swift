@@ -181,12 +181,18 @@ public struct TransportRequest: Sendable {
         set { parts.partition = newValue }
     }
 
-    /// Asked once, with the head of the final response: whether nobody will look at its content. Such content is never
-    /// decoded; the transport reads past it where that is cheap and closes the wire otherwise. `nil` means that all
-    /// content is wanted.
+    /// Asked once, with the head of a final response that is no success (2xx): whether nobody will look at its content.
+    /// Such content is never decoded; the transport reads past it where that is cheap and closes the wire otherwise. `nil`
+    /// means that all content is wanted.
     public var skipsContent: (@Sendable (HTTPResponse) -> Bool)? {
         get { parts.skipsContent }
         set { parts.skipsContent = newValue }
+    }
+
+    /// Whether nobody will look at the content behind a head.
+    package func isContentSkipped(_ status: Int, _ head: @autoclosure () -> HTTPResponse) -> Bool {
+        guard !(200...299).contains(status), let skips = parts.skipsContent else { return false }
+        return skips(head())
     }
 
     /// How the exchange is cancelled, suspended and resumed, and where it reports its progress.

@@ -97,6 +97,11 @@ extension TransportConformance {
             }
             try expect(probe.server.connectionCount, is: 1, "connections")
         },
+        Rule("Content of a success is wanted, whatever is said of it") { probe in
+            var exchange = try probe.exchange()
+            exchange.skipsContent = { _ in true }
+            try expect(try await probe.transport.perform(exchange).response.body, is: Data("ok".utf8), "content")
+        },
         Rule(
             "Content that is coded and broken is an error where it is wanted", needsWire: true,
             server: { _ in .init(fields: [.contentEncoding: "gzip"], body: noGzip) }

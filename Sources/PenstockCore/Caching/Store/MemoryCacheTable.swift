@@ -58,27 +58,32 @@ struct MemoryCacheTable: Sendable {
     /// Stores a response in the place of the one with its key and variant, as the latest of the key.
     mutating func put(_ stored: StoredResponse) {
         let key = stored.response.key
-        guard let group = groups.peek(key) else { return set(key, to: [stored]) }
-        if let only = group.responses.first, group.responses.count == 1, isLike(only, stored) {
-            return replaceOnly(only, with: stored)
+        if replacesOnly(stored, at: key) { return makeRoom() }
+        let others = groups.peek(key)?.responses.filter { $0.response.variant != stored.response.variant } ?? []
+        set(key, to: others + [stored])
+    }
+
+    /// Puts a response in the place of the only one that a key has, where that is like it.
+    private mutating func replacesOnly(_ stored: StoredResponse, at key: CacheKey) -> Bool {
+        let cost = Self.cost(of: stored)
+        guard cost <= limits.bytes else { return false }
+        var row = stored.entry.row
+        let isDone = groups.replace(key) { group in
+            guard group.responses.count == 1, Self.isLike(group.responses[0], stored) else { return nil }
+            row = group.responses[0].entry.row
+            group = Group(responses: [stored])
+            return cost
         }
-        set(key, to: group.responses.filter { $0.response.variant != stored.response.variant } + [stored])
+        if row != stored.entry.row {
+            rows[row] = nil
+            rows[stored.entry.row] = key
+        }
+        return isDone
     }
 
     /// Whether one can take the other's place in every index. A response is most often stored anew as it was.
-    private func isLike(_ old: StoredResponse, _ new: StoredResponse) -> Bool {
+    private static func isLike(_ old: StoredResponse, _ new: StoredResponse) -> Bool {
         old.response.variant == new.response.variant && old.response.tags == new.response.tags
-    }
-
-    private mutating func replaceOnly(_ old: StoredResponse, with stored: StoredResponse) {
-        let (key, cost) = (stored.response.key, Self.cost(of: stored))
-        guard cost <= limits.bytes else { return forget(key) }
-        if old.entry.row != stored.entry.row {
-            rows[old.entry.row] = nil
-            rows[stored.entry.row] = key
-        }
-        groups.set(key, to: Group(responses: [stored]), cost: cost)
-        makeRoom()
     }
 
     /// Stores the responses of a key in place of those before, and makes room for them.

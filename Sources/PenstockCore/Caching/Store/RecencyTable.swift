@@ -47,6 +47,20 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         change(&nodes[place]!.value)
     }
 
+    /// Changes a value that is there, which is now the most recently used.
+    ///
+    /// - Parameter change: gives what the value costs now; `nil` where it has left it as it was.
+    /// - Returns: whether there was a value and it was changed.
+    mutating func replace(_ key: Key, _ change: (inout Value) -> Int?) -> Bool {
+        guard let place = places[key], nodes[Int(place)] != nil, let cost = change(&nodes[Int(place)]!.value) else {
+            return false
+        }
+        totalCost += cost - nodes[Int(place)]!.cost
+        nodes[Int(place)]!.cost = cost
+        moveToFront(place)
+        return true
+    }
+
     /// The key that was used least recently.
     var oldestKey: Key? { oldest == Self.none ? nil : nodes[Int(oldest)]?.key }
 

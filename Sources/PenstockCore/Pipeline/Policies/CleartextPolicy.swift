@@ -43,6 +43,8 @@ public struct CleartextPolicy: Hashable, Sendable {
     }
 
     private static func isLoopbackQuad(_ host: String) -> Bool {
-        host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
+        let text = host.utf8
+        return text.starts(with: "127.".utf8)
+            && text.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
     }
 }
