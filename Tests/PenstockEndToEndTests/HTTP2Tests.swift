@@ -86,10 +86,20 @@ struct HTTP2Tests {
         arguments: [60_000, 100_000, 1_000_000], [1, 10])
     func earlyAnswers(count: Int, calls: Int) async throws {
         try await client { client, _ in
-            let replies = try await atOnce(calls) { number in
-                try await client.send(Echo(method: .post, body: .bytes(content(number, count))))
+            let replies = try await atOnce(calls) { number -> String? in
+                do throws(APIError) {
+                    return try await client.send(Echo(method: .post, body: .bytes(content(number, count)))).length
+                } catch {
+                    // An answer that overtakes content on a connection that others share may be lost; then the call says
+                    // that it may have been done. Larger content has a connection of its own.
+                    let mayBeLost = calls > 1 && count < 65_536
+                    let isSaid = error.kind == .transport(.connectionLost) && error.sendState == .maybeProcessed
+                    guard mayBeLost, isSaid else { throw error }
+                    return nil
+                }
             }
-            #expect(replies.allSatisfy { $0.length == "\(count)" })
+            #expect(replies.allSatisfy { $0 == nil || $0 == "\(count)" })
+            #expect(replies.count { $0 != nil } > calls / 2)
         }
     }
 

@@ -39,19 +39,27 @@ final class LoopbackEngine: Sendable {
 
     private func acceptAll() {
         guard let listener = listener.withLock({ $0 }) else { return }
-        while let socket = listener.accept() { serve(socket) }
+        while let descriptor = listener.accept() { serve(descriptor) }
     }
 
-    private func serve(_ socket: Socket) {
+    private func serve(_ descriptor: Int32) {
         let tally = service.ledger.recordConnection()
-        let isStopped = state.withLock { state in
-            if !state.isStopped { state.wires[tally.number] = (socket, tally) }
-            return state.isStopped
-        }
-        guard !isStopped else { return service.ledger.recordClose(tally) }
+        guard enter(descriptor, tally) else { return service.ledger.recordClose(tally) }
         threads.start { [self] in
             run(tally)
             service.ledger.recordClose(tally)
+        }
+    }
+
+    /// The only reference that is left is the engine's. This thread, if it were stopped while it held another, would keep a
+    /// socket open whose end has been recorded.
+    ///
+    /// - Returns: `false` once the server has stopped.
+    private func enter(_ descriptor: Int32, _ tally: ConnectionTally) -> Bool {
+        let socket = Socket(adopting: descriptor)
+        return state.withLock { state in
+            if !state.isStopped { state.wires[tally.number] = (socket, tally) }
+            return !state.isStopped
         }
     }
 

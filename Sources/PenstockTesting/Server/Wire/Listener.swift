@@ -29,14 +29,17 @@ final class Listener: Sendable {
         close(wakeWriter)
     }
 
-    /// Waits for the next connection; `nil` after ``wake()``.
-    func accept() -> Socket? {
+    /// Waits for the next connection, whose descriptor is the caller's; `nil` after ``wake()``.
+    func accept() -> Int32? {
         while true {
             var entries = [socket.descriptor, wakeReader].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             _ = poll(&entries, 2, -1)
             if entries[1].revents != 0 { return nil }
             let descriptor = Foundation.accept(socket.descriptor, nil, nil)
-            if descriptor >= 0 { return Listener.prepared(descriptor) }
+            if descriptor >= 0 {
+                Listener.prepare(descriptor)
+                return descriptor
+            }
             // Out of descriptors: those that close soon make room.
             if errno == EMFILE || errno == ENFILE { usleep(5_000) }
         }
@@ -48,12 +51,11 @@ final class Listener: Sendable {
         _ = write(wakeWriter, &byte, 1)
     }
 
-    private static func prepared(_ descriptor: Int32) -> Socket {
+    private static func prepare(_ descriptor: Int32) {
         // Where it is inherited from the listening socket.
         setBlocking(descriptor, true)
         var on: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        return Socket(adopting: descriptor)
     }
 
     private static func setBlocking(_ descriptor: Int32, _ isBlocking: Bool) {
