@@ -214,12 +214,11 @@
         }
 
         private func applyPause(_ exchange: CurlExchange) {
-            guard let handle = exchange.handle else { return }
+            guard let pool = exchange.pool, let handle = exchange.handle else { return }
             var bits = CURLPAUSE_CONT
             if exchange.isSuspended || exchange.isHeldBack { bits |= CURLPAUSE_RECV }
             if exchange.isSuspended || exchange.awaitsChunk { bits |= CURLPAUSE_SEND }
-            let code = curl_easy_pause(handle.easy, bits)
-            if CurlErrors.endsTransfer(pausing: code) { finish(exchange, exchange.result(code)) }
+            if let code = pool.pause(handle, bits) { finish(exchange, exchange.result(code)) }
         }
 
         // MARK: A round
@@ -235,7 +234,7 @@
                 pause()
                 expire()
                 launchAdmitted()
-            } while pools.values.contains { $0.timerMoment.map { $0 <= now } ?? false }
+            } while pools.values.contains { $0.isBroken || ($0.timerMoment ?? .max) <= now }
             handOver()
             deliver()
             sweep()

@@ -69,8 +69,8 @@
 
         /// Unpausing is what makes libcurl look; the content it would pause is sent or is none of this exchange's.
         private func look(_ handle: CurlHandle) {
-            let codes = [curl_easy_pause(handle.easy, CURLPAUSE_SEND), curl_easy_pause(handle.easy, CURLPAUSE_CONT)]
-            if let code = codes.first(where: CurlErrors.endsTransfer) { broken.append((handle, code)) }
+            let codes = [pause(handle, CURLPAUSE_SEND), pause(handle, CURLPAUSE_CONT)]
+            if let code = codes.lazy.compactMap({ $0 }).first { broken.append((handle, code)) }
             act(CURL_SOCKET_TIMEOUT, 0)
         }
     }

@@ -156,8 +156,20 @@
         }
 
         func act(_ descriptor: Int32, _ events: Int32) {
+            guard !isBroken else { return }
             var running: Int32 = 0
             if curl_multi_socket_action(multi, descriptor, events, &running) != CURLM_OK { isBroken = true }
+        }
+
+        /// Tells libcurl what of a transfer is to rest, and that the rest of it goes on.
+        ///
+        /// - Returns: the code that ends the transfer by that, if one does.
+        func pause(_ handle: CurlHandle, _ bits: Int32) -> CURLcode? {
+            guard !isBroken else { return nil }
+            let code = curl_easy_pause(handle.easy, bits)
+            // No callback of ours says so: it had no memory to note who uses a socket.
+            if code == CURLE_ABORTED_BY_CALLBACK { isBroken = true }
+            return CurlErrors.endsTransfer(pausing: code) ? code : nil
         }
 
         /// Calls `body` for each transfer that is over.

@@ -18,8 +18,8 @@
         @Test(
             "Whatever call fails, a request brings right bytes or a typed failure, and the next one is as good as ever",
             arguments: [
-                "first", "get", "post", "upload", "stream", "gzip", "tls", "http2", "cancel", "redirect", "proxy",
-                "preconnect",
+                "first", "get", "post", "upload", "stream", "gzip", "tls", "http2", "pause", "cancel", "redirect",
+                "proxy", "preconnect",
             ])
         func torture(scenario: String) async throws {
             let rig = try TortureRig()

@@ -13,7 +13,9 @@ static const struct {
     [torture_easy_init] = {"curl_easy_init", {1}},
     [torture_easy_setopt] = {"curl_easy_setopt", {CURLE_OUT_OF_MEMORY, CURLE_UNKNOWN_OPTION, CURLE_NOT_BUILT_IN}},
     [torture_easy_getinfo] = {"curl_easy_getinfo", {CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT}},
-    [torture_easy_pause] = {"curl_easy_pause", {CURLE_OUT_OF_MEMORY, CURLE_WRITE_ERROR, CURLE_RECV_ERROR}},
+    [torture_easy_pause] =
+        {"curl_easy_pause",
+         {CURLE_ABORTED_BY_CALLBACK, CURLE_OUT_OF_MEMORY, CURLE_WRITE_ERROR, CURLE_RECV_ERROR}},
     [torture_multi_init] = {"curl_multi_init", {1}},
     [torture_multi_setopt] = {"curl_multi_setopt", {CURLM_UNKNOWN_OPTION, CURLM_OUT_OF_MEMORY}},
     [torture_multi_add_handle] = {"curl_multi_add_handle", {CURLM_OUT_OF_MEMORY, CURLM_INTERNAL_ERROR}},

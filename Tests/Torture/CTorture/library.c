@@ -45,8 +45,6 @@ CURLcode curl_easy_getinfo(CURL *easy, CURLINFO info, ...) {
     PASS(torture_easy_getinfo, curl_easy_getinfo, CURLcode, easy, info, argument);
 }
 
-CURLcode curl_easy_pause(CURL *easy, int bits) { PASS(torture_easy_pause, curl_easy_pause, CURLcode, easy, bits); }
-
 CURLM *curl_multi_init(void) { PASS_POINTER(torture_multi_init, curl_multi_init); }
 
 CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...) {
@@ -62,12 +60,45 @@ CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy) {
     PASS(torture_multi_remove_handle, curl_multi_remove_handle, CURLMcode, multi, easy);
 }
 
-CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
-    PASS(torture_multi_socket_action, curl_multi_socket_action, CURLMcode, multi, socket, events, running);
-}
-
 struct curl_slist *curl_slist_append(struct curl_slist *list, const char *text) {
     PASS_POINTER(torture_slist_append, curl_slist_append, list, text);
+}
+
+/* MARK: Going on after a failure */
+
+/* Where it fails in the middle of its work, libcurl 7.88 may have forgotten who uses a socket, and divides by zero when it
+   goes on: it must not be called again but to let go. (Of the only multi handle there is.) */
+static atomic_bool is_broken;
+static atomic_long uses_after;
+
+static void note_use(void) {
+    if (atomic_load(&is_broken)) atomic_fetch_add(&uses_after, 1);
+}
+
+long torture_uses_after_failure(void) { return atomic_exchange(&uses_after, 0); }
+
+CURLcode curl_easy_pause(CURL *easy, int bits) {
+    NEXT(curl_easy_pause);
+    note_use();
+    CURLcode code = (CURLcode)torture_hit(torture_easy_pause, CALLER);
+    if (code == CURLE_OK) code = next(easy, bits);
+    if (code == CURLE_ABORTED_BY_CALLBACK) atomic_store(&is_broken, true);
+    return code;
+}
+
+CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
+    NEXT(curl_multi_socket_action);
+    note_use();
+    CURLMcode code = (CURLMcode)torture_hit(torture_multi_socket_action, CALLER);
+    if (code == CURLM_OK) code = next(multi, socket, events, running);
+    if (code != CURLM_OK) atomic_store(&is_broken, true);
+    return code;
+}
+
+CURLMcode curl_multi_cleanup(CURLM *multi) {
+    NEXT(curl_multi_cleanup);
+    atomic_store(&is_broken, false);
+    return next(multi);
 }
 
 /* MARK: Allocations */

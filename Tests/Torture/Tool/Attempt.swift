@@ -48,14 +48,19 @@
             try await expect(try request(sites.clear, "/echo", method: .post, body: .bytes(content)), content)
         }
 
-        func stream(_ count: Int) async throws(Trouble) {
+        func stream(
+            _ site: HTTPURL, _ count: Int, meanwhile: () async throws(Trouble) -> Void = {}
+        ) async throws(Trouble) {
             var received = Data()
             do {
-                let stream = try await transport.open(try request(sites.clear, "/bytes/\(count)"))
+                let stream = try await transport.open(try request(site, "/bytes/\(count)"))
+                try await meanwhile()
                 while let piece = try await stream.content.next() { received += piece }
             } catch let error as TransportError {
                 guard Self.content(count).starts(with: received) else { throw .wrong("wrong bytes before a failure") }
                 throw .transport(error)
+            } catch let error as Trouble {
+                throw error
             } catch {
                 throw .wrong("\(error)")
             }
@@ -80,6 +85,11 @@
             let troubles = verdicts.compactMap { $0 }
             for case .wrong(let what) in troubles { throw .wrong(what) }
             if let first = troubles.first { throw first }
+        }
+
+        /// More than is held for a reader that is late, so that it is held back while others go on beside it.
+        func pause() async throws(Trouble) {
+            try await stream(sites.http2, 1_200_000) { () async throws(Trouble) in try await getThree(sites.http2) }
         }
 
         func cancel() async throws(Trouble) {

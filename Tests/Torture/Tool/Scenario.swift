@@ -23,6 +23,7 @@
         case gzip
         case tls
         case http2
+        case pause
         case cancel
         case redirect
         case proxy
@@ -42,11 +43,12 @@
             case .first, .get: try await attempt.get(attempt.sites.clear, 3_000)
             case .post: try await attempt.echo(500)
             case .upload: try await attempt.echo(200_000)
-            case .stream: try await attempt.stream(300_000)
+            case .stream: try await attempt.stream(attempt.sites.clear, 300_000)
             case .gzip:
                 try await attempt.expect(attempt.request(attempt.sites.clear, "/gzip"), Data("hello, hello\n".utf8))
             case .tls: try await attempt.get(attempt.sites.secure, 3_000)
             case .http2: try await attempt.getThree(attempt.sites.http2)
+            case .pause: try await attempt.pause()
             case .cancel: try await attempt.cancel()
             case .redirect: try await attempt.redirect()
             case .proxy: try await attempt.getByProxy(2_000)

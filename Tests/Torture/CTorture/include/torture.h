@@ -59,6 +59,9 @@ long torture_count(torture_kind kind);
 /* Whether the chosen call was made. */
 bool torture_has_fired(void);
 
+/* How often libcurl was called, but to let go, after it had failed in the middle of its work. Counts from 0 again. */
+long torture_uses_after_failure(void);
+
 /* Ends the process unless it is called again within so many seconds; 0 stops the watch. Before the end it says what was
    armed, and where each thread stands. */
 void torture_watch(unsigned seconds, const char *what);
