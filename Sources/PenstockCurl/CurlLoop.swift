@@ -383,7 +383,7 @@
             let limit = now + CurlLead.patience
             while exchange.place != nil, deadlines.count == 1, now < limit {
                 poller.applyChanges()
-                let count = poller.wait(inbox.fallAsleep() ? 1 : 0)
+                let count = poller.wait(inbox.fallAsleep() ? 1 : 0, busily: lead.isImminent ? CurlLead.haste : 0)
                 wakeUp(count)
                 handleMessages()
                 serve()

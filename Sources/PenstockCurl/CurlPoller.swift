@@ -75,8 +75,26 @@
 
         /// Waits until there is something to do, which ``dispatch(_:wakeup:_:)`` then tells.
         ///
-        /// - Parameter timeout: milliseconds, -1 for ever.
-        func wait(_ timeout: Int32) -> Int {
+        /// - Parameters:
+        ///   - timeout: milliseconds, -1 for ever.
+        ///   - busy: for how long it looks again and again before it sleeps, in nanoseconds. 0 by default.
+        func wait(_ timeout: Int32, busily busy: UInt64 = 0) -> Int {
+            if timeout != 0, busy > 0, let count = lookBusily(busy) { return count }
+            return look(timeout)
+        }
+
+        private func lookBusily(_ duration: UInt64) -> Int? {
+            let end = CurlClock.now() + duration
+            repeat {
+                let count = look(0)
+                if count != 0 { return count }
+                // Whoever makes the answer may need this processor.
+                sched_yield()
+            } while CurlClock.now() < end
+            return nil
+        }
+
+        private func look(_ timeout: Int32) -> Int {
             Int(epoll_wait(epoll, &events, Int32(events.count), timeout))
         }
 

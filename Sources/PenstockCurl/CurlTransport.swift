@@ -15,6 +15,10 @@
     /// Through a proxy, the times and the address of the connection are those of the way to the proxy, and the name that
     /// was looked up is the proxy's; ``Timings/secured`` is the origin's TLS, within the tunnel.
     ///
+    /// Exchanges one at a time that are answered within a millisecond are driven by the caller's own thread. Where sixteen
+    /// in a row took less than 0.2 ms, as with a peer on the same machine, it looks for the answer again and again for as
+    /// long before it sleeps, if there is more than one processor; a slower one ends that.
+    ///
     /// ```swift
     /// let transport = CurlTransport()
     /// let answer = try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url)))

@@ -34,13 +34,17 @@
     /// A peer on the same machine or in the same rack answers sooner than two threads can hand an exchange to each other
     /// and back. Where several lone exchanges in a row were that short, the loop's thread steps back, and the thread of the
     /// caller waits for the answer itself, for ``patience`` at most. One that takes longer, or a second one beside it,
-    /// brings the loop's thread back.
+    /// brings the loop's thread back. Where they were shorter than ``haste``, it does not even sleep for so long.
     struct CurlLead {
         /// Exchanges under way beside which a caller still begins one itself: with more, the loop's thread is awake and
         /// takes many at a time.
         static let maxOthers = 1
         /// In nanoseconds.
         static let patience: UInt64 = 1_000_000
+        /// For how long a caller that waits looks again and again before it sleeps, in nanoseconds: a processor that sleeps
+        /// and wakes takes longer than a peer on the same machine, and finds its caches empty.
+        static let haste: UInt64 = 200_000
+        private static let hasOtherProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
         private static let needed = 16
         private static let backOff = -256
         /// How long the loop's thread sleeps at most while calls come: an exchange that a caller began then seldom has to
@@ -52,15 +56,26 @@
         /// When the thread wakes by itself, in nanoseconds.
         var sleepsUntil: UInt64 = 0
         private var shortOnes = 0
+        /// Those in a row that took no longer than ``haste``.
+        private var quickOnes = 0
         private var lastBegin: UInt64 = 0
+        private let hasOtherProcessors: Bool
+
+        init(hasOtherProcessors: Bool = Self.hasOtherProcessors) {
+            self.hasOtherProcessors = hasOtherProcessors
+        }
 
         var isWorthwhile: Bool { shortOnes >= Self.needed }
+
+        /// Whether the answer is likely to come before a processor would be asleep, and another one can make it.
+        var isImminent: Bool { quickOnes >= Self.needed && hasOtherProcessors }
 
         mutating func hasBegun(_ now: UInt64) {
             lastBegin = now
         }
 
         mutating func hasEnded(after duration: UInt64, others: Int) {
+            quickOnes = others == 0 && duration < Self.haste ? min(quickOnes + 1, Self.needed) : 0
             guard others == 0, duration < Self.patience else { return shortOnes = min(shortOnes, 0) }
             shortOnes = min(shortOnes + 1, Self.needed)
         }
