@@ -25,8 +25,11 @@
 
         static let body: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
             bytes, size, count, context in
-            guard let handle = handle(context), let exchange = handle.exchange else { return 0 }
-            return exchange.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count), handle.loop.now)
+            guard let handle = handle(context), let exchange = handle.exchange, !handle.refusesContent else { return 0 }
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            let taken = exchange.receiveBody(bytes, handle.loop.now)
+            if taken == CURL_WRITEFUNC_PAUSE { handle.holdsContent = true }
+            return taken
         }
 
         static let read: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {

@@ -16,6 +16,10 @@
         @exclusivity(unchecked) var isSpent = false
         /// Whether libcurl has come to the end of the transfer.
         @exclusivity(unchecked) var isOver = false
+        /// Whether libcurl keeps content that the exchange has not taken yet.
+        @exclusivity(unchecked) var holdsContent = false
+        /// Whether the exchange takes no content any more.
+        @exclusivity(unchecked) private(set) var refusesContent = false
         /// Sockets that were opened for a connection, of which one will carry it.
         @exclusivity(unchecked) private var opened: [Int32] = []
         /// The socket of the exchange, where it is known.
@@ -63,6 +67,19 @@
         func letGo() {
             if exchange?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
             if !isOver { closeConnection() }
+        }
+
+        /// Has libcurl forget the content that it keeps. Where others go on over the connection, 7.88 frees it neither with
+        /// the transfer nor with the handle, and gives it to the handle's next exchange.
+        ///
+        /// - Returns: `false` when the handle keeps it.
+        func dropContent() -> Bool {
+            guard holdsContent else { return true }
+            holdsContent = false
+            refusesContent = true
+            defer { refusesContent = false }
+            // It offers it once more.
+            return curl_easy_pause(easy, CURLPAUSE_CONT) == CURLE_WRITE_ERROR
         }
 
         /// Has the connection closed with the transfer, if no other one uses it: libcurl would keep the end of a stream to

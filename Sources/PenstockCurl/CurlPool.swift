@@ -108,6 +108,7 @@
 
         func remove(_ handle: CurlHandle) {
             handle.letGo()
+            if !handle.dropContent() { handle.isSpent = true }
             // A handle that libcurl does not let go of is given up, which takes it away as well.
             let isFree = curl_multi_remove_handle(multi, handle.easy) == CURLM_OK
             takeOut(handle)
@@ -166,7 +167,10 @@
         /// - Returns: the code that ends the transfer by that, if one does.
         func pause(_ handle: CurlHandle, _ bits: Int32) -> CURLcode? {
             guard !isBroken else { return nil }
+            let heldContent = handle.holdsContent
+            if bits & CURLPAUSE_RECV == 0 { handle.holdsContent = false }
             let code = curl_easy_pause(handle.easy, bits)
+            if code != CURLE_OK { handle.holdsContent = heldContent }
             // No callback of ours says so: it had no memory to note who uses a socket.
             if code == CURLE_ABORTED_BY_CALLBACK { isBroken = true }
             return CurlErrors.endsTransfer(pausing: code) ? code : nil

@@ -165,6 +165,32 @@ extension TransportConformance {
             stream.content.discard()
             try await probe.server.waitForAborts(count: 1)
         },
+        Rule(
+            "What a suspended stream has not taken comes to no other", over: .http2, and: .suspension,
+            server: { $0.path == "/hold" ? .hold : .init(body: letters($0.path)) }
+        ) { probe in
+            let held = ExchangeControl()
+            async let beside = probe.failure(.get, "/hold", timeouts: soon, control: held)
+            try await probe.server.waitForRequests(count: 1)
+            for path in ["/a", "/b", "/c"] {
+                let brake = Brake()
+                async let error = probe.failure(.get, path, timeouts: soon, control: brake.control)
+                try await brake.pulled()
+                brake.control.cancel()
+                try await expect(error, .cancelled, sendState: .answered)
+            }
+            for path in ["/x", "/y", "/z"] {
+                let brake = Brake()
+                async let response = probe.send(.get, path, timeouts: soon, control: brake.control)
+                try await brake.pulled()
+                try await probe.send(timeouts: soon)
+                brake.control.resume()
+                try expect(await response.body == letters(path), "content is not its own")
+            }
+            held.cancel()
+            try await expect(beside, .cancelled)
+            try expect(probe.server.connectionCount, is: 1, "connections")
+        },
         Rule("Two partitions share no connection of HTTP/2", over: .http2, and: .partitions) { probe in
             for identity in ["", "anna", "bert", "anna", ""] {
                 var exchange = try probe.exchange(timeouts: soon)
@@ -212,15 +238,48 @@ extension TransportConformance {
             "A request that may be sent only once is, when others had joined its connection that dies by \(effect)",
             over: .http2, and: .sendsOnce,
             server: { request in
-                guard request.path == "/last" else { return .text("ok") }
-                return .text("x").delayed(by: .milliseconds(500)).fault(effect, at: .responseStart)
+                switch request.path {
+                case "/first": .hold
+                case "/break": .text("x").fault(effect, at: .responseStart)
+                default: .text("ok")
+                }
             }
         ) { probe in
-            async let last = probe.failure(.post, "/last", timeouts: soon)
+            async let first = probe.failure(.post, "/first", timeouts: soon)
             try await probe.server.waitForRequests(count: 1)
             try await probe.send(timeouts: soon)
-            try await expect(last, .connectionLost, sendState: .maybeProcessed)
-            try expect(probe.server.requestCount, is: 2, "requests")
+            try await expect(
+                probe.failure(.post, "/break", timeouts: soon), .connectionLost, sendState: .maybeProcessed)
+            try await expect(first, .connectionLost, sendState: .maybeProcessed)
+            try expect(probe.server.requestCount, is: 3, "requests")
+        }
+    }
+
+    /// The name of a path, so many times that a transport takes it in several pieces.
+    private static func letters(_ path: String) -> Data {
+        Data(repeating: path.utf8.last ?? 0, count: 300_000)
+    }
+
+    /// Suspends an exchange as soon as content comes.
+    private final class Brake: Sendable {
+        let control: ExchangeControl
+        private let hasPulled: AsyncStream<Void>
+
+        init() {
+            let suspended = Locked<ExchangeControl?>(nil)
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            control = ExchangeControl { progress in
+                guard progress.received > 0, let control = suspended.withLock({ $0.take() }) else { return }
+                control.suspend()
+                continuation.finish()
+            }
+            hasPulled = stream
+            suspended.withLock { $0 = control }
+        }
+
+        func pulled() async throws {
+            for await _ in hasPulled {}
+            try Task.checkCancellation()
         }
     }
 
