@@ -9,7 +9,7 @@
     enum CurlCallbacks {
         static let header: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
             line, size, count, context in
-            guard let handle = handle(context), let exchange = handle.exchange else { return 0 }
+            guard let handle = handle(context), let exchange = handle.exchange, !handle.refusesContent else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: line, count: size * count)
             let isExpected = !exchange.head.isComplete
             let taken = exchange.receiveHeader(bytes, handle.loop.now)
@@ -28,7 +28,7 @@
             guard let handle = handle(context), let exchange = handle.exchange, !handle.refusesContent else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
             let taken = exchange.receiveBody(bytes, handle.loop.now)
-            if taken == CURL_WRITEFUNC_PAUSE { handle.holdsContent = true }
+            if taken == CURL_WRITEFUNC_PAUSE { handle.kept = .something }
             return taken
         }
 

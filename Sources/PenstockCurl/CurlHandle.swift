@@ -5,6 +5,13 @@
 
     /// An easy handle, used for one exchange after the other within its pool.
     final class CurlHandle {
+        enum Kept: Comparable {
+            case nothing
+            /// While it is paused, libcurl may read on, and does not say so.
+            case maybe
+            case something
+        }
+
         let easy: UnsafeMutableRawPointer
         /// The loop outlives its handles.
         unowned(unsafe) let loop: CurlLoop
@@ -17,9 +24,9 @@
         /// Whether libcurl has come to the end of the transfer.
         @exclusivity(unchecked) var isOver = false
         /// Whether libcurl keeps content that the exchange has not taken yet.
-        @exclusivity(unchecked) var holdsContent = false
+        @exclusivity(unchecked) var kept = Kept.nothing
         /// Whether the exchange takes no content any more.
-        @exclusivity(unchecked) private(set) var refusesContent = false
+        @exclusivity(unchecked) var refusesContent = false
         /// Sockets that were opened for a connection, of which one will carry it.
         @exclusivity(unchecked) private var opened: [Int32] = []
         /// The socket of the exchange, where it is known.
@@ -67,19 +74,6 @@
         func letGo() {
             if exchange?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
             if !isOver { closeConnection() }
-        }
-
-        /// Has libcurl forget the content that it keeps. Where others go on over the connection, 7.88 frees it neither with
-        /// the transfer nor with the handle, and gives it to the handle's next exchange.
-        ///
-        /// - Returns: `false` when the handle keeps it.
-        func dropContent() -> Bool {
-            guard holdsContent else { return true }
-            holdsContent = false
-            refusesContent = true
-            defer { refusesContent = false }
-            // It offers it once more.
-            return curl_easy_pause(easy, CURLPAUSE_CONT) == CURLE_WRITE_ERROR
         }
 
         /// Has the connection closed with the transfer, if no other one uses it: libcurl would keep the end of a stream to

@@ -108,7 +108,7 @@
 
         func remove(_ handle: CurlHandle) {
             handle.letGo()
-            if !handle.dropContent() { handle.isSpent = true }
+            dropContent(of: handle)
             // A handle that libcurl does not let go of is given up, which takes it away as well.
             let isFree = curl_multi_remove_handle(multi, handle.easy) == CURLM_OK
             takeOut(handle)
@@ -167,13 +167,30 @@
         /// - Returns: the code that ends the transfer by that, if one does.
         func pause(_ handle: CurlHandle, _ bits: Int32) -> CURLcode? {
             guard !isBroken else { return nil }
-            let heldContent = handle.holdsContent
-            if bits & CURLPAUSE_RECV == 0 { handle.holdsContent = false }
+            let before = handle.kept
+            handle.kept = bits & CURLPAUSE_RECV == 0 ? .nothing : max(before, .maybe)
+            let code = tell(handle, bits)
+            if code != CURLE_OK { handle.kept = before }
+            return CurlErrors.endsTransfer(pausing: code) ? code : nil
+        }
+
+        private func tell(_ handle: CurlHandle, _ bits: Int32) -> CURLcode {
             let code = curl_easy_pause(handle.easy, bits)
-            if code != CURLE_OK { handle.holdsContent = heldContent }
             // No callback of ours says so: it had no memory to note who uses a socket.
             if code == CURLE_ABORTED_BY_CALLBACK { isBroken = true }
-            return CurlErrors.endsTransfer(pausing: code) ? code : nil
+            return code
+        }
+
+        /// Where others go on over the connection, libcurl 7.88 frees what it keeps neither with the transfer nor with the
+        /// handle, and gives it to the handle's next exchange. Told to go on, it offers it once more.
+        private func dropContent(of handle: CurlHandle) {
+            // It goes further where there is nothing to offer.
+            guard handle.kept > (isBroken ? .maybe : .nothing) else { return }
+            handle.refusesContent = true
+            defer { handle.refusesContent = false }
+            let code = tell(handle, CURLPAUSE_CONT)
+            if code != CURLE_OK, code != CURLE_WRITE_ERROR { handle.isSpent = true }
+            handle.kept = .nothing
         }
 
         /// Calls `body` for each transfer that is over.

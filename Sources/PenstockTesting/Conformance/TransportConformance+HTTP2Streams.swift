@@ -167,7 +167,13 @@ extension TransportConformance {
         },
         Rule(
             "What a suspended stream has not taken comes to no other", over: .http2, and: .suspension,
-            server: { $0.path == "/hold" ? .hold : .init(body: letters($0.path)) }
+            server: { request in
+                switch request.path {
+                case "/hold": .hold
+                case "/b", "/c", "/y": pieces(request.path)
+                default: .init(body: letters(request.path))
+                }
+            }
         ) { probe in
             let held = ExchangeControl()
             async let beside = probe.failure(.get, "/hold", timeouts: soon, control: held)
@@ -176,6 +182,7 @@ extension TransportConformance {
                 let brake = Brake()
                 async let error = probe.failure(.get, path, timeouts: soon, control: brake.control)
                 try await brake.pulled()
+                for _ in 1...3 { try await probe.send(.get, "/", timeouts: soon) }
                 brake.control.cancel()
                 try await expect(error, .cancelled, sendState: .answered)
             }
@@ -185,7 +192,7 @@ extension TransportConformance {
                 try await brake.pulled()
                 try await probe.send(timeouts: soon)
                 brake.control.resume()
-                try expect(await response.body == letters(path), "content is not its own")
+                try expect(runs(await response.body), is: runs(letters(path)), "content")
             }
             held.cancel()
             try await expect(beside, .cancelled)
@@ -258,6 +265,20 @@ extension TransportConformance {
     /// The name of a path, so many times that a transport takes it in several pieces.
     private static func letters(_ path: String) -> Data {
         Data(repeating: path.utf8.last ?? 0, count: 300_000)
+    }
+
+    /// The same, a little at a time.
+    private static func pieces(_ path: String) -> LoopbackServer.Response {
+        .chunks(Array(repeating: letters(path).prefix(10_000), count: 30), pause: .milliseconds(1))
+    }
+
+    /// What comes how often in a row.
+    private static func runs(_ content: Data) -> [String] {
+        var runs: [(byte: UInt8, count: Int)] = []
+        for byte in content {
+            if runs.last?.byte == byte { runs[runs.count - 1].count += 1 } else { runs.append((byte, 1)) }
+        }
+        return runs.map { "\($0.count) \(Character(Unicode.Scalar($0.byte)))" }
     }
 
     /// Suspends an exchange as soon as content comes.
