@@ -32,6 +32,11 @@ final class RunningTaps: Sendable {
         taps.withLock { $0[path]?.isOpen = false }
     }
 
+    /// Waits, for a thread of a server, until it is closed.
+    func waitUntilClosed(_ path: String) {
+        while taps.withLock({ $0[path]?.isOpen == true }) { usleep(1_000) }
+    }
+
     /// How many pieces it gave.
     func count(_ path: String) -> Int {
         taps.withLock { $0[path]?.count ?? 0 }

@@ -78,10 +78,17 @@ extension TransportConformance {
             needsWire: true,
             server: { request in
                 guard request.number == 1 else { return .text("true") }
-                return .wire(reply, .keepAlive).followed(by: forged, after: .milliseconds(20))
+                return .wire(reply, .keepAlive).followed { index in
+                    guard index == 0 else { return nil }
+                    rests.waitUntilClosed(request.path)
+                    return forged
+                }
             }
         ) { probe in
-            try await probe.send(method)
+            let rest = rests.open()
+            defer { rests.close(rest) }
+            try await probe.send(method, rest)
+            rests.close(rest)
             try await probe.waitForBytes(reply.utf8.count + forged.count)
             try expect(await probe.send(.post, body: .bytes(allBytes)).body, is: Data("true".utf8), "content")
             try expect(probe.server.connectionCount, is: 2, "connections")
@@ -113,6 +120,9 @@ extension TransportConformance {
     }
 
     // MARK: Parts
+
+    /// Open until a reply was taken and its connection rests.
+    private static let rests = RunningTaps()
 
     private static let forged = Data("HTTP/1.1 200 OK\r\nX-Forged: 1\r\nContent-Length: 6\r\n\r\nforged".utf8)
 
