@@ -19,7 +19,8 @@
         /// Where it stands among those of its pool that are in use.
         @exclusivity(unchecked) var place = 0
         @exclusivity(unchecked) var headers = CurlHeaderList()
-        /// Whether libcurl may remember of it that a stream was refused, and take the next failure for the same.
+        /// Whether libcurl may remember of it that a stream was refused, and take the next failure for the same, or may
+        /// still keep content.
         @exclusivity(unchecked) var isSpent = false
         /// Whether libcurl has come to the end of the transfer.
         @exclusivity(unchecked) var isOver = false

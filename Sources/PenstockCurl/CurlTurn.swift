@@ -56,7 +56,7 @@
         /// When the thread wakes by itself, in nanoseconds.
         var sleepsUntil: UInt64 = 0
         private var shortOnes = 0
-        /// Those in a row that took no longer than ``haste``.
+        /// Those in a row that took less than ``haste``.
         private var quickOnes = 0
         private var lastBegin: UInt64 = 0
         private let hasOtherProcessors: Bool

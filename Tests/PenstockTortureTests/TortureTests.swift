@@ -9,8 +9,8 @@
     /// every one that the package makes to libcurl or to the system.
     ///
     /// A program does it, `torture`, for only in a process of its own can calls be replaced. By default each call fails
-    /// in one of the ways it can fail, of the many allocations each third; with `PENSTOCK_TORTURE=full` each fails in every
-    /// way, alone and with all that follow it.
+    /// in one of the ways it can fail, of the allocations each third, of other calls that are many fifty to a hundred; with
+    /// `PENSTOCK_TORTURE=full` each fails in every way, alone and with all that follow it.
     @Suite(.timeLimit(.minutes(10)))
     struct TortureTests {
         private static let isFull = ProcessInfo.processInfo.environment["PENSTOCK_TORTURE"] == "full"

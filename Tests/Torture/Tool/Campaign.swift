@@ -55,6 +55,7 @@
             let kinds = (0..<torture_kinds.rawValue).map { torture_kind(rawValue: $0) }
             let counts = kinds.map { (kind: $0, count: torture_count($0)) }
             print("\(scenario.rawValue): \(counts.map { "\($0.count) \(String(cString: torture_name($0.kind)))" })")
+            if scenario == .pause, torture_count(torture_easy_pause) == 0 { breach("pause: nothing was paused") }
             for (kind, count) in counts where count > 0 {
                 for number in stride(from: 1, through: count, by: step(kind, count)) { await suffer(kind, number) }
             }
@@ -63,7 +64,7 @@
         /// Where there are many of one kind, they are much alike.
         private func step(_ kind: torture_kind, _ count: Int) -> Int {
             if isFull { return 1 }
-            return max(kind == torture_allocation ? 3 : 1, count / 50)
+            return kind == torture_allocation ? 3 : max(1, count / 50)
         }
 
         private mutating func suffer(_ kind: torture_kind, _ number: Int) async {
