@@ -14,8 +14,17 @@
             buffer = LockedBuffer<Value>.create(minimumCapacity: 1) { _ in value }
             buffer.withUnsafeMutablePointerToElements { mutex in
                 mutex.initialize(to: pthread_mutex_t())
-                pthread_mutex_init(mutex, nil)
+                Self.prepare(mutex)
             }
+        }
+
+        /// Who finds it taken looks again for a moment before it sleeps: what is done under it is over sooner than that.
+        private static func prepare(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
+            var attributes = pthread_mutexattr_t()
+            pthread_mutexattr_init(&attributes)
+            pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+            pthread_mutex_init(mutex, &attributes)
+            pthread_mutexattr_destroy(&attributes)
         }
 
         @inlinable

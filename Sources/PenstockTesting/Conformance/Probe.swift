@@ -93,7 +93,10 @@ extension TransportConformance {
 
     static func expect(_ error: TransportError, _ kinds: TransportError.Kind..., sendState: SendState? = nil) throws {
         try expect(kinds.contains(error.kind), "expected \(kinds), failed with \(error.kind): \(error.message)")
-        if let sendState { try expect(error.sendState, is: sendState, "send state") }
+        guard let sendState else { return }
+        try expect(
+            error.sendState == sendState,
+            "expected the send state \(sendState), failed with \(error.kind) and \(error.sendState)")
     }
 
     /// Every byte value, and more of them than fit one packet.
