@@ -18,12 +18,14 @@ struct HostileServersTests {
         ("chunks of no size", [], "Transfer-Encoding: chunked\r\n\r\nx\r\nok\r\n0\r\n\r\n"),
     ]
 
-    @Test(
-        "A reply that is broken is never stored", .covers("H3", "H4", "H5"), arguments: TransportUnderTest.withWire,
-        broken.indices)
+    /// Each transport with the indices of the broken replies that it is able to notice.
+    private static let noticed = TransportUnderTest.withWire.flatMap { transport in
+        broken.indices.filter { transport.capabilities.isSuperset(of: broken[$0].1) }.map { (transport, $0) }
+    }
+
+    @Test("A reply that is broken is never stored", .covers("H3", "H4", "H5"), arguments: noticed)
     func brokenRepliesAreNotStored(transport: TransportUnderTest, index: Int) async throws {
-        let (_, required, reply) = Self.broken[index]
-        guard transport.capabilities.isSuperset(of: required) else { return }
+        let reply = Self.broken[index].2
         let store = MemoryCacheStore()
         let server = try LoopbackServer { request in
             guard request.number == 1 else { return .text("ok", fields: ["Cache-Control": "max-age=1000"]) }
