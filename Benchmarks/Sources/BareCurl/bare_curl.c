@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { EVENTS = 512, IDLE_CONNECTIONS = 128, IDLE_SECONDS = 90 };
+enum { EVENTS = 512, IDLE_CONNECTIONS = 128, IDLE_SECONDS = 90, DESCRIPTORS = 1 << 16 };
 
 typedef struct {
     CURL *easy;
@@ -24,6 +25,10 @@ struct bare_curl {
     long in_flight, started, ended, good, calls;
     int64_t timer; /* when libcurl wants to be called, in milliseconds; -1 when it does not */
     int epoll;
+    int is_lazy;
+    long buffer;
+    /* Of a lean loop, by descriptor: the events that libcurl wants now, and those that the kernel was last told. */
+    uint32_t wanted[DESCRIPTORS], told[DESCRIPTORS];
 };
 
 static int64_t now(void) {
@@ -50,6 +55,38 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
+static uint32_t events_of(int what) {
+    return (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
+}
+
+/* libcurl lets go of a socket after each response and takes it back for the next request. The lazy form tells the kernel
+   of neither: what it was told last mostly holds again, and an event that nobody wants takes the socket off. */
+static int on_socket_lazily(CURL *easy, curl_socket_t descriptor, int what, void *context, void *known) {
+    bare_curl *loop = context;
+    (void)easy, (void)known;
+    if (descriptor < 0 || descriptor >= DESCRIPTORS) return -1;
+    uint32_t wanted = loop->wanted[descriptor] = what == CURL_POLL_REMOVE ? 0 : events_of(what);
+    if (!wanted || wanted == loop->told[descriptor]) return 0;
+    struct epoll_event event = {.data.fd = descriptor, .events = wanted};
+    epoll_ctl(loop->epoll, loop->told[descriptor] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
+    loop->told[descriptor] = wanted;
+    return 0;
+}
+
+/* The kernel forgets a descriptor that is closed. */
+static int on_close(void *context, curl_socket_t descriptor) {
+    bare_curl *loop = context;
+    if (descriptor >= 0 && descriptor < DESCRIPTORS) loop->wanted[descriptor] = loop->told[descriptor] = 0;
+    return close(descriptor);
+}
+
+static int is_wanted(bare_curl *loop, int descriptor) {
+    if (!loop->is_lazy || loop->wanted[descriptor]) return 1;
+    epoll_ctl(loop->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+    loop->told[descriptor] = 0;
+    return 0;
+}
+
 static int on_socket(CURL *easy, curl_socket_t descriptor, int what, void *context, void *known) {
     bare_curl *loop = context;
     (void)easy;
@@ -57,9 +94,7 @@ static int on_socket(CURL *easy, curl_socket_t descriptor, int what, void *conte
         epoll_ctl(loop->epoll, EPOLL_CTL_DEL, descriptor, NULL);
         return 0;
     }
-    struct epoll_event event = {.data.fd = descriptor};
-    if (what & CURL_POLL_IN) event.events |= EPOLLIN;
-    if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+    struct epoll_event event = {.data.fd = descriptor, .events = events_of(what)};
     epoll_ctl(loop->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
     curl_multi_assign(loop->multi, descriptor, loop);
     return 0;
@@ -94,6 +129,11 @@ static int prepare(bare_curl *loop, transfer *item, const char *url, const char 
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, loop->headers);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(is_secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)is_secure);
+    if (loop->is_lazy) {
+        curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+        curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, loop);
+    }
+    if (loop->buffer) curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, loop->buffer);
     if (authorities) {
         curl_easy_setopt(easy, CURLOPT_CAINFO, authorities);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
@@ -101,16 +141,23 @@ static int prepare(bare_curl *loop, transfer *item, const char *url, const char 
     return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
 }
 
-bare_curl *bare_curl_open(const char *url, const char *header, const char *authorities, long in_flight) {
+bare_curl *bare_curl_open(
+    const char *url, const char *header, const char *authorities, long in_flight, int is_lazy,
+    long buffer) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     bare_curl *loop = calloc(1, sizeof(bare_curl));
     transfer *transfers = calloc((size_t)in_flight, sizeof(transfer));
     CURLM *multi = curl_multi_init();
     if (!loop || !transfers || !multi) return NULL;
-    *loop = (bare_curl){.multi = multi, .transfers = transfers, .in_flight = in_flight, .timer = -1};
+    loop->multi = multi;
+    loop->transfers = transfers;
+    loop->in_flight = in_flight;
+    loop->timer = -1;
+    loop->is_lazy = is_lazy;
+    loop->buffer = buffer;
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->headers = curl_slist_append(curl_slist_append(NULL, header), "Accept:");
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, is_lazy ? on_socket_lazily : on_socket);
     curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, loop);
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(multi, CURLMOPT_TIMERDATA, loop);
@@ -170,6 +217,7 @@ long bare_curl_run(bare_curl *loop, long calls) {
     while (loop->ended < calls) {
         int count = epoll_wait(loop->epoll, events, EVENTS, time_left(loop));
         for (int index = 0; index < count; index++) {
+            if (!is_wanted(loop, events[index].data.fd)) continue;
             curl_multi_socket_action(loop->multi, events[index].data.fd, selection(events[index].events), &running);
         }
         collect(loop);

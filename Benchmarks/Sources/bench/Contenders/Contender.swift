@@ -1,6 +1,7 @@
 /// What is measured: each in a process of its own.
 enum Contender: String, CaseIterable {
     case c
+    case cLean = "c-lean"
     case penstock
     case penstockModel = "penstock-model"
     case urlSession = "urlsession"
@@ -11,7 +12,8 @@ enum Contender: String, CaseIterable {
     func runner(_ target: Target, inFlight: Int) throws -> Runner {
         let runner =
             switch self {
-            case .c: BareCurlContender.runner(target, inFlight)
+            case .c: BareCurlContender.plain(target, inFlight)
+            case .cLean: BareCurlContender.lean(target, inFlight)
             case .penstock: PenstockContender.bytes(target, inFlight)
             case .penstockModel: PenstockContender.model(target, inFlight)
             case .urlSession: URLSessionContender.runner(target, inFlight)

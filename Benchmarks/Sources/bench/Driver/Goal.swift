@@ -20,7 +20,9 @@ struct Goal: Sendable {
     private static let all = [
         Goal("X2.h1.32", "requests/s to C", .atLeast(0.85)) { $0.ratioToC },
         Goal("X2.h1.32", "requests/s to URLSession", .atLeast(12)) { $0.ratioToURLSession },
+        Goal("X2.h1.32", "CPU/request to C", .atMost(2.5)) { $0.cpuRatioToC },
         Goal("X3.h2.32", "requests/s to C", .atLeast(0.85)) { $0.ratioToC },
+        Goal("X3.h2.32", "CPU/request to C", .atMost(2)) { $0.cpuRatioToC },
         Goal("X3.h1.1", "requests/s to C", .atLeast(0.80)) { $0.ratioToC },
         Goal("X3.h2.1", "requests/s to C", .atLeast(0.80)) { $0.ratioToC },
         Goal("X4.waiting", "growth to C", .atMost(1.25)) { $0.ratioToC },
@@ -37,6 +39,13 @@ struct Goal: Sendable {
         Goal("X7.disk.1e5", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
         Goal("X7.disk.1e6", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
     ]
+
+    /// How many goals of these outcomes are missed.
+    static func missed(_ outcomes: [Outcome]) -> Int {
+        all.map { goal in
+            outcomes.count { outcome in outcome.id == goal.id && !(goal.value(outcome).map(goal.isReached) ?? false) }
+        }.reduce(0, +)
+    }
 
     /// A line for each goal of these outcomes.
     static func table(_ outcomes: [Outcome]) -> String {

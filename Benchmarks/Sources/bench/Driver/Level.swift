@@ -23,10 +23,15 @@ struct Level: Experiment {
         Level("h2.32.1MiB", secure: true, .mebibyte, inFlight: 32),
     ]
 
-    /// URLSession on Linux can be told of no authority but the system's.
+    /// URLSession on Linux can be told of no authority but the system's, and the model and the lean loop are for small
+    /// responses.
     private var contenders: [Contender] {
         Contender.allCases.filter { contender in
-            !(contender == .urlSession && isSecure) && !(contender == .penstockModel && document != .item)
+            switch contender {
+            case .urlSession: !isSecure
+            case .penstockModel, .cLean: document == .item
+            case .c, .penstock: true
+            }
         }
     }
 

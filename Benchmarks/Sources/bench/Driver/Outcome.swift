@@ -6,6 +6,8 @@ struct Outcome: Encodable {
     /// Penstock's plain bytes over the bare loop: requests a second, or growth of memory.
     var ratioToC: Double?
     var ratioToURLSession: Double?
+    /// CPU time for each call, over the bare loop's.
+    var cpuRatioToC: Double?
     /// Throughput over the `curl` tool's.
     var ratioToCurl: Double?
     /// Resident memory beyond that of a process with nothing to do, at its highest.
@@ -31,6 +33,7 @@ struct Outcome: Encodable {
         cpuMicroseconds = Self.medians(measured, \.cpuMicroseconds)
         ratioToC = Self.ratio(requestsPerSecond, .penstock, to: .c)
         ratioToURLSession = Self.ratio(requestsPerSecond, .penstock, to: .urlSession)
+        cpuRatioToC = Self.ratio(cpuMicroseconds, .penstock, to: .c)
     }
 
     static func medians<Value>(

@@ -41,10 +41,15 @@ struct Run {
             return outcome
         }
         print(Goal.table(outcomes))
-        guard isComplete else { return print("Not written down: part of the whole is no result.") }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(outcomes).write(to: results)
+        if isComplete {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            try encoder.encode(outcomes).write(to: results)
+        } else {
+            print("Not written down: part of the whole is no result.")
+        }
+        let missed = Goal.missed(outcomes)
+        guard missed == 0 else { throw Failure("\(missed) \(missed == 1 ? "goal" : "goals") missed") }
     }
 }
 

@@ -2,7 +2,7 @@
 struct Waiting: Experiment {
     let id = "X4.waiting"
     private static let calls = 10_000
-    private static let contenders = [Contender.c, .penstock]
+    private static let contenders = [Contender.c, .cLean, .penstock]
 
     func outcome(_ setting: Setting) throws -> Outcome {
         var measured: [Contender: [(resident: Int, growth: Int)]] = [:]
