@@ -1,0 +1,1 @@
+// An empty module by this name makes `#if canImport(Darwin)` true.

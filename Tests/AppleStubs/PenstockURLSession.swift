@@ -1,0 +1,45 @@
+import Foundation
+import Security
+
+// What Foundation has on Apple's systems alone, with Apple's documented signatures.
+extension URLProtectionSpace {
+    var serverTrust: SecTrust? { nil }
+}
+
+extension URLCredential {
+    convenience init(trust: SecTrust) {
+        self.init(user: "", password: "", persistence: .none)
+    }
+}
+
+extension URLSession {
+    func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        uploadTask(with: request, from: Data())
+    }
+}
+
+extension Stream {
+    class func getBoundStreams(
+        withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) {}
+}
+
+/// FoundationNetworking has these too, with a port that is text.
+final class URLSessionTaskMetrics {
+    var transactionMetrics: [URLSessionTaskTransactionMetrics] { [] }
+}
+
+final class URLSessionTaskTransactionMetrics {
+    var fetchStartDate: Date? { nil }
+    var domainLookupEndDate: Date? { nil }
+    var connectEndDate: Date? { nil }
+    var secureConnectionEndDate: Date? { nil }
+    var requestStartDate: Date? { nil }
+    var responseStartDate: Date? { nil }
+    var isReusedConnection: Bool { false }
+    var remoteAddress: String? { nil }
+    var remotePort: Int? { nil }
+    var networkProtocolName: String? { nil }
+    var countOfResponseBodyBytesReceived: Int64 { 0 }
+}
