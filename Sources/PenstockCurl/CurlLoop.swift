@@ -15,7 +15,8 @@
         /// The moment the current round began, in nanoseconds.
         @exclusivity(unchecked) private(set) var now = CurlClock.now()
 
-        private let end = CurlLoopEnd()
+        /// Whether the loop has ended.
+        private let end = Monitor(false)
         private let turn = CurlTurn()
         @exclusivity(unchecked) private var lead = CurlLead()
         @exclusivity(unchecked) private var pools: [CurlPool.Key: CurlPool] = [:]
@@ -53,7 +54,7 @@
         /// Ends every exchange and returns when the thread has closed everything.
         func stop() async {
             inbox.post(.stop)
-            await end.wait()
+            await end.wait { $0 }
         }
 
         private func run() {
@@ -70,7 +71,7 @@
 
         private func finishThread() {
             for case .start(let exchange) in inbox.close() { exchange.deliver() }
-            end.reach()
+            end.withLock { $0 = true }
         }
 
         private func closeDown() {

@@ -39,28 +39,4 @@
             pthread_sigmask(SIG_SETMASK, &all, nil)
         }
     }
-
-    /// The end of the loop, for those who wait for it.
-    final class CurlLoopEnd: Sendable {
-        private let state = Locked((isReached: false, waiters: [CheckedContinuation<Void, Never>]()))
-
-        func reach() {
-            let waiters = state.withLock { state in
-                state.isReached = true
-                defer { state.waiters = [] }
-                return state.waiters
-            }
-            for waiter in waiters { waiter.resume() }
-        }
-
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isReached = state.withLock { state in
-                    if !state.isReached { state.waiters.append(continuation) }
-                    return state.isReached
-                }
-                if isReached { continuation.resume() }
-            }
-        }
-    }
 #endif

@@ -10,12 +10,11 @@ final class URLSessionBridge: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var exchanges: [Int: URLSessionExchange] = [:]
         var isInvalid = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     let trust: TrustPolicy
     let canceller = URLSessionCanceller()
-    private let state = Locked(State())
+    private let state = Monitor(State())
 
     init(trust: TrustPolicy) {
         self.trust = trust
@@ -35,24 +34,13 @@ final class URLSessionBridge: NSObject, URLSessionDataDelegate, Sendable {
 
     /// Returns when the session has let go of everything.
     func untilInvalid() async {
-        await withCheckedContinuation { continuation in
-            let isInvalid = state.withLock { state in
-                if !state.isInvalid { state.waiters.append(continuation) }
-                return state.isInvalid
-            }
-            if isInvalid { continuation.resume() }
-        }
+        await state.wait { $0.isInvalid }
     }
 
     // MARK: URLSessionDelegate
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        let waiters = state.withLock { state in
-            state.isInvalid = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        state.withLock { $0.isInvalid = true }
     }
 
     // MARK: URLSessionTaskDelegate

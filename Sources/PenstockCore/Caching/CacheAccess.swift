@@ -4,18 +4,11 @@ final class CacheAccess: Sendable {
         var changes = CacheChanges()
         var lastFill: UInt64 = 0
         var fills: Set<UInt64> = []
-        var waiters: [Waiter] = []
-    }
-
-    /// A change that waits until the fills that were let through before it have ended.
-    private struct Waiter: Sendable {
-        var fills: Set<UInt64>
-        let continuation: CheckedContinuation<Void, Never>
     }
 
     let store: any CacheStore
     let flights = CacheFlights()
-    private let state = Locked(State())
+    private let state = Monitor(State())
 
     init(_ store: any CacheStore) {
         self.store = store
@@ -62,24 +55,12 @@ final class CacheAccess: Sendable {
     }
 
     private func end(_ fill: UInt64) {
-        let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.fills.remove(fill)
-            guard !state.waiters.isEmpty else { return [] }
-            for index in state.waiters.indices { state.waiters[index].fills.remove(fill) }
-            defer { state.waiters.removeAll { $0.fills.isEmpty } }
-            return state.waiters.filter(\.fills.isEmpty).map(\.continuation)
-        }
-        for continuation in ready { continuation.resume() }
+        state.withLock { _ = $0.fills.remove(fill) }
     }
 
+    /// Returns when the fills that were let through before it have ended.
     private func untilFilled() async {
-        await withCheckedContinuation { continuation in
-            let mustWait = state.withLock { state in
-                guard !state.fills.isEmpty else { return false }
-                state.waiters.append(Waiter(fills: state.fills, continuation: continuation))
-                return true
-            }
-            if !mustWait { continuation.resume() }
-        }
+        let fills = state.withLock(\.fills)
+        await state.wait { $0.fills.isDisjoint(with: fills) }
     }
 }

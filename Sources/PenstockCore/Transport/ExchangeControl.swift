@@ -7,10 +7,9 @@ public final class ExchangeControl: Sendable {
         var isCancelled = false
         var isSuspended = false
         var exchange: (any ControlledExchange)?
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Locked(State())
+    private let state = Monitor(State())
     /// Called by the transport as bytes move; must return at once. `nil` when nobody listens, so that transports can
     /// leave the counting out.
     public let onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -26,13 +25,11 @@ public final class ExchangeControl: Sendable {
 
     /// Ends the exchange under way and any that would follow. More than once does nothing more.
     public func cancel() {
-        let (exchange, waiters) = state.withLock { state in
+        let exchange = state.withLock { state in
             state.isCancelled = true
-            defer { state.waiters = [] }
-            return (state.exchange, state.waiters)
+            return state.exchange
         }
         exchange?.cancel()
-        for waiter in waiters { waiter.resume() }
     }
 
     /// Stops the bytes of the exchange under way, and holds back any that would begin.
@@ -45,26 +42,16 @@ public final class ExchangeControl: Sendable {
     }
 
     public func resume() {
-        let (exchange, waiters) = state.withLock { state in
+        let exchange = state.withLock { state in
             state.isSuspended = false
-            defer { state.waiters = [] }
-            return (state.exchange, state.waiters)
+            return state.exchange
         }
         exchange?.resume()
-        for waiter in waiters { waiter.resume() }
     }
 
     /// Returns when the call is not suspended, or is cancelled.
     package func untilResumed() async {
-        guard isSuspended else { return }
-        await withCheckedContinuation { continuation in
-            let mustWait = state.withLock { state in
-                guard state.isSuspended, !state.isCancelled else { return false }
-                state.waiters.append(continuation)
-                return true
-            }
-            if !mustWait { continuation.resume() }
-        }
+        await state.wait { !$0.isSuspended || $0.isCancelled }
     }
 
     // MARK: The transport's side

@@ -32,10 +32,9 @@ public final class ScriptedTransport: Transport {
         var unscripted: [String] = []
         var open = 0
         var isShutDown = false
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state: Locked<State>
+    private let state: Monitor<State>
     /// As given to the initialiser.
     public let capabilities: TransportCapabilities
 
@@ -43,7 +42,7 @@ public final class ScriptedTransport: Transport {
     ///   - steps: one for each exchange, in the order they begin.
     ///   - capabilities: what the transport claims to be able to do; everything by default. It refuses nothing.
     public init(_ steps: [Step], capabilities: TransportCapabilities = .all) {
-        state = Locked(State(steps: steps[...]))
+        state = Monitor(State(steps: steps[...]))
         self.capabilities = capabilities
     }
 
@@ -66,14 +65,7 @@ public final class ScriptedTransport: Transport {
 
     /// Returns when at least `count` exchanges have begun. It waits for ever if they never do: give the test a time limit.
     public func waitForExchanges(count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard state.requests.count < count else { return true }
-                state.watchers.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
+        await state.wait { $0.requests.count >= count }
     }
 
     // MARK: Transport
@@ -145,16 +137,13 @@ public final class ScriptedTransport: Transport {
         _ exchange: TransportRequest, _ running: ScriptedExchange
     ) throws(TransportError) -> Step {
         let name = "\(exchange.request.method) \(exchange.request.url.absoluteString)"
-        let (step, ready) = state.withLock { state in
+        let step = state.withLock { state in
             let step = state.steps.popFirst()
             if step == nil { state.unscripted.append(name) }
             if case .held = step { state.held.append(running) } else { running.release() }
             state.requests.append(exchange)
-            let ready = state.watchers.filter { $0.count <= state.requests.count }.map(\.continuation)
-            state.watchers.removeAll { $0.count <= state.requests.count }
-            return (step, ready)
+            return step
         }
-        for continuation in ready { continuation.resume() }
         guard let step else {
             throw TransportError(.unsupported(name), sendState: .unsent, message: "the script has no step for \(name)")
         }
@@ -177,7 +166,6 @@ final class ScriptedExchange: ControlledExchange {
         var isReleased = false
         var isSuspended = false
         var isCancelled = false
-        var continuation: CheckedContinuation<Bool, Never>?
 
         /// `nil` while it must wait.
         var outcome: Bool? {
@@ -186,28 +174,16 @@ final class ScriptedExchange: ControlledExchange {
         }
     }
 
-    private let state = Locked(State())
+    private let state = Monitor(State())
 
-    func release() { change { $0.isReleased = true } }
-    func cancel() { change { $0.isCancelled = true } }
-    func suspend() { change { $0.isSuspended = true } }
-    func resume() { change { $0.isSuspended = false } }
+    func release() { state.withLock { $0.isReleased = true } }
+    func cancel() { state.withLock { $0.isCancelled = true } }
+    func suspend() { state.withLock { $0.isSuspended = true } }
+    func resume() { state.withLock { $0.isSuspended = false } }
 
     /// - Returns: `false` when it was cancelled.
     func untilReleased(isSuspended: Bool) async -> Bool {
         if isSuspended { suspend() }
-        return await withCheckedContinuation { continuation in
-            change { $0.continuation = continuation }
-        }
-    }
-
-    private func change(_ body: (inout State) -> Void) {
-        let ready = state.withLock { state -> (CheckedContinuation<Bool, Never>, Bool)? in
-            body(&state)
-            guard let outcome = state.outcome, let continuation = state.continuation else { return nil }
-            state.continuation = nil
-            return (continuation, outcome)
-        }
-        ready?.0.resume(returning: ready?.1 ?? false)
+        return await state.wait { $0.outcome }
     }
 }

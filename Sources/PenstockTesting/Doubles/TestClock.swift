@@ -34,21 +34,15 @@ public final class TestClock: Clock, Sendable {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
-    private struct Watcher {
-        let count: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var now = Instant()
         var nextID = 0
         var sleepers: [Sleeper] = []
         /// Sleepers whose cancellation came before they were stored.
         var cancelled: Set<Int> = []
-        var watchers: [Watcher] = []
     }
 
-    private let state = Locked(State())
+    private let state = Monitor(State())
 
     /// Makes a clock that stands at zero.
     public init() {}
@@ -87,27 +81,17 @@ public final class TestClock: Clock, Sendable {
 
     /// Returns when at least `count` tasks sleep. It waits for ever if they never do: give the test a time limit.
     public func waitForSleepers(count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard state.sleepers.count < count else { return true }
-                state.watchers.append(Watcher(count: count, continuation: continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
+        await state.wait { $0.sleepers.count >= count }
     }
 
     private func add(_ sleeper: Sleeper) {
-        let (outcome, ready) = state.withLock { state -> (Bool?, [Watcher]) in
-            if state.cancelled.remove(sleeper.id) != nil { return (false, []) }
-            if sleeper.deadline <= state.now { return (true, []) }
+        let outcome = state.withLock { state -> Bool? in
+            if state.cancelled.remove(sleeper.id) != nil { return false }
+            if sleeper.deadline <= state.now { return true }
             state.sleepers.append(sleeper)
-            let ready = state.watchers.filter { $0.count <= state.sleepers.count }
-            state.watchers.removeAll { $0.count <= state.sleepers.count }
-            return (nil, ready)
+            return nil
         }
         if let outcome { sleeper.continuation.resume(returning: outcome) }
-        for watcher in ready { watcher.continuation.resume() }
     }
 
     private func cancel(_ id: Int) {

@@ -1,35 +1,13 @@
 /// Lets one change after the other through, in the order in which they came.
 final class ChangeLane: Sendable {
-    private struct State: Sendable {
-        var isTaken = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Locked(State())
+    private let isTaken = Monitor(false)
 
     func run<Output>(_ change: () async -> Output) async -> Output {
-        await enter()
-        defer { leave() }
+        await isTaken.wait { isTaken in
+            defer { isTaken = true }
+            return isTaken ? nil : ()
+        }
+        defer { isTaken.withLock { $0 = false } }
         return await change()
-    }
-
-    private func enter() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                defer { state.isTaken = true }
-                if state.isTaken { state.waiters.append(continuation) }
-                return !state.isTaken
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    private func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-            state.isTaken = false
-            return nil
-        }
-        next?.resume()
     }
 }

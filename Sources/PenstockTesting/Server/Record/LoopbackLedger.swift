@@ -14,23 +14,18 @@ final class LoopbackLedger: Sendable {
         var failedHandshakes = 0
     }
 
-    private struct Waiter {
-        let id: Int
-        let isSatisfied: @Sendable (Counts) -> Bool
-        let continuation: CheckedContinuation<Bool, Never>
-    }
-
     private struct State {
         var counts = Counts()
         var requests: [LoopbackServer.Request] = []
         var connections: [ConnectionTally] = []
         var faults: [LoopbackServer.FiredFault] = []
         var isStopping = false
-        var nextWaiter = 0
-        var waiters: [Waiter] = []
+        var lastWait = 0
+        /// Waits whose time is over.
+        var expired: Set<Int> = []
     }
 
-    private let state = Locked(State())
+    private let state = Monitor(State())
     private let limit: Int
 
     init(limit: Int) {
@@ -114,45 +109,31 @@ final class LoopbackLedger: Sendable {
 
     @discardableResult
     private func change(_ body: (inout State) -> Void) -> Counts {
-        let (counts, ready) = state.withLock { state in
+        state.withLock { state in
             body(&state)
-            let counts = state.counts
-            let ready = state.waiters.filter { $0.isSatisfied(counts) }
-            if !ready.isEmpty { state.waiters.removeAll { $0.isSatisfied(counts) } }
-            return (counts, ready)
+            return state.counts
         }
-        for waiter in ready { waiter.continuation.resume(returning: true) }
-        return counts
     }
 
     // MARK: The test's side
 
     /// Waits until the counts satisfy the test; `false` when `limit` passes first.
     func wait(upTo limit: Duration, until isSatisfied: @escaping @Sendable (Counts) -> Bool) async -> Bool {
-        let id = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        let wait = state.withLock { state in
+            state.lastWait += 1
+            return state.lastWait
         }
-        let timer = Task {
+        let timer = Task { [state] in
             try await Task.sleep(for: limit)
-            self.expire(id)
+            state.withLock { _ = $0.expired.insert(wait) }
         }
-        defer { timer.cancel() }
-        return await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard !isSatisfied(state.counts) else { return true }
-                state.waiters.append(Waiter(id: id, isSatisfied: isSatisfied, continuation: continuation))
-                return false
-            }
-            if isThere { continuation.resume(returning: true) }
+        defer {
+            timer.cancel()
+            state.withLock { _ = $0.expired.remove(wait) }
         }
-    }
-
-    private func expire(_ id: Int) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.waiters.remove(at: index)
+        return await state.wait { state in
+            if isSatisfied(state.counts) { return true }
+            return state.expired.contains(wait) ? false : nil
         }
-        waiter?.continuation.resume(returning: false)
     }
 }
