@@ -7,11 +7,27 @@ final class CacheAccess: Sendable {
     }
 
     let store: any CacheStore
-    let flights = CacheFlights()
+    /// The exchanges under way that calls may share.
+    let exchanges = SharedExchanges<CachePurpose, CacheLoad>()
+    /// What is being refreshed.
+    private let refreshes = Locked<Set<CacheKey>>([])
     private let state = Monitor(State())
+
+    /// Whether the store never waits.
+    let isPrompt: Bool
 
     init(_ store: any CacheStore) {
         self.store = store
+        isPrompt = store is any PromptCacheStore
+    }
+
+    /// - Returns: `false` when the response is being refreshed already.
+    func beginRefresh(of key: CacheKey) -> Bool {
+        refreshes.withLock { $0.insert(key).inserted }
+    }
+
+    func endRefresh(of key: CacheKey) {
+        refreshes.withLock { _ = $0.remove(key) }
     }
 
     /// To be taken before the store is read.

@@ -1,25 +1,96 @@
 import Foundation
 
-/// What the cache had to do with an exchange.
+/// What the cache had to do with an exchange, as the caller is told.
 struct CacheRecord: Sendable {
     var status: CacheStatus
     /// Of what was stored; `nil` for what came from the server.
     var age: Duration?
     var isStale = false
-    /// The stored response that became the answer, by which it is dropped when it turns out to be of no use.
-    var entry: CacheEntryID?
-    /// What may be stored once the response has passed all that the call asks of it.
-    var fill: CacheFill?
-    /// Whether the answer is to be refreshed behind the caller's back (RFC 5861 §3).
-    var wantsRefresh = false
 }
 
-/// A response that waits to be stored.
+/// A response that waits to be stored until its call has judged it.
 struct CacheFill: Sendable {
-    var response: CachedResponse
+    let response: CachedResponse
     /// `nil` where the content is still on its way.
     let body: Data?
     let ticket: CacheChanges.Ticket
     /// Where several calls got the same response, of which one stores it.
-    var flight: CacheFlight?
+    let load: CacheLoad?
+}
+
+/// What the cache does once a call has judged what it answered or let through.
+final class CacheSettlement: Settlement {
+    private let access: CacheAccess
+    private let partition: ConnectionPartition
+    /// The stored response that became the answer, by which it is dropped when it turns out to be of no use.
+    private let entry: CacheEntryID?
+    private let fill: CacheFill?
+    /// The content that is stored while it is read.
+    private let tee: TeedContent?
+    /// The key of an answer that is to be refreshed behind the caller's back (RFC 5861 §3).
+    private let stale: CacheKey?
+
+    init(
+        _ access: CacheAccess, _ partition: ConnectionPartition, entry: CacheEntryID? = nil, fill: CacheFill? = nil,
+        tee: TeedContent? = nil, stale: CacheKey? = nil
+    ) {
+        self.access = access
+        self.partition = partition
+        self.entry = entry
+        self.fill = fill
+        self.tee = tee
+        self.stale = stale
+    }
+
+    /// Stores what came, drops what the endpoint has made out of date, and begins the refresh.
+    func accepted(by call: any JudgingCall, of request: HTTPRequest) async {
+        let context = call.context
+        if let fill, fill.load?.claim() ?? true { await store(fill, by: call) }
+        let invalidates = call.invalidates
+        if !invalidates.isEmpty {
+            let own = invalidates.map { $0.within(partition) }
+            await access.change(for: context) { [access] in
+                _ = await access.change(nil) { await access.store.invalidate(own) }
+            }
+        }
+        if let stale, access.beginRefresh(of: stale) {
+            call.repeatInBackground(request) { [access] in access.endRefresh(of: stale) }
+        }
+    }
+
+    /// Drops a stored response that turned out to be of no use, and asks anew.
+    func rejected(_ error: APIError, by call: any JudgingCall) async -> Replay? {
+        guard let entry else { return nil }
+        await access.change(for: call.context) { [access] in _ = await access.store.remove([.entry(entry)]) }
+        return Replay(reason: .cache)
+    }
+
+    private func store(_ fill: CacheFill, by call: any JudgingCall) async {
+        var response = fill.response
+        let tags = call.cacheTags
+        if !tags.isEmpty { response.tags = tags }
+        if let tee { return await begin(tee, response, call.context) }
+        guard let body = fill.body else { return }
+        await access.change(for: call.context) { [access, response] in
+            await access.fill(fill.ticket) { _ = await access.store.put(response, body: body) }
+        }
+    }
+
+    private func begin(_ tee: TeedContent, _ response: CachedResponse, _ call: CallContext) async {
+        await access.change(for: call) { [access] in
+            if let writer = await access.store.writer(for: response) { tee.begin(writer) }
+        }
+    }
+}
+
+extension CacheSelection {
+    /// The same, for one partition where it names none.
+    fileprivate func within(_ partition: ConnectionPartition) -> CacheSelection {
+        switch self {
+        case .url(let url, nil): .url(url, in: partition)
+        case .path(let url, nil): .path(url, in: partition)
+        case .tag(let tag, nil): .tag(tag, in: partition)
+        default: self
+        }
+    }
 }

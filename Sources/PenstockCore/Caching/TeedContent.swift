@@ -1,18 +1,35 @@
 import Foundation
 
-/// Content that is stored while it is read. It is kept only when it has ended well and been read to its end.
+/// Content that is stored while it is read, once its call has accepted the head. It is kept only when it has ended well and
+/// been read to its end.
 final class TeedContent: TransportContent {
-    private let content: any TransportContent
-    private let fill: CacheFill
-    private let cache: CacheAccess
-    /// `nil` once nothing more is to be stored.
-    private let writer: Locked<(any CacheBodyWriter)?>
+    private enum Writing: Sendable {
+        /// Nothing has been read, and nobody has asked for it to be stored.
+        case idle
+        case on(any CacheBodyWriter)
+        /// Nothing more is to be stored.
+        case over
+    }
 
-    init(_ content: any TransportContent, writer: any CacheBodyWriter, fill: CacheFill, cache: CacheAccess) {
+    private let content: any TransportContent
+    private let ticket: CacheChanges.Ticket
+    private let access: CacheAccess
+    private let writing = Locked(Writing.idle)
+
+    init(_ content: any TransportContent, ticket: CacheChanges.Ticket, _ access: CacheAccess) {
         self.content = content
-        self.fill = fill
-        self.cache = cache
-        self.writer = Locked(writer)
+        self.ticket = ticket
+        self.access = access
+    }
+
+    /// Stores what is read from now on, unless some was read already.
+    func begin(_ writer: any CacheBodyWriter) {
+        let isOn = writing.withLock { writing in
+            guard case .idle = writing else { return false }
+            writing = .on(writer)
+            return true
+        }
+        if !isOn { writer.abandon() }
     }
 
     deinit {
@@ -25,7 +42,7 @@ final class TeedContent: TransportContent {
                 await finish()
                 return nil
             }
-            if let writer = writer.withLock({ $0 }), await !writer.append(piece) { abandon() }
+            if let writer = writer(), await !writer.append(piece) { abandon() }
             return piece
         } catch {
             abandon()
@@ -40,9 +57,18 @@ final class TeedContent: TransportContent {
 
     var completion: TransportCompletion { content.completion }
 
+    /// That of content whose storing has begun. What is read before cannot be stored any more.
+    private func writer() -> (any CacheBodyWriter)? {
+        writing.withLock { writing in
+            if case .on(let writer) = writing { return writer }
+            writing = .over
+            return nil
+        }
+    }
+
     private func finish() async {
         guard let writer = take() else { return }
-        await cache.fill(fill.ticket) { _ = await writer.finish() }
+        await access.fill(ticket) { _ = await writer.finish() }
         // Does nothing once it has been finished.
         writer.abandon()
     }
@@ -52,9 +78,10 @@ final class TeedContent: TransportContent {
     }
 
     private func take() -> (any CacheBodyWriter)? {
-        writer.withLock { writer in
-            defer { writer = nil }
-            return writer
+        writing.withLock { writing in
+            defer { writing = .over }
+            if case .on(let writer) = writing { return writer }
+            return nil
         }
     }
 }

@@ -17,8 +17,8 @@ extension APIClient {
     /// - Throws: what stands in the way of making its request.
     @discardableResult
     public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions? = nil) async throws(APIError) -> Bool {
-        let call = begin(endpoint, options, in: nil, isSilent: true)
-        defer { shared.calls.remove(call.context, at: call.place) }
+        let call = begin(endpoint, .init(own: options, isSilent: true))
+        defer { call.finish(nil) }
         let request = try prepare(call)
         let partition = call.context.partition
         guard let key = CacheKey(request, partition: partition, policy: call.context.settings.cache) else {
@@ -33,12 +33,35 @@ extension APIClient {
     /// - Returns: whether no byte is left; see ``CacheStore/remove(_:)``.
     @discardableResult
     public func forget(identity: String) async -> Bool {
-        shared.calls.cancel { $0.partition.identity == identity }
+        state.calls.end { $0.partition.identity == identity }
         return await clear([.identity(identity)])
     }
 
     private func clear(_ selections: [CacheSelection]) async -> Bool {
-        guard let cache else { return true }
+        guard let cache = state.cache else { return true }
         return await cache.change(nil) { await cache.store.remove(selections) }
+    }
+}
+
+extension CacheAccess {
+    static func of(_ choice: CacheChoice) -> CacheAccess? {
+        switch choice {
+        case .none: nil
+        case .standard: CacheAccess(MemoryCacheStore())
+        case .store(let store): CacheAccess(store)
+        }
+    }
+
+    /// That of a client from which another one is derived, when both have the same store.
+    static func of(_ choice: CacheChoice, reusing client: APIClient) -> CacheAccess? {
+        switch (choice, client.configuration.cache) {
+        case (.standard, .standard): client.state.cache
+        case (.store(let store), .store) where client.state.cache?.holds(store) == true: client.state.cache
+        default: of(choice)
+        }
+    }
+
+    private func holds(_ other: any CacheStore) -> Bool {
+        store as AnyObject === other as AnyObject
     }
 }

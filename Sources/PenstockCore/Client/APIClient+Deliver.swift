@@ -39,7 +39,7 @@ extension APIClient {
 
     private func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {
         switch call.endpoint.envelope {
-        case .ofService: try runtime(of: call).service.envelope
+        case .ofService: try call.runtime.get().service.envelope
         case .none: nil
         case .custom(let envelope): envelope
         }

@@ -10,6 +10,10 @@ extension APIClient {
     /// which parameters and headers are made anew. The sequence ends when the server answers 204, and throws what cannot be
     /// mended by trying again.
     ///
+    /// From its first connection to its end it counts as one call, also while it waits for the next connection: its scope,
+    /// ``cancelAll()``, ``cancel(_:)-(CallID)`` and ``forget(identity:)`` end it then as well. It belongs to the user for
+    /// whom it was begun, and ends with ``APIError/Kind/cancelled`` rather than go on for another one.
+    ///
     /// Time-outs: the total one ends with the head of each response; without one byte for the idle time-out (30 s unless
     /// set), also a comment, the connection counts as lost. There is no minimum throughput unless the options set one.
     ///
@@ -22,13 +26,34 @@ extension APIClient {
     ) -> ServerSentEvents {
         ServerSentEvents(
             EventSource(
-                lastEventID: lastEventID, reconnection: reconnection, random: configuration.random,
-                sleep: configuration.time.sleep,
-                isWanted: { [wasGiven = scope != nil, weak scope] in !wasGiven || scope != nil },
-                connect: { [weak scope] lastEventID throws(APIError) in
-                    let options = self.eventOptions(options, endpoint, lastEventID)
-                    return try await self.stream(endpoint, options: options, in: scope)
-                }))
+                lastEventID: lastEventID, reconnection: reconnection, random: configuration.random
+            ) { [wasGiven = scope != nil, weak scope] previous in
+                if wasGiven, scope == nil { return nil }
+                return self.session(of: endpoint, options, in: scope, after: previous)
+            })
+    }
+
+    /// - Parameter previous: the session that failed before this one, whose user it has.
+    /// - Returns: `nil` where the client has another user by now.
+    private func session<E: Endpoint>(
+        of endpoint: E, _ options: CallOptions?, in scope: CallScope?, after previous: EventSession?
+    ) -> EventSession? {
+        let call = begin(
+            endpoint,
+            .init(own: options, scope: scope, isSilent: true, isEndless: true, origin: previous?.context))
+        let isOwners = { @Sendable in self.configuration.identity() == call.context.partition.identity }
+        guard isOwners() else {
+            call.finish(nil)
+            return nil
+        }
+        return EventSession(context: call.context) { lastEventID throws(APIError) in
+            guard isOwners() else { throw APIError(.cancelled, stage: .prepare) }
+            let options = self.eventOptions(options, endpoint, lastEventID)
+            let terms = ActiveCall<E>.Terms(own: options, streams: true, origin: call.context, isAdopted: true)
+            return try await self.begin(endpoint, terms).streamedResponse()
+        } finish: {
+            call.finish(nil)
+        }
     }
 
     private func eventOptions(_ options: CallOptions?, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions

@@ -4,8 +4,13 @@ extension APIClient {
     /// Makes the request of a call: validate → common parameters → encode → URL, headers, body.
     func prepare<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         let context = call.context
-        let runtime = try runtime(of: call)
-        try context.checkNotCancelled()
+        try context.checkGoesOn()
+        switch call.making {
+        case .endpoint: break
+        case .raw(let request): return try completed(request, for: call)
+        case .ready(let request): return request
+        }
+        let runtime = try call.runtime.get()
         try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }
         let parameters = try context.stage(.commonParameters) { () throws(APIError) in
             try merged(call, runtime)
@@ -126,7 +131,7 @@ extension CallSettings {
 }
 
 extension APIError {
-    fileprivate init(_ error: ParameterEncodingError, stage: Stage) {
+    fileprivate init(_ error: ParameterEncodingError, stage: StageName) {
         let field = error.path.isEmpty ? "parameters" : error.path.joined(separator: ".")
         self.init(.invalidParameter(field: field, reason: "\(error.reason)"), stage: stage, underlying: error)
     }

@@ -20,21 +20,13 @@ extension APIClient {
     public func send(
         _ request: HTTPRequest, options: CallOptions? = nil, in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<Data> {
-        let runtime = ServiceRuntime(Service(.unnamed, [:]), configuration, transport, cache)
-        let call = begin(RawRequest(method: request.method), options, in: scope, runtime: runtime)
-        defer { call.leaveScope() }
-        return try await perform(call) { () async throws(APIError) in
-            let complete = try completed(request, for: call)
-            let exchange = try await self.exchange(complete, for: call)
-            return try await conclude(call, with: exchange, of: complete)
-        }
+        let terms = ActiveCall<RawRequest>.Terms(own: options, scope: scope)
+        return try await ActiveCall(RawRequest(method: request.method), .raw(request), terms, of: self).response()
     }
 
-    private func completed(
-        _ request: HTTPRequest, for call: ActiveCall<RawRequest>
-    ) throws(APIError) -> HTTPRequest {
-        try call.context.checkNotCancelled()
-        return try call.context.stage(.prepare) { () throws(APIError) in
+    /// A raw request with what every request of this client carries.
+    func completed<E: Endpoint>(_ request: HTTPRequest, for call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
+        try call.context.stage(.prepare) { () throws(APIError) in
             var fields = commonFields()
             configuration.options.headers?.apply(to: &fields)
             fields.merge(request.fields)
@@ -59,5 +51,5 @@ struct RawRequest: Endpoint {
 
 extension ServiceID {
     /// Of calls that belong to no service.
-    fileprivate static let unnamed: ServiceID = "none"
+    static let unnamed: ServiceID = "none"
 }

@@ -110,21 +110,24 @@ extension APIClient {
     ) -> Call<E.Output> {
         let feed = CallFeed<E.Output>()
         let control = ExchangeControl(onProgress: feed.yield)
-        let active = begin(endpoint, options, in: scope, control: control)
+        let active = begin(
+            endpoint, .init(own: options, scope: scope, control: control, isDeliveredLater: true))
         let context = active.context
         context.onRedirect(feed.yield(redirectedTo:))
         if context.settings.cache.mode == .cacheThenNetwork {
-            context.onCached { exchange in self.deliverCached(exchange, for: active, to: feed.yield(cached:)) }
+            // One that does not pass is nothing to hear of.
+            context.onCached { exchange in
+                if let response = try? self.deliver(exchange, for: active) { feed.yield(cached: response) }
+            }
         }
         let task = Task {
-            let result = await Result { () async throws(APIError) in try await self.perform(active) }
+            let result = await Result { () async throws(APIError) in try await active.response() }
             feed.end(with: result)
             await deliver(context, result)
             // Only now: a scope that goes before the delivery must still find the call.
             active.leaveScope()
             return result
         }
-        context.runs(in: task)
         return Call(context: context, feed: feed, task: task)
     }
 
@@ -133,10 +136,10 @@ extension APIClient {
         _ result: Result<Value, APIError>, of context: CallContext, on actor: isolated A,
         to completion: @Sendable (isolated A, Result<Value, APIError>) -> Void
     ) {
-        switch context.cancellation {
+        switch context.ending {
         case .ownerGone: return
         case .requested: completion(actor, .failure(cancelled(result)))
-        case nil: completion(actor, result)
+        case .deadline, nil: completion(actor, result)
         }
     }
 

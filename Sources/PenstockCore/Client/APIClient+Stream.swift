@@ -15,58 +15,14 @@ extension APIClient {
     public func stream<E: Endpoint>(
         _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
     ) async throws(APIError) -> StreamedResponse {
-        let call = begin(endpoint, options, in: scope, streams: true)
-        let context = call.context
-        context.emitStart()
-        let result = await withTaskCancellationHandler {
-            await Result { () async throws(APIError) in try await self.head(of: call) }
-        } onCancel: {
-            context.cancel(.requested)
-        }
-        do throws(APIError) {
-            let exchange = try result.get()
-            try context.checkNotCancelled()
-            return streamed(exchange, call)
-        } catch {
-            throw leave(call, error)
-        }
+        try await begin(endpoint, .init(own: options, scope: scope, streams: true)).streamedResponse()
     }
+}
 
-    /// The request path as far as the status.
-    private func head<E: Endpoint>(of call: ActiveCall<E>) async throws(APIError) -> Exchange {
-        let exchange = try await exchange(try prepare(call), for: call)
-        let status = call.context.settings.status
-        guard !status.accepts(exchange.response.status) else { return await teed(exchange, for: call) }
-        var failed = exchange
-        let reader = ContentReader(exchange, call.context) { $0 }
-        failed.response.body = try await reader.collect(upTo: call.context.settings.limits.bodyBytes)
-        failed.content = nil
-        _ = try deliver(failed, for: call)
-        return failed
-    }
-
-    private func streamed<E: Endpoint>(_ exchange: Exchange, _ call: ActiveCall<E>) -> StreamedResponse {
-        let reader = ContentReader(exchange, call.context) { failure in
-            guard let failure else {
-                call.context.emit(.callEnded(.success))
-                self.remove(call)
-                return nil
-            }
-            return self.leave(call, failure)
-        }
-        return StreamedResponse(exchange, call.context.attempts, reader)
-    }
-
-    /// Takes a call that ended otherwise than well off the tables.
-    private func leave<E: Endpoint>(_ call: ActiveCall<E>, _ error: APIError) -> APIError {
-        let error = ended(error, call)
-        remove(call)
-        return error
-    }
-
-    private func remove<E: Endpoint>(_ call: ActiveCall<E>) {
-        shared.calls.remove(call.context, at: call.place)
-        call.leaveScope()
-        call.context.hasEnded()
+extension ActiveCall {
+    /// The response of a streamed call, which ends with its content.
+    func streamedResponse() async throws(APIError) -> StreamedResponse {
+        let exchange = try await run { () async throws(APIError) in try await self.path(self.judgeHead) }
+        return StreamedResponse(exchange, context.attempts, ContentReader(exchange, context, onEnd: finish))
     }
 }

@@ -9,9 +9,8 @@
 /// ``with(_:)`` differs in its configuration and shares the transport, the environment and the table of calls.
 public final class APIClient: Sendable {
     public let configuration: Configuration
-    public let transport: any Transport
-    let shared: Shared
-    let cache: CacheAccess?
+    public var transport: any Transport { state.transport }
+    let state: SharedState
     private let runtimes = Locked(Runtimes())
 
     /// The services that were called.
@@ -19,6 +18,8 @@ public final class APIClient: Sendable {
         private var all: [ServiceID: ServiceRuntime] = [:]
         /// What was called last is mostly called next.
         private var last: (id: ServiceID, runtime: ServiceRuntime)?
+        /// That of requests which belong to no service.
+        var raw: ServiceRuntime?
 
         mutating func find(_ id: ServiceID) -> ServiceRuntime? {
             if let last, last.id == id { return last.runtime }
@@ -34,26 +35,12 @@ public final class APIClient: Sendable {
 
     public init(_ configuration: Configuration, transport: any Transport) {
         self.configuration = configuration
-        self.transport = transport
-        shared = Shared(configuration.environment)
-        cache = CacheAccess.of(configuration.cache)
+        state = SharedState(configuration, transport: transport)
     }
 
     private init(_ configuration: Configuration, of client: APIClient) {
         self.configuration = configuration
-        transport = client.transport
-        shared = client.shared
-        cache = CacheAccess.of(configuration.cache, reusing: client)
-    }
-
-    /// What a client and those derived from it have in common.
-    final class Shared: Sendable {
-        let environment: Locked<ServerEnvironment>
-        let calls = CallTable()
-
-        init(_ environment: ServerEnvironment) {
-            self.environment = Locked(environment)
-        }
+        state = SharedState(configuration, of: client)
     }
 
     /// A client for a module that wants its own interceptors, headers or options; the others stay as they are.
@@ -66,12 +53,47 @@ public final class APIClient: Sendable {
     /// The service as this client calls it, made once.
     func runtime(for id: ServiceID) throws(APIError) -> ServiceRuntime {
         if let known = runtimes.withLock({ $0.find(id) }) { return known }
-        let new = ServiceRuntime(try configuration.services.service(id), configuration, transport, cache)
+        let new = ServiceRuntime(try configuration.services.service(id), configuration, state)
         return runtimes.withLock { runtimes in
             if let other = runtimes.find(id) { return other }
             runtimes.add(new, for: id)
             return new
         }
+    }
+
+    /// The service of an endpoint; of a raw request, one that has nothing of its own.
+    func runtime<E: Endpoint>(for endpoint: E) -> Result<ServiceRuntime, APIError> {
+        if E.self == RawRequest.self { return .success(rawRuntime) }
+        do throws(APIError) {
+            return .success(try runtime(for: endpoint.service))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private var rawRuntime: ServiceRuntime {
+        runtimes.withLock { runtimes in
+            if let known = runtimes.raw { return known }
+            let new = ServiceRuntime(Service(.unnamed, [:]), configuration, state)
+            runtimes.raw = new
+            return new
+        }
+    }
+
+    /// What the contexts of calls have of their client.
+    func surroundings(isSilent: Bool) -> CallContext.Surroundings {
+        CallContext.Surroundings(
+            time: configuration.time, deadlines: state.deadlines, sink: isSilent ? nil : configuration.events)
+    }
+
+    /// All levels of options in one.
+    func resolve(_ call: CallOptions?, _ endpoint: some Endpoint, _ runtime: ServiceRuntime?) -> ResolvedOptions {
+        let wider = runtime?.resolved ?? ResolvedOptions(configuration.options)
+        let (own, headers) = (endpoint.options, endpoint.headers)
+        if call == nil, own == nil, headers.isEmpty { return wider }
+        var options = own?.over(wider.options) ?? wider.options
+        if !headers.isEmpty { options.headers = options.headers?.followed(by: headers) ?? headers }
+        return ResolvedOptions(call?.over(options) ?? options)
     }
 }
 
@@ -79,7 +101,7 @@ public final class APIClient: Sendable {
 
 extension APIClient {
     /// The environment of calls that begin now.
-    public var environment: ServerEnvironment { shared.environment.withLock { $0 } }
+    public var environment: ServerEnvironment { state.environment.withLock { $0 } }
 
     /// Sends the calls that begin from now on to another environment. Those under way stay where they are.
     ///
@@ -89,7 +111,7 @@ extension APIClient {
         guard configuration.allowsEnvironmentSwitch else {
             throw APIError(.blocked(reason: "this client does not allow switching environments"), stage: .prepare)
         }
-        shared.environment.withLock { $0 = environment }
+        state.environment.withLock { $0 = environment }
     }
 }
 
@@ -98,19 +120,19 @@ extension APIClient {
 extension APIClient {
     /// Ends every call under way, also those of clients derived from this one. New calls work as before.
     public func cancelAll() {
-        shared.calls.cancel { _ in true }
+        state.calls.end { _ in true }
     }
 
     /// Ends one call.
     public func cancel(_ id: CallID) {
-        shared.calls.cancel { $0.id == id }
+        state.calls.end { $0.isKnown(as: id) }
     }
 
     /// Ends every call of one API that is under way.
     public func cancel<E: Endpoint>(_ endpoint: E.Type) {
-        shared.calls.cancel { $0.endpointType == endpoint }
+        state.calls.end { $0.endpointType == endpoint }
     }
 
     /// How many calls are under way.
-    public var callCount: Int { shared.calls.count }
+    public var callCount: Int { state.calls.count }
 }

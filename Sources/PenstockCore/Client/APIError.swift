@@ -71,7 +71,7 @@ public struct APIError: Error, Sendable {
 
     private struct Parts: Sendable {
         var kind: Kind
-        var stage: Stage
+        var stage: StageName
         var debugMessage: String
         var request: HTTPRequest?
         var response: HTTPResponse?
@@ -82,7 +82,7 @@ public struct APIError: Error, Sendable {
     }
 
     public init(
-        _ kind: Kind, stage: Stage, debugMessage: String = "", request: HTTPRequest? = nil,
+        _ kind: Kind, stage: StageName, debugMessage: String = "", request: HTTPRequest? = nil,
         response: HTTPResponse? = nil, sendState: SendState? = nil, underlying: (any Error)? = nil
     ) {
         parts = Boxed(
@@ -97,7 +97,7 @@ public struct APIError: Error, Sendable {
     }
 
     /// The stage that found it.
-    public var stage: Stage {
+    public var stage: StageName {
         get { parts.stage }
         set { parts.stage = newValue }
     }
@@ -145,34 +145,6 @@ public struct APIError: Error, Sendable {
 }
 
 extension APIError {
-    /// The part of the request path that found the failure; the same names as the stages, types and events.
-    public struct Stage: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        public let rawValue: String
-
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        public static let parameters = Stage(rawValue: "parameters")
-        public static let commonParameters = Stage(rawValue: "commonParameters")
-        public static let prepare = Stage(rawValue: "prepare")
-        public static let interceptor = Stage(rawValue: "interceptor")
-        public static let redirect = Stage(rawValue: "redirect")
-        public static let cache = Stage(rawValue: "cache")
-        public static let cookies = Stage(rawValue: "cookies")
-        public static let seal = Stage(rawValue: "seal")
-        public static let sign = Stage(rawValue: "sign")
-        public static let transport = Stage(rawValue: "transport")
-        public static let status = Stage(rawValue: "status")
-        public static let envelope = Stage(rawValue: "envelope")
-        public static let payloadValidation = Stage(rawValue: "payloadValidation")
-        public static let validation = Stage(rawValue: "validation")
-        public static let decoding = Stage(rawValue: "decoding")
-        public static let reform = Stage(rawValue: "reform")
-
-        public var description: String { rawValue }
-    }
-
     /// One exchange of a call.
     public struct Attempt: Sendable {
         public var method: HTTPMethod

@@ -18,7 +18,7 @@ public final class Call<Output: Sendable>: Sendable {
 
     /// Ends the call and closes the wire; whoever waits gets ``APIError/Kind/cancelled``. Nothing once it is over.
     public func cancel() {
-        context.cancel(.requested)
+        context.end(.requested)
     }
 
     /// Stops the bytes, in both directions, until ``resume()``.
@@ -46,7 +46,7 @@ public final class Call<Output: Sendable>: Sendable {
             await withTaskCancellationHandler {
                 await task.value
             } onCancel: {
-                context.cancel(.requested)
+                context.end(.requested)
             }
         }
     }

@@ -14,12 +14,12 @@ public final class CallScope: Sendable {
     public init() {}
 
     deinit {
-        calls.cancel(.ownerGone) { _ in true }
+        calls.end(.ownerGone) { _ in true }
     }
 
     /// Ends the calls of this scope; each is told so. New ones may be started.
     public func cancelAll() {
-        calls.cancel { _ in true }
+        calls.end { _ in true }
     }
 
     /// How many of its calls are under way.

@@ -36,9 +36,9 @@ final class CallTable: Sendable {
         }
     }
 
-    /// Cancels outside the lock, since cancelling reaches into transports.
-    func cancel(_ reason: CallContext.Cancellation = .requested, where matches: @Sendable (CallContext) -> Bool) {
-        let chosen = state.withLock { $0.calls.compactMap(\.self).filter(matches) }
-        for call in chosen { call.cancel(reason) }
+    /// Ends those that match: outside the lock, since that reaches into transports.
+    func end(_ reason: CallContext.Ending = .requested, where matches: @Sendable (CallContext) -> Bool) {
+        let calls = state.withLock { $0.calls.compactMap(\.self) }
+        for call in calls where matches(call) { call.end(reason) }
     }
 }

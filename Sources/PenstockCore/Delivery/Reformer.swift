@@ -34,7 +34,7 @@ extension Payload {
     ///
     /// - Throws: ``APIError/Kind/cancelled`` when the task is cancelled before or during it; an ``APIError`` of the reformer
     ///   as it is; any other error of the reformer as the ``APIError/underlying`` one of
-    ///   ``APIError/Kind/decoding(path:reason:)``. The stage is ``APIError/Stage/reform``.
+    ///   ``APIError/Kind/decoding(path:reason:)``. The stage is ``StageName/reform``.
     @concurrent
     public func reformed<R: Reformer>(with reformer: R) async throws(APIError) -> R.Output {
         do {

@@ -5,13 +5,16 @@
 @nonexhaustive
 public enum Event: Sendable {
     case callStarted(CallSummary)
-    case stageStarted(APIError.Stage)
+    case stageStarted(StageName)
     /// A stage that wraps others ends after them: `seal` ends when the reply is opened.
-    case stageEnded(APIError.Stage, Outcome)
+    case stageEnded(StageName, Outcome)
     /// The request as it is handed to the transport.
     case requestSent(HTTPRequest)
     case responseReceived(status: Int, timings: Timings, connection: ConnectionInfo)
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
+    /// The call begins another pass through the request path, because of what a stage knew about the response of the one
+    /// before.
+    case replayed(by: StageName, pass: Int)
     /// What the cache does with a request, and why; once more when the answer to what was sent changes it.
     case cacheDecided(CacheReason, CacheStatus)
     /// A value of the wrong type was replaced by its default.

@@ -13,35 +13,14 @@
 /// There are two positions. A *call* interceptor sees one logical call: it may call `next` any number of times, also
 /// none. An *attempt* interceptor sees each exchange as it goes to the wire: it calls `next` exactly once, or it vetoes
 /// by throwing; anything else fails the call. In both, those listed first are outermost: client, service, endpoint.
+///
+/// A call never waits for an interceptor past its own end: once it is cancelled, its scope goes, or its total time-out runs
+/// out, the caller is told at once. The interceptor's task is cancelled, and what it returns later is dropped. One that
+/// waits uses ``CallContext/sleep(for:)`` or another wait that ends when its task is cancelled.
 public protocol Interceptor: Sendable {
     /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``
     ///   with that error underneath.
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange
-}
-
-/// What is left of the request path below an interceptor.
-public struct Next: Sendable {
-    private let stages: [any Interceptor]
-    private let index: Int
-    private let call: CallContext
-
-    init(stages: [any Interceptor], index: Int = 0, call: CallContext) {
-        self.stages = stages
-        self.index = index
-        self.call = call
-    }
-
-    /// The same for another context.
-    func on(_ call: CallContext) -> Next {
-        Next(stages: stages, index: index, call: call)
-    }
-
-    @inline(__always)
-    public func callAsFunction(_ request: HTTPRequest) async throws -> Exchange {
-        try call.checkNotCancelled()
-        let next = Next(stages: stages, index: index + 1, call: call)
-        return try await stages[index].intercept(request, call: call, next: next)
-    }
 }
 
 /// A request as it was sent and the response to it.
@@ -57,13 +36,29 @@ public struct Exchange: Sendable {
         var source: ResponseSource
     }
 
-    /// What the cache had to do with it; `nil` where it took no part. Beside the rest, which others hold as well when the
-    /// cache notes this.
-    var cache: Boxed<CacheRecord>?
+    /// What the stages it passed have left in it. Beside the rest, which others hold as well when it is changed.
+    var remains = Remains()
 
+    /// What stages leave in an exchange.
+    struct Remains: Sendable {
+        /// What the cache had to do with it; `nil` where it took no part.
+        var cache: Boxed<CacheRecord>?
+        var settlements: [Left] = []
+
+        var isEmpty: Bool { cache == nil && settlements.isEmpty }
+    }
+
+    /// A settlement, and where it was left.
+    struct Left: Sendable {
+        let settlement: any Settlement
+        /// Whether it speaks of a redirect that was followed on the way, and not of the answer.
+        var isOfHop = false
+    }
+
+    /// - Parameter source: an interceptor unless told otherwise, since that is who makes exchanges besides Penstock itself.
     public init(
         request: HTTPRequest, response: HTTPResponse, content: (any TransportContent)? = nil,
-        timings: Timings = .init(), connection: ConnectionInfo = .init(), source: ResponseSource = .network
+        timings: Timings = .init(), connection: ConnectionInfo = .init(), source: ResponseSource = .interceptor
     ) {
         parts = Boxed(
             Parts(
@@ -101,6 +96,17 @@ public struct Exchange: Sendable {
     public var source: ResponseSource {
         get { parts.source }
         set { parts.source = newValue }
+    }
+
+    /// What the cache had to do with it; `nil` where it took no part.
+    var cache: Boxed<CacheRecord>? {
+        get { remains.cache }
+        set { remains.cache = newValue }
+    }
+
+    /// Leaves a settlement.
+    mutating func leave(_ settlement: any Settlement) {
+        remains.settlements.append(Left(settlement: settlement))
     }
 }
 

@@ -1,26 +1,32 @@
 /// The order of the request path. Every line is one stage; a stage that has nothing to do is left out.
 struct Pipeline: Sendable {
-    let stages: [any Interceptor]
+    let stages: [any Stage]
+    /// Whether code of the app's runs in it, which may not return when it is told to.
+    let runsAppCode: Bool
 
+    /// - Parameter endpoint: brings interceptors of its own, which are innermost; `nil` for the path that all endpoints
+    ///   without any share.
     init(
-        call: [any Interceptor], cache: CacheAccess?, attempt: [any Interceptor], cookies: (any CookieStore)?,
-        sealer: (any Sealer)?,
-        signer: (any Signer)?, transport: any Transport
+        service: Service, endpoint: (any Endpoint)?, configuration: APIClient.Configuration, state: SharedState
     ) {
-        var stages: [any Interceptor] = []
+        let call = configuration.callInterceptors + service.callInterceptors + (endpoint?.callInterceptors ?? [])
+        let attempt =
+            configuration.attemptInterceptors + service.attemptInterceptors + (endpoint?.attemptInterceptors ?? [])
+        runsAppCode = !call.isEmpty || !attempt.isEmpty || service.sealer != nil || service.signer != nil
+        var stages: [any Stage] = []
         stages += call.map(CallInterception.init)
         stages.append(Redirect())
-        if let cache { stages.append(Cache(access: cache)) }
+        if let cache = state.cache { stages.append(Cache(access: cache)) }
         stages += attempt.map(AttemptInterception.init)
-        if let cookies { stages.append(Cookies(store: cookies)) }
-        if let sealer { stages.append(Seal(sealer: sealer)) }
-        if let signer { stages.append(Sign(signer: signer)) }
-        stages.append(Transmit(transport: transport))
+        if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
+        if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }
+        if let signer = service.signer { stages.append(Sign(signer: signer)) }
+        stages.append(TransportStage(transport: state.transport, isBelowAppCode: runsAppCode))
         self.stages = stages
     }
 
     @inline(__always)
-    func callAsFunction(_ request: HTTPRequest, _ call: CallContext) async throws -> Exchange {
+    func callAsFunction(_ request: HTTPRequest, _ call: CallContext) async throws(APIError) -> Exchange {
         try await Next(stages: stages, call: call)(request)
     }
 }

@@ -30,6 +30,15 @@ extension ServerSentEvent {
     }
 }
 
+/// An event stream as a call of its client: each of its connections is a call that works for it.
+struct EventSession: Sendable {
+    let context: CallContext
+    /// Makes a connection that begins after the event with the id.
+    let connect: @Sendable (String?) async throws(APIError) -> StreamedResponse
+    /// Takes it off the client's table.
+    let finish: @Sendable () -> Void
+}
+
 /// Carries out what ``EventStreamReconnection`` decides.
 final class EventSource: Sendable {
     fileprivate struct State {
@@ -39,6 +48,9 @@ final class EventSource: Sendable {
         var retry: Duration?
         var failures = 0
         var isOver = false
+        /// From the first connection on; also the one that failed last.
+        var session: EventSession?
+        var isUnderWay = false
     }
 
     private enum Step {
@@ -50,31 +62,65 @@ final class EventSource: Sendable {
 
     private let reconnection: EventStreamReconnection
     private let random: RandomSource
-    private let sleep: @Sendable (Duration) async throws -> Void
-    private let isWanted: @Sendable () -> Bool
-    private let connect: @Sendable (String?) async throws(APIError) -> StreamedResponse
+    private let begin: @Sendable (EventSession?) -> EventSession?
     private let state: Locked<State>
 
+    /// - Parameter begin: makes the call that it is, at the first event and after a failure; `nil` when nobody wants it any
+    ///   more.
     init(
         lastEventID: String?, reconnection: EventStreamReconnection, random: RandomSource,
-        sleep: @escaping @Sendable (Duration) async throws -> Void, isWanted: @escaping @Sendable () -> Bool,
-        connect: @escaping @Sendable (String?) async throws(APIError) -> StreamedResponse
+        begin: @escaping @Sendable (EventSession?) -> EventSession?
     ) {
         self.reconnection = reconnection
         self.random = random
-        self.sleep = sleep
-        self.isWanted = isWanted
-        self.connect = connect
+        self.begin = begin
         state = Locked(State(parser: ServerSentEventParser(lastEventID: lastEventID ?? "")))
     }
 
+    deinit {
+        let session = state.withLock { $0.isUnderWay ? $0.session : nil }
+        session?.context.end(.requested)
+        session?.finish()
+    }
+
     func next() async throws(APIError) -> ServerSentEvent? {
+        guard !state.withLock(\.isOver) else { return nil }
+        let session = try session()
+        let result = await withTaskCancellationHandler {
+            await Result { () async throws(APIError) in try await next(session) }
+        } onCancel: {
+            session.context.end(.requested)
+        }
+        if case .success(.some) = result { return try result.get() }
+        let isFirst = state.withLock { state in
+            defer { state.isUnderWay = false }
+            return state.isUnderWay
+        }
+        if isFirst { session.finish() }
+        return try result.get()
+    }
+
+    /// The session under way, or a new one after a failure. One that was cancelled has no successor.
+    private func session() throws(APIError) -> EventSession {
+        let (known, isUnderWay) = state.withLock { ($0.session, $0.isUnderWay) }
+        if let known, isUnderWay { return known }
+        guard known?.context.isCancelled != true, let new = begin(known) else {
+            throw APIError(.cancelled, stage: .transport)
+        }
+        state.withLock { state in
+            state.session = new
+            state.isUnderWay = true
+        }
+        return new
+    }
+
+    private func next(_ session: EventSession) async throws(APIError) -> ServerSentEvent? {
         while true {
             switch try step() {
             case .event(let event): return event
             case .over: return nil
-            case .read(let response): try await read(response)
-            case .connect(let id): try await open(id)
+            case .read(let response): try await read(response, session)
+            case .connect(let id): try await open(id, session)
             }
         }
     }
@@ -93,29 +139,28 @@ final class EventSource: Sendable {
         }
     }
 
-    private func read(_ response: StreamedResponse) async throws(APIError) {
+    private func read(_ response: StreamedResponse, _ session: EventSession) async throws(APIError) {
         do throws(APIError) {
             if let bytes = try await response.reader.next() {
                 return state.withLock { $0.parser.push(bytes) }
             }
         } catch {
-            return try await end(.failed(error.transportKind), error)
+            return try await end(.failed(error.transportKind), error, session)
         }
-        try await end(.completed, nil)
+        try await end(.completed, nil, session)
     }
 
-    private func open(_ lastEventID: String) async throws(APIError) {
-        guard isWanted() else { throw APIError(.cancelled, stage: .transport) }
+    private func open(_ lastEventID: String, _ session: EventSession) async throws(APIError) {
         let response: StreamedResponse
         do throws(APIError) {
-            response = try await connect(EventStreamReconnection.sendable(lastEventID))
+            response = try await session.connect(EventStreamReconnection.sendable(lastEventID))
         } catch {
-            if case .httpStatus(let status) = error.kind { return try await end(.status(status), error) }
+            if case .httpStatus(let status) = error.kind { return try await end(.status(status), error, session) }
             guard error.underlying is TransportError else { throw error }
-            return try await end(.failed(error.transportKind), error)
+            return try await end(.failed(error.transportKind), error, session)
         }
         if let refusal = EventStreamReconnection.Ending(refusing: response.http) {
-            return try await end(refusal, response.refused(refusal))
+            return try await end(refusal, response.refused(refusal), session)
         }
         state.withLock { state in
             state.retry = state.parser.retry ?? state.retry
@@ -126,7 +171,11 @@ final class EventSource: Sendable {
     }
 
     /// - Throws: `error`, where another connection would not help.
-    private func end(_ ending: EventStreamReconnection.Ending, _ error: APIError?) async throws(APIError) {
+    private func end(
+        _ ending: EventStreamReconnection.Ending, _ error: APIError?, _ session: EventSession
+    ) async throws(APIError) {
+        try session.context.checkGoesOn()
+
         let decision = state.withLock { state in
             state.endConnection()
             if case .failed = ending { state.failures += 1 }
@@ -137,7 +186,7 @@ final class EventSource: Sendable {
         }
         switch decision {
         case .reconnect(let delay, _):
-            do { try await sleep(delay) } catch { throw APIError(.cancelled, stage: .transport) }
+            try await session.context.sleep(for: delay)
         case .stop:
             state.withLock { $0.isOver = true }
             if let error, error.kind == .cancelled { throw error }

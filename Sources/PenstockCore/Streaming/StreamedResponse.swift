@@ -76,7 +76,7 @@ final class ContentReader: Sendable {
 
     deinit {
         guard !state.withLock(\.isEnded) else { return }
-        context.cancel(.requested)
+        context.end(.requested)
         _ = onEnd(APIError(.cancelled, stage: .transport, request: exchange.request))
     }
 
@@ -89,7 +89,7 @@ final class ContentReader: Sendable {
         let result = await withTaskCancellationHandler {
             await Result { () async throws(TransportError) in try await content.next() }
         } onCancel: {
-            context.cancel(.requested)
+            context.end(.requested)
         }
         return try taken(result)
     }
@@ -104,7 +104,7 @@ final class ContentReader: Sendable {
     }
 
     func cancel() {
-        context.cancel(.requested)
+        context.end(.requested)
     }
 
     /// Ends the call for a reason that its reader found.

@@ -21,6 +21,12 @@ public final class ExchangeControl: Sendable {
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
     public var isSuspended: Bool { state.withLock(\.isSuspended) }
 
+    /// Whether something is under way that keeps the call's time-outs by itself.
+    var isBusy: Bool {
+        guard let exchange = state.withLock(\.exchange) else { return false }
+        return (exchange as? any SharedWork)?.isOnWire ?? true
+    }
+
     // MARK: The call's side
 
     /// Ends the exchange under way and any that would follow. More than once does nothing more.
@@ -79,6 +85,11 @@ public protocol ControlledExchange: AnyObject, Sendable {
     func cancel()
     func suspend()
     func resume()
+}
+
+/// What serves several calls at a time, and has a transport work for it now and then.
+protocol SharedWork: ControlledExchange {
+    var isOnWire: Bool { get }
 }
 
 /// Bytes of content moved so far, and the totals where they are known.

@@ -67,7 +67,7 @@ public enum EventGrammar {
         var violations: [String] = []
         private var hasStarted = false
         private var hasEnded = false
-        private var open: [APIError.Stage] = []
+        private var open: [StageName] = []
 
         mutating func take(_ event: Event) {
             if hasEnded { violations.append("an event follows the end") }
@@ -88,7 +88,7 @@ public enum EventGrammar {
             for stage in open { violations.append("the stage \(stage) has no end") }
         }
 
-        private mutating func close(_ stage: APIError.Stage) {
+        private mutating func close(_ stage: StageName) {
             guard open.last == stage else {
                 violations.append("the stage \(stage) ends where \(open.last?.rawValue ?? "none") is open")
                 return

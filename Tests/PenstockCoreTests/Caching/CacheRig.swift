@@ -58,6 +58,7 @@ struct Tea: Endpoint {
     var cacheTags: [String] = ["tea"]
     var options: CallOptions?
     var validator: Validator<Product>?
+    var invalidates: [CacheSelection] = []
     var parameters: ParameterObject { ["page": page] }
     var route: Route { .get("/tea") }
 }

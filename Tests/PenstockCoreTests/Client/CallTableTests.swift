@@ -9,7 +9,7 @@ import Testing
     private let table = CallTable()
 
     private func makeCall() -> CallContext {
-        client.begin(Tea(), nil, in: nil, isSilent: true).context
+        client.begin(Tea(), .init(isSilent: true)).context
     }
 
     @Test func `a call that has gone leaves its place to another, and cannot take that one off`() {
@@ -27,7 +27,7 @@ import Testing
         let calls = (0..<5).map { _ in makeCall() }
         let places = calls.map(table.add)
         table.remove(calls[1], at: places[1])
-        table.cancel { $0.id != calls[3].id }
+        table.end { $0.id != calls[3].id }
         #expect(calls.map(\.isCancelled) == [true, false, true, false, true])
         #expect(table.count == 4)
     }

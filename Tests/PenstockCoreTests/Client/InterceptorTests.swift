@@ -139,7 +139,7 @@ import Testing
         let rig = Rig { $0.attemptInterceptors = [eager] }
         let error = await failure { try await rig.client.send(GetProduct()) }
         #expect(Self.isBlocked(error))
-        #expect(error?.stage == .interceptor)
+        #expect(error?.stage == .attemptInterception)
         #expect(rig.sent.count == 1)
     }
 
@@ -167,14 +167,15 @@ import Testing
         }
         let error = await failure { try await rig.client.send(GetProduct()) }
         #expect(error?.kind == .blocked(reason: "Intercepting refused the call"))
-        #expect(error?.stage == .interceptor)
+        #expect(error?.stage == (isCall ? .callInterception : .attemptInterception))
         #expect(error?.underlying as? Foreign == Foreign(number: 5))
         #expect(rig.sent.isEmpty)
         #expect(recorder.grammarViolations.isEmpty)
     }
 
     @Test func `an interceptor's own API error arrives as it is`() async {
-        let veto = Intercepting { _, _, _ in throw APIError(.business(code: 7, message: "closed"), stage: .interceptor)
+        let veto = Intercepting { _, _, _ in
+            throw APIError(.business(code: 7, message: "closed"), stage: .callInterception)
         }
         let rig = Rig { $0.callInterceptors = [veto] }
         let error = await failure { try await rig.client.send(GetProduct()) }
@@ -260,7 +261,7 @@ import Testing
             func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse { response }
         }
         let services = [Service.shop { $0.signer = Broken() }, .shop { $0.sealer = Broken() }]
-        for (service, stage) in zip(services, [APIError.Stage.sign, .seal]) {
+        for (service, stage) in zip(services, [StageName.sign, .seal]) {
             let rig = Rig([service])
             let error = await failure { try await rig.client.send(GetProduct()) }
             #expect(Self.isBlocked(error))

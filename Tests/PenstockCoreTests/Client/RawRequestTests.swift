@@ -70,7 +70,8 @@ import Testing
         #expect(response.attempts.map(\.status) == [302, 200])
         #expect(events.grammarViolations.isEmpty)
         let trace = events.trace(of: try #require(events.calls.first))
-        #expect(trace.starts(with: ["prepare", "/prepare", "transport", "/transport", "transport", "/transport"]))
+        let hop = ["cache", "transport", "/transport", "/cache"]
+        #expect(trace.starts(with: ["prepare", "/prepare", "redirect"] + hop + hop + ["/redirect"]))
     }
 
     @Test func `The client's rules hold for it`() async throws {

@@ -100,6 +100,95 @@ import Testing
         #expect(client.callCount == 0)
     }
 
+    // MARK: As one call
+
+    /// What ends a stream that waits for its next connection.
+    enum End: CaseIterable, Sendable {
+        case scope, scopeCancelled, cancelAll, connectionID, endpoint, signOut
+    }
+
+    @Test(
+        "Between two connections it is a call like any other, and whatever ends calls ends it", arguments: End.allCases)
+    func endedBetween(end: End) async throws {
+        let recorder = EventRecorder()
+        let (script, client) = client(Self.stream("data: 1\n\n"), Self.stream("data: 2\n\n"))
+        let observed = client.with {
+            $0.identity = { "alice" }
+            $0.events = recorder
+        }
+        var scope: CallScope? = CallScope()
+        let events = observed.events(of: Hello(), in: scope)
+        let reader = Task { await failure { for try await _ in events {} } }
+        await clock.waitForSleepers(count: 1)
+        #expect(client.callCount == 1)
+        #expect(scope?.callCount == 1)
+        switch end {
+        case .scope: scope = nil
+        case .scopeCancelled: scope?.cancelAll()
+        case .cancelAll: client.cancelAll()
+        case .connectionID, .endpoint: client.cancel(Hello.self)
+        case .signOut: await client.forget(identity: "alice")
+        }
+        #expect(await reader.value?.kind == .cancelled)
+        #expect(client.callCount == 0)
+        #expect(script.requests.count == 1)
+        #expect(recorder.grammarViolations == [])
+    }
+
+    @Test("It ends with the connection that is cancelled by its number")
+    func cancelledByNumber() async throws {
+        let recorder = EventRecorder()
+        let script = CallSupport.holding()
+        let client = CallSupport.client(script) { $0.events = recorder }
+        let events = client.events(of: Hello())
+        let reader = Task { await failure { for try await _ in events {} } }
+        await script.waitForExchanges(count: 1)
+        #expect(client.callCount == 1)
+        client.cancel(try #require(recorder.calls.first))
+        #expect(await reader.value?.kind == .cancelled)
+        #expect(client.callCount == 0)
+        #expect(script.openExchangeCount == 0)
+    }
+
+    @Test("It never goes on for another user, also when it is asked again", .covers("H28"))
+    func otherUser() async throws {
+        let user = Box("alice")
+        let (script, client) = client(Self.stream("id: a\ndata: 1\n\n"), Self.stream("data: 2\n\n"))
+        var iterator = client.with { $0.identity = { user.value } }.events(of: Hello()).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "1")
+        user.value = "bob"
+        async let ended = failure { try await iterator.next() }
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(3))
+        #expect(await ended?.kind == .cancelled)
+        #expect(script.requests.map(\.partition.identity) == ["alice"])
+        #expect(client.callCount == 0)
+    }
+
+    @Test("After a failure it may be asked again, for the same user alone")
+    func askedAgain() async throws {
+        let user = Box("alice")
+        let (script, client) = client(.respond(.init(status: 404)), Self.stream("data: 1\n\n"))
+        var iterator = client.with { $0.identity = { user.value } }.events(of: Hello()).makeAsyncIterator()
+        #expect(await failure { try await iterator.next() }?.kind == .httpStatus(404))
+        user.value = "bob"
+        #expect(await failure { try await iterator.next() }?.kind == .cancelled)
+        user.value = "alice"
+        #expect(try await iterator.next()?.data == "1")
+        #expect(script.requests.map(\.partition.identity) == ["alice", "alice"])
+    }
+
+    @Test("A stream that is let go of between two events leaves no call behind")
+    func letGo() async throws {
+        let (_, client) = client(Self.stream("data: 1\n\ndata: 2\n\n"))
+        do {
+            var iterator = client.events(of: Hello()).makeAsyncIterator()
+            #expect(try await iterator.next()?.data == "1")
+            #expect(client.callCount == 1)
+        }
+        while client.callCount > 0 { await Task.yield() }
+    }
+
     @Test("An event without end is refused at its limit, and the wire is let go")
     func endlessEvent() async throws {
         let (_, client) = client(Self.stream("data: " + String(repeating: "x", count: (1 << 20) + 1)))

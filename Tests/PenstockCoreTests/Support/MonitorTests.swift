@@ -38,7 +38,7 @@ import Testing
             for number in 1...4 {
                 group.addTask {
                     let isMine = Box(false)
-                    await tickets.wait { left in
+                    _ = await tickets.wait { left in
                         if !isMine.value { waiting.update { $0 += 1 } }
                         isMine.value = true
                         guard left > 0 else { return nil as Int? }

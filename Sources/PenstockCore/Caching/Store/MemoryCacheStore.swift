@@ -4,7 +4,7 @@ import Foundation
 /// look-up in a dictionary, and bodies are shared, never copied.
 ///
 /// The variants of a key are used and go together.
-public final class MemoryCacheStore: CacheStore {
+public final class MemoryCacheStore: CacheStore, PromptCacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
         var lastVersion: UInt64 = 0

@@ -1,7 +1,9 @@
 import Foundation
 
 /// Answers from what is stored, asks the server about it, and notes what may be stored (RFC 9111).
-struct Cache: Interceptor {
+struct Cache: Stage {
+    static let name = StageName.cache
+
     let access: CacheAccess
     let lane = CacheLane()
 
@@ -25,53 +27,62 @@ struct Cache: Interceptor {
 
     /// Only what waits is asynchronous, and what waits for the store is a function of its own: a call that waits for the
     /// server keeps no room for what was looked at before.
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         var move = try begin(request, call, next)
         while move.readsStore { move = try await read(move) }
         switch move {
         case .answer(let exchange): return exchange
         case .send(let hop, let exchange): return try await hop.send(exchange)
-        default: return try await next(request)
+        default: return passed(try await next(request), call)
         }
     }
 
+    /// What is none of the cache's business may still make stored responses out of date.
     @inline(never)
-    private func read(_ move: Move) async throws -> Move {
+    private func passed(_ exchange: Exchange, _ call: CallContext) -> Exchange {
+        var exchange = exchange
+        exchange.leave(CacheSettlement(access, call.partition))
+        return exchange
+    }
+
+    @inline(never)
+    private func read(_ move: Move) async throws(APIError) -> Move {
         switch move {
-        case .find(let hop): try follow(await hop.find())
+        case .find(let hop): try follow(try await hop.find())
         case .read(let reading): try goOn(reading, await reading.body())
         default: move
         }
     }
 
     @inline(never)
-    private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws -> Move {
+    private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws(APIError) -> Move {
         guard let hop = CacheHop(request, call, next, self) else { return .pass }
         return hop.isFound ? try follow(hop) : .find(hop)
     }
 
     @inline(never)
-    private func follow(_ hop: CacheHop) throws -> Move {
+    private func follow(_ hop: CacheHop) throws(APIError) -> Move {
         let plan = hop.plan()
         guard case .deliver(let hit)? = plan.steps.first else { return try carryOut(plan, hop, nil) }
         guard let stored = hop.place(of: hit.stored) else { return try follow(hop.withoutHits()) }
         guard let body = try hop.bodyAtHand(for: hit, at: stored) else {
             return .read(CacheReading(hit, stored, plan, hop))
         }
-        return try carryOut(plan, hop, hop.exchange(for: hit, at: stored, with: body))
+        return try carryOut(plan, hop, hop.exchange(for: hit, at: stored, with: body, isRefreshed: plan.refreshes))
     }
 
     @inline(never)
-    private func goOn(_ reading: CacheReading, _ body: Data?) throws -> Move {
+    private func goOn(_ reading: CacheReading, _ body: Data?) throws(APIError) -> Move {
         let hop = reading.hop
         // What was found is no longer there to be read.
         guard let body else { return try follow(hop.withoutHits()) }
-        return try carryOut(reading.plan, hop, hop.exchange(for: reading.hit, at: reading.stored, with: body))
+        let (plan, hit) = (reading.plan, reading.hit)
+        let answer = hop.exchange(for: hit, at: reading.stored, with: body, isRefreshed: plan.refreshes)
+        return try carryOut(plan, hop, answer)
     }
 
     /// - Parameter stored: the answer that the plan begins with, where it begins with one.
-    private func carryOut(_ plan: CachePlan, _ hop: CacheHop, _ stored: Exchange?) throws -> Move {
-        var answer = stored
+    private func carryOut(_ plan: CachePlan, _ hop: CacheHop, _ stored: Exchange?) throws(APIError) -> Move {
         for step in plan.steps {
             switch step {
             case .deliver:
@@ -79,15 +90,14 @@ struct Cache: Interceptor {
             case .refresh(let exchange):
                 // Nobody decodes what is streamed, so that it cannot be refreshed apart from its reader.
                 if hop.call.isRefresh || hop.call.streams { return .send(hop, Boxed(exchange)) }
-                answer?.cache?.wantsRefresh = true
             case .send(let exchange):
-                if let answer { hop.call.cached(answer) }
+                if let stored { hop.call.cached(stored) }
                 return .send(hop, Boxed(exchange))
             case .refuse(let reason):
                 return .answer(try hop.refuse(reason))
             }
         }
-        guard let answer else { return .pass }
+        guard let answer = stored else { return .pass }
         return .answer(answer)
     }
 }
@@ -106,5 +116,12 @@ final class CacheReading: Sendable {
 
     func body() async throws(APIError) -> Data? {
         try await hop.body(for: hit, at: stored)
+    }
+}
+
+extension CachePlan {
+    /// Whether the answer is to be refreshed behind the caller's back.
+    fileprivate var refreshes: Bool {
+        steps.contains { if case .refresh = $0 { true } else { false } }
     }
 }

@@ -5,7 +5,7 @@ extension CacheHop {
     /// - Parameter body: of the answer; empty where its content is streamed.
     func exchange(
         for hit: CacheHit, at stored: StoredResponse, with body: Data, status: CacheStatus? = nil,
-        from source: ResponseSource? = nil
+        from source: ResponseSource? = nil, isRefreshed: Bool = false
     ) -> Exchange {
         let response = HTTPResponse(
             status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
@@ -18,9 +18,10 @@ extension CacheHop {
         // A part, or a 304 that was asked for, says nothing about what is stored.
         let isAll = hit.reply.status == hit.stored.status
         exchange.cache = Boxed(
-            CacheRecord(
-                status: status ?? CacheStatus(hit), age: .seconds(hit.age), isStale: hit.isStale,
-                entry: isAll ? stored.entry : nil))
+            CacheRecord(status: status ?? CacheStatus(hit), age: .seconds(hit.age), isStale: hit.isStale))
+        exchange.leave(
+            CacheSettlement(
+                access, call.partition, entry: isAll ? stored.entry : nil, stale: isRefreshed ? query.key : nil))
         return exchange
     }
 
@@ -40,7 +41,7 @@ extension CacheHop {
     @inline(never)
     func body(for hit: CacheHit, at stored: StoredResponse) async throws(APIError) -> Data? {
         if let body = try bodyAtHand(for: hit, at: stored) { return body }
-        guard let bytes = hit.reply.content, let body = await access.store.body(of: stored) else { return nil }
+        guard let bytes = hit.reply.content, let body = try await access.body(of: stored, call) else { return nil }
         return body.content(bytes)
     }
 

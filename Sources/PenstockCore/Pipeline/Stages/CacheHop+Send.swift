@@ -3,12 +3,12 @@ import Foundation
 /// Sends what the cache wants to be sent, and makes of the response what HTTP says.
 extension CacheHop {
     @inline(__always)
-    func send(_ exchange: Boxed<CacheExchange>) async throws -> Exchange {
+    func send(_ exchange: Boxed<CacheExchange>) async throws(APIError) -> Exchange {
         let sent = toSend(exchange)
         if isShareable(sent), let answer = try await shared(sent) { return answer }
         let time = call.time.date()
         let answer: Exchange
-        do {
+        do throws(APIError) {
             answer = try await next(sent.request)
         } catch {
             return try await failed(error, sent)
@@ -29,9 +29,9 @@ extension CacheHop {
     // MARK: No response
 
     @inline(never)
-    func failed(_ error: any Error, _ sent: Boxed<CacheExchange>) async throws -> Exchange {
-        guard sent.value.mayFallBack, let failure = error as? APIError, failure.isDisconnection, !call.isCancelled,
-            !Task.isCancelled, let hit = query.fallback(for: .disconnected, now: call.time.date())
+    func failed(_ error: APIError, _ sent: Boxed<CacheExchange>) async throws(APIError) -> Exchange {
+        guard sent.value.mayFallBack, error.isDisconnection, !call.isCancelled, !Task.isCancelled,
+            let hit = query.fallback(for: .disconnected, now: call.time.date())
         else { throw error }
         call.emit(.cacheDecided(hit.reason, CacheStatus(hit)))
         guard let place = place(of: hit.stored), let body = try await body(for: hit, at: place) else { throw error }
@@ -50,13 +50,15 @@ extension CacheHop {
     }
 
     @inline(never)
-    func receive(_ answer: CacheAnswer) async throws -> Exchange {
+    func receive(_ answer: CacheAnswer) async throws(APIError) -> Exchange {
         let reception = query.receive(arrival(of: answer), for: answer.sent.value.validation)
-        if !reception.invalidations.isEmpty {
-            await access.invalidate(reception.invalidations, in: call.partition)
+        let urls = reception.invalidations
+        if !urls.isEmpty {
+            let partition = call.partition
+            await access.change(for: call) { [access] in await access.invalidate(urls, in: partition) }
         }
         switch reception.answer {
-        case .response: return await passed(answer, reception)
+        case .response: return try await passed(answer, reception)
         case .stored(let hit): return try await stored(hit, in: answer, reception)
         case .sendAgain: return try await sendAgain(answer)
         }
@@ -64,26 +66,31 @@ extension CacheHop {
 
     /// A second answer that is no answer either is the caller's.
     @inline(never)
-    private func sendAgain(_ answer: CacheAnswer) async throws -> Exchange {
+    private func sendAgain(_ answer: CacheAnswer) async throws(APIError) -> Exchange {
         answer.exchange.content?.discard()
         return try await withoutHits().send(plain(answer.sent.value.reason))
     }
 
     @inline(__always)
-    private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async -> Exchange {
+    private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async throws(APIError) -> Exchange {
         if !reception.updates.isEmpty { await apply(reception.updates) }
         var exchange = answer.exchange
-        let fill = await fill(reception.insertion, answer)
+        let fill = try await fill(reception.insertion, answer)
         var record = CacheRecord(status: answer.status)
         record.status.isStored = fill != nil
-        record.fill = fill
         exchange.cache = Boxed(record)
+        var tee: TeedContent?
+        if let fill, let content = exchange.content {
+            tee = TeedContent(content, ticket: fill.ticket, access)
+            exchange.content = tee
+        }
+        exchange.leave(CacheSettlement(access, call.partition, fill: fill, tee: tee))
         return exchange
     }
 
     private func stored(
         _ hit: CacheHit, in answer: CacheAnswer, _ reception: CacheReception
-    ) async throws -> Exchange {
+    ) async throws(APIError) -> Exchange {
         answer.exchange.content?.discard()
         call.emit(.cacheDecided(hit.reason, answer.status))
         if let insertion = reception.insertion { return try await completed(hit, insertion, answer) }
@@ -92,7 +99,7 @@ extension CacheHop {
         // The body first: an update may move it.
         guard let body = try await body(for: hit, at: place) else { return try await sendAgain(answer) }
         var exchange = exchange(for: hit, at: place, with: body, status: answer.status, from: source)
-        if answer.flight?.claimsStoring() ?? true { await apply(reception.updates) }
+        if answer.load?.claim() ?? true { await apply(reception.updates) }
         exchange.timings = answer.exchange.timings
         exchange.connection = answer.exchange.connection
         return exchange
@@ -101,15 +108,18 @@ extension CacheHop {
     /// A stored part and what was missing of it.
     private func completed(
         _ hit: CacheHit, _ insertion: CacheInsertion, _ answer: CacheAnswer
-    ) async throws -> Exchange {
-        guard let fill = await fill(insertion, answer), let body = fill.body else { return try await sendAgain(answer) }
+    ) async throws(APIError) -> Exchange {
+        guard let fill = try await fill(insertion, answer), let body = fill.body else {
+            return try await sendAgain(answer)
+        }
         var whole = answer.exchange
         whole.response = HTTPResponse(
             status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
         whole.request = query.request
         whole.source = .revalidated
-        whole.cache = Boxed(CacheRecord(status: answer.status, age: .seconds(hit.age), fill: fill))
+        whole.cache = Boxed(CacheRecord(status: answer.status, age: .seconds(hit.age)))
         whole.cache?.status.isStored = true
+        whole.leave(CacheSettlement(access, call.partition, fill: fill))
         return whole
     }
 
@@ -141,18 +151,18 @@ struct CacheAnswer: Sendable {
     /// When the request was made.
     let time: Date
     /// Where other calls got the same.
-    let flight: CacheFlight?
+    let load: CacheLoad?
     /// Whether the request was this call's own.
     let leads: Bool
 
     init(
-        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, in flight: CacheFlight? = nil,
+        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, in load: CacheLoad? = nil,
         leads: Bool = true
     ) {
         self.exchange = exchange
         self.sent = sent
         self.time = time
-        self.flight = flight
+        self.load = load
         self.leads = leads
     }
 

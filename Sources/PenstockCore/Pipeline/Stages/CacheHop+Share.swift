@@ -1,3 +1,50 @@
+import Foundation
+
+/// What is asked, as far as it decides on the answer: calls that differ in it do not share an exchange.
+struct CachePurpose: Hashable, Sendable {
+    let key: CacheKey
+    private let lane: ObjectIdentifier
+    private let fields: [String?]
+
+    private static let deciding: [HTTPFieldName] = [
+        .authorization, .cookie, .range, .ifRange, .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince,
+        .cacheControl, .pragma, .acceptEncoding,
+    ]
+
+    init(_ key: CacheKey, _ fields: HTTPFields, _ lane: CacheLane) {
+        self.key = key
+        self.lane = ObjectIdentifier(lane)
+        self.fields = Self.deciding.map(fields.combined)
+    }
+}
+
+/// What the cache knows of an exchange that calls share: of the call that started it, and of what was done about it.
+final class CacheLoad: Sendable {
+    let settings: CallSettings
+    let ticket: CacheChanges.Ticket
+    /// When its request was made.
+    let time: Date
+    private let isClaimed = Locked(false)
+
+    init(_ call: CallContext, _ ticket: CacheChanges.Ticket) {
+        self.ticket = ticket
+        settings = call.settings
+        time = call.time.date()
+    }
+
+    /// Whether the caller is the first to store what came.
+    func claim() -> Bool {
+        isClaimed.withLock { isClaimed in
+            defer { isClaimed = true }
+            return !isClaimed
+        }
+    }
+}
+
+/// What the calls of one pipeline have in common. Calls of two pipelines do not share an exchange, since the stages below
+/// the cache may treat them differently.
+final class CacheLane: Sendable {}
+
 /// Lets calls that ask for the same wait for one exchange.
 extension CacheHop {
     /// Validations, and what is loaded because nothing fresh was stored. A policy that always asks the server wants an
@@ -13,19 +60,19 @@ extension CacheHop {
 
     /// - Returns: `nil` when the call must send a request of its own.
     @inline(never)
-    func shared(_ sent: Boxed<CacheExchange>) async throws -> Exchange? {
-        let purpose = CacheFlight.Purpose(query.key, sent.value.request.fields, lane)
-        let (flight, leads) = access.flights.flight(for: purpose, where: isUsable) {
-            CacheFlight(purpose, sent.value.request, call, ticket)
+    func shared(_ sent: Boxed<CacheExchange>) async throws(APIError) -> Exchange? {
+        let purpose = CachePurpose(query.key, sent.value.request.fields, lane)
+        let (load, leads) = access.exchanges.exchange(for: purpose, where: { isUsable($0.note) }) {
+            SharedExchange(purpose, sent.value.request, for: call, CacheLoad(call, ticket))
         }
-        if leads { flight.start(next, in: access.flights) } else { tellOfJoining(sent) }
-        guard let outcome = await flight.outcome(for: call, leads: leads) else {
-            throw APIError(.cancelled, stage: .transport)
-        }
-        switch outcome {
+        if leads { load.start(next, in: access.exchanges) } else { tellOfJoining(sent) }
+        switch await load.outcome(for: call, leads: leads, in: access.exchanges) {
+        case nil:
+            try call.checkGoesOn()
+            throw APIError(.cancelled, stage: .cache)
         case .success(let exchange):
-            let answer = CacheAnswer(exchange, to: sent, at: flight.time, in: flight, leads: leads)
-            return leads || fits(answer, flight) ? try await receive(answer) : nil
+            let answer = CacheAnswer(exchange, to: sent, at: load.note.time, in: load.note, leads: leads)
+            return leads || fits(answer, load.request) ? try await receive(answer) : nil
         case .failure(let error):
             return leads || isOurs(error) ? try await failed(error, sent) : nil
         }
@@ -38,24 +85,25 @@ extension CacheHop {
     }
 
     /// What was asked before a change must not answer what is asked after it.
-    private func isUsable(_ flight: CacheFlight) -> Bool {
-        let (ours, theirs) = (call.settings, flight.settings)
-        return access.isValid(flight.ticket) && ours.timeouts == theirs.timeouts && ours.limits == theirs.limits
+    private func isUsable(_ load: CacheLoad) -> Bool {
+        let (ours, theirs) = (call.settings, load.settings)
+        return access.isValid(load.ticket) && ours.timeouts == theirs.timeouts && ours.limits == theirs.limits
             && ours.trust == theirs.trust && ours.proxy == theirs.proxy && ours.cleartext == theirs.cleartext
+            && ours.redirects.isFollowing == theirs.redirects.isFollowing
     }
 
     /// A response to another call is of use when it may be stored, and would be found for this one (RFC 9111 §4).
-    private func fits(_ answer: CacheAnswer, _ flight: CacheFlight) -> Bool {
+    private func fits(_ answer: CacheAnswer, _ request: HTTPRequest) -> Bool {
         let arrival = arrival(of: answer)
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
-        let variant = CacheVariant(response: arrival.fields, request: flight.request.fields)
+        let variant = CacheVariant(response: arrival.fields, request: request.fields)
         return variant.matches(answer.sent.value.request.fields)
     }
 
     /// Another call's patience is not this one's.
-    private func isOurs(_ error: any Error) -> Bool {
-        switch (error as? APIError)?.kind {
-        case .timeout, .cancelled, nil: false
+    private func isOurs(_ error: APIError) -> Bool {
+        switch error.kind {
+        case .timeout, .cancelled: false
         default: true
         }
     }

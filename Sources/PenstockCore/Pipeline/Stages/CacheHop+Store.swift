@@ -4,8 +4,10 @@ import Foundation
 extension CacheHop {
     /// Notes that a validation brought new fields (RFC 9111 §4.3.4).
     func apply(_ updates: [CacheUpdate]) async {
-        await access.fill(ticket) {
-            for update in updates { await apply(update) }
+        await access.change(for: call) { [self] in
+            await access.fill(ticket) {
+                for update in updates { await apply(update) }
+            }
         }
     }
 
@@ -20,21 +22,21 @@ extension CacheHop {
 
     /// What is to be stored of a response; `nil` when nothing is.
     @inline(__always)
-    func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async -> CacheFill? {
+    func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async throws(APIError) -> CacheFill? {
         let exchange = answer.exchange
-        let ticket = answer.flight?.ticket ?? ticket
+        let ticket = answer.load?.ticket ?? ticket
         guard let insertion, mayStore(insertion, exchange, answer.sent) else { return nil }
         guard exchange.content == nil else {
             guard insertion.response.part == nil, insertion.received != nil else { return nil }
-            return CacheFill(response: insertion.response, body: nil, ticket: ticket)
+            return CacheFill(response: insertion.response, body: nil, ticket: ticket, load: nil)
         }
-        guard let body = await body(of: insertion, exchange.response.body) else { return nil }
-        return CacheFill(response: insertion.response, body: body, ticket: ticket, flight: answer.flight)
+        guard let body = try await body(of: insertion, exchange.response.body) else { return nil }
+        return CacheFill(response: insertion.response, body: body, ticket: ticket, load: answer.load)
     }
 
     private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: Boxed<CacheExchange>) -> Bool {
-        // The content of a redirect that is followed is not read.
-        if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(answer.response) { return false }
+        // Nobody knows content that was thrown away.
+        if next.discards?(answer.response) ?? false { return false }
         // A field that a stage below has set, a cookie for example, is not known when the next request is looked up.
         return insertion.response.variant.selectors.allSatisfy { selector in
             let name = HTTPFieldName(selector.name)
@@ -43,14 +45,14 @@ extension CacheHop {
     }
 
     @inline(__always)
-    private func body(of insertion: CacheInsertion, _ received: Data) async -> Data? {
+    private func body(of insertion: CacheInsertion, _ received: Data) async throws(APIError) -> Data? {
         if insertion.received == 0..<received.count { return received }
         var body = Data()
         for piece in insertion.pieces {
             switch piece {
             case .received(let range): body.append(received.bytes(range))
             case .stored(let range):
-                guard let place = place(of: insertion.response), let old = await access.store.body(of: place) else {
+                guard let place = place(of: insertion.response), let old = try await access.body(of: place, call) else {
                     return nil
                 }
                 body.append(old.bytes(range))

@@ -43,8 +43,8 @@ final class CacheHop: Sendable {
 
     /// The same with what the store finds.
     @inline(never)
-    func find() async -> CacheHop {
-        let stored = await access.store.responses(for: query.key)
+    func find() async throws(APIError) -> CacheHop {
+        let stored = try await access.responses(for: query.key, call)
         return CacheHop(self, query.among(stored.map(\.response)), stored, .disk)
     }
 

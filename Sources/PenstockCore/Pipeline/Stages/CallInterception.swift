@@ -1,10 +1,14 @@
 /// Runs one of the app's interceptors around the whole call.
-struct CallInterception: Interceptor {
+struct CallInterception: Stage {
+    static let name = StageName.callInterception
+
     let interceptor: any Interceptor
 
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        try await call.stage(.interceptor) {
-            try await call.appCode(interceptor) { try await interceptor.intercept(request, call: call, next: next) }
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        let passage = Passage()
+        let exchange = try await call.appCode(interceptor, stage: Self.name) {
+            try await interceptor.intercept(request, call: call, next: next.through(passage))
         }
+        return passage.out(exchange)
     }
 }

@@ -1,14 +1,14 @@
 /// Adds the cookies that belong to a request's origin and keeps those its response sets (RFC 6265).
-struct Cookies: Interceptor {
+struct Cookies: Stage {
+    static let name = StageName.cookies
+
     let store: any CookieStore
 
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        try await call.stage(.cookies) {
-            let request = withCookies(request, call)
-            let exchange = try await next(request)
-            keepCookies(of: exchange, request, call)
-            return exchange
-        }
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        let request = withCookies(request, call)
+        let exchange = try await next(request)
+        keepCookies(of: exchange, request, call)
+        return exchange
     }
 
     @inline(never)

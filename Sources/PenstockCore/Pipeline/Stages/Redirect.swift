@@ -1,6 +1,10 @@
 /// Follows redirects, so that every hop passes the stages below for its own origin (RFC 9110 §15.4).
-struct Redirect: Interceptor {
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+struct Redirect: Stage {
+    static let name = StageName.redirect
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        guard call.settings.redirects.isFollowing else { return try await next(request) }
+        let next = next.discarding(RedirectPolicy.leadsOn)
         let exchange = try await next(request)
         guard (300..<400).contains(exchange.response.status) else { return exchange }
         return try await follow(exchange, of: request, call, next)
@@ -8,7 +12,7 @@ struct Redirect: Interceptor {
 
     private func follow(
         _ first: Exchange, of request: HTTPRequest, _ call: CallContext, _ next: Next
-    ) async throws -> Exchange {
+    ) async throws(APIError) -> Exchange {
         let policy = call.settings.redirects
         var exchange = first
         var current = request
@@ -27,8 +31,18 @@ struct Redirect: Interceptor {
                 call.redirected(status: exchange.response.status, from: current.url, to: hop.url)
                 visited.append(RedirectHop(hop))
                 current = hop
-                exchange = try await next(hop)
+                exchange = try await next(hop).after(exchange)
             }
         }
+    }
+}
+
+extension Exchange {
+    /// The exchange with what is to be settled of the redirect that led to it.
+    fileprivate func after(_ redirect: Exchange) -> Exchange {
+        var exchange = self
+        let left = redirect.remains.settlements.map { Left(settlement: $0.settlement, isOfHop: true) }
+        exchange.remains.settlements.insert(contentsOf: left, at: 0)
+        return exchange
     }
 }

@@ -1,19 +1,19 @@
 /// Encrypts the payload on its way out and opens the reply, so that everything above sees plain text.
-struct Seal: Interceptor {
+struct Seal: Stage {
+    static let name = StageName.seal
+
     let sealer: any Sealer
 
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        try await call.stage(.seal) {
-            guard !call.streams else {
-                throw APIError(.unsupported(feature: "streaming a sealed response"), stage: .seal, request: request)
-            }
-            let sealed = try await call.appCode(sealer, stage: .seal) { try await sealer.seal(request, call: call) }
-            var exchange = try await next(sealed)
-            let response = exchange.response
-            exchange.response = try await call.appCode(sealer, stage: .seal) {
-                try await sealer.open(response, call: call)
-            }
-            return exchange
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        guard !call.streams else {
+            throw APIError(.unsupported(feature: "streaming a sealed response"), stage: .seal, request: request)
         }
+        let sealed = try await call.appCode(sealer, stage: .seal) { try await sealer.seal(request, call: call) }
+        var exchange = try await next(sealed)
+        let response = exchange.response
+        exchange.response = try await call.appCode(sealer, stage: .seal) {
+            try await sealer.open(response, call: call)
+        }
+        return exchange
     }
 }

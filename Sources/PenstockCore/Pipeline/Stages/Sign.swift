@@ -1,11 +1,11 @@
 /// Signs the final bytes of each attempt.
-struct Sign: Interceptor {
+struct Sign: Stage {
+    static let name = StageName.sign
+
     let signer: any Signer
 
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        let signed = try await call.stage(.sign) {
-            try await call.appCode(signer, stage: .sign) { try await signer.sign(request, call: call) }
-        }
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        let signed = try await call.appCode(signer, stage: .sign) { try await signer.sign(request, call: call) }
         return try await next(signed)
     }
 }

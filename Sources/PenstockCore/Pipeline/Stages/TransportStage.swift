@@ -1,24 +1,26 @@
 /// Hands one attempt to the transport, after a last look at what must never be sent.
 ///
 /// What does not wait is kept out of line: a call that waits keeps room for all that the functions it is in may need.
-struct Transmit: Interceptor {
+struct TransportStage: Stage {
+    static let name = StageName.transport
+
     let transport: any Transport
+    /// Whether code of the app's stands above, so that the call watches over its own deadline.
+    let isBelowAppCode: Bool
 
     /// The transport's own: set by anyone else, they could make two parsers see two messages (RFC 9112 §6.3).
     private static let framingFields: HTTPFieldNames = [
         .host, .contentLength, .transferEncoding, "Connection", "Upgrade", "TE", "Trailer", "Keep-Alive",
     ]
 
-    func intercept(_ request: HTTPRequest, call: CallContext, next _: Next) async throws -> Exchange {
-        if call.control.isSuspended { await call.control.untilResumed() }
-        return try await call.stage(.transport) {
-            let exchange = try makeExchange(request, call)
-            return call.streams ? try await open(exchange, call) : try await perform(exchange, call)
-        }
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        if call.control.isSuspended { try await call.untilResumed() }
+        let exchange = try makeExchange(request, call, next.discards)
+        return call.streams ? try await open(exchange, call) : try await perform(exchange, call)
     }
 
     @inline(__always)
-    private func perform(_ exchange: TransportRequest, _ call: CallContext) async throws -> Exchange {
+    private func perform(_ exchange: TransportRequest, _ call: CallContext) async throws(APIError) -> Exchange {
         do throws(TransportError) {
             return answered(exchange.request, try await transport.perform(exchange), call)
         } catch {
@@ -27,7 +29,7 @@ struct Transmit: Interceptor {
     }
 
     @inline(never)
-    private func open(_ exchange: TransportRequest, _ call: CallContext) async throws -> Exchange {
+    private func open(_ exchange: TransportRequest, _ call: CallContext) async throws(APIError) -> Exchange {
         do throws(TransportError) {
             return answered(exchange.request, try await transport.open(exchange), call)
         } catch {
@@ -54,9 +56,11 @@ struct Transmit: Interceptor {
     }
 
     @inline(never)
-    private func makeExchange(_ request: HTTPRequest, _ call: CallContext) throws(APIError) -> TransportRequest {
+    private func makeExchange(
+        _ request: HTTPRequest, _ call: CallContext, _ discards: Next.Discards?
+    ) throws(APIError) -> TransportRequest {
         try check(request, call)
-        try call.checkNotCancelled()
+        try call.checkGoesOn()
         var timeouts = call.settings.timeouts
         if let deadline = call.deadline {
             let left = deadline - call.time.now()
@@ -66,7 +70,7 @@ struct Transmit: Interceptor {
         var exchange = TransportRequest(
             request, timeouts: timeouts, limits: call.settings.limits, trust: call.settings.trust,
             proxy: call.settings.proxy, partition: call.partition, control: call.control)
-        if call.settings.redirects.isFollowing { exchange.skipsContent = RedirectPolicy.leadsOn }
+        exchange.skipsContent = discards
         call.emit(.requestSent(request))
         return exchange
     }
@@ -82,14 +86,17 @@ struct Transmit: Interceptor {
     @inline(never)
     private func answered(_ request: HTTPRequest, _ reply: TransportResponse, _ call: CallContext) -> Exchange {
         let status = reply.response.status
+        if isBelowAppCode { call.noteReply() }
         call.emit(.responseReceived(status: status, timings: reply.timings, connection: reply.connection))
         call.record(attempt(request, status: status, reply.timings, reply.connection))
         return Exchange(
-            request: request, response: reply.response, timings: reply.timings, connection: reply.connection)
+            request: request, response: reply.response, timings: reply.timings, connection: reply.connection,
+            source: .network)
     }
 
     @inline(never)
     private func failed(_ error: TransportError, _ request: HTTPRequest, _ call: CallContext) -> APIError {
+        if isBelowAppCode { call.noteReply() }
         call.record(attempt(request, status: error.partialResponse?.status, error.timings))
         return APIError(error, request: request)
     }

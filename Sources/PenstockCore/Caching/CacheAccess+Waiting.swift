@@ -1,0 +1,30 @@
+import Foundation
+
+/// What calls ask of the store. Where the store may have to wait, for a disk or for another process, the call does not
+/// wait longer than it may.
+extension CacheAccess {
+    /// Every variant that is stored for a key.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    func responses(for key: CacheKey, _ call: CallContext) async throws(APIError) -> [StoredResponse] {
+        if isPrompt { return await store.responses(for: key) }
+        return try await call.interruptible { [store] () async throws(APIError) in await store.responses(for: key) }
+    }
+
+    /// The body of a stored response; `nil` when it is no longer there.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    func body(of stored: StoredResponse, _ call: CallContext) async throws(APIError) -> Data? {
+        if isPrompt { return await store.body(of: stored) }
+        return try await call.interruptible { [store] () async throws(APIError) in await store.body(of: stored) }
+    }
+
+    /// Changes the store. The call waits for it, but not past its end, and no longer than its deadline leaves.
+    func change(for call: CallContext, _ body: @escaping @Sendable () async -> Void) async {
+        if isPrompt { return await body() }
+        await call.patiently(body)
+    }
+}
+
+/// A store that never waits, so that nobody needs to watch over it: it has no disk, and no other process has it.
+protocol PromptCacheStore: CacheStore {}

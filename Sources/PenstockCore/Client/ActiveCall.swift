@@ -1,0 +1,184 @@
+/// A call that has begun: its endpoint, its context, and the service it goes to. Everything that sends is one, and goes
+/// through ``run(_:)`` and ``path(_:)``. A class, so that handing it on costs the same whatever its endpoint holds.
+final class ActiveCall<E: Endpoint>: Sendable {
+    /// Where the request of a call comes from.
+    enum Making: Sendable {
+        /// It is made of the endpoint, anew for each pass.
+        case endpoint
+        /// It is complete but for what every request of the client carries.
+        case raw(HTTPRequest)
+        /// It was made by another call, which this one repeats.
+        case ready(HTTPRequest)
+    }
+
+    let client: APIClient
+    let endpoint: E
+    let context: CallContext
+    let making: Making
+    /// The service as the client calls it; the error of one that it does not know shows when the call runs.
+    let runtime: Result<ServiceRuntime, APIError>
+    /// All levels in one: the call's options over the endpoint's, the service's and the client's.
+    let resolved: ResolvedOptions
+    /// What this one call wants different of what it carries.
+    let own: CallOptions?
+    /// Where it is in the client's table, and in its scope's; `nil` for a call that another one has adopted.
+    private let place: CallTable.Place?
+    private let scope: WeakScope?
+    private let parent: CallContext?
+    /// Whether it is delivered after it has ended, and stays in its scope until then.
+    private let isDeliveredLater: Bool
+
+    /// What a call is made for besides its endpoint.
+    struct Terms {
+        var own: CallOptions?
+        var scope: CallScope?
+        var control = ExchangeControl()
+        var streams = false
+        var isRefresh = false
+        /// Whether nobody is told of it.
+        var isSilent = false
+        var isDeliveredLater = false
+        /// Whether it may last as long as it likes.
+        var isEndless = false
+        /// The call whose user and environment it shares.
+        var origin: CallContext?
+        /// Whether it works for its origin, and is known by that one.
+        var isAdopted = false
+    }
+
+    init(_ endpoint: E, _ making: Making = .endpoint, _ terms: Terms, of client: APIClient) {
+        self.client = client
+        self.endpoint = endpoint
+        self.making = making
+        own = terms.own
+        runtime = client.runtime(for: endpoint)
+        resolved = client.resolve(terms.own, endpoint, try? runtime.get())
+        let origin = terms.origin
+        let environment = origin?.environment ?? resolved.options.environment ?? client.environment
+        let partition =
+            origin?.partition
+            ?? ConnectionPartition(environment: environment.name, identity: client.configuration.identity())
+        context = CallContext(
+            id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, partition: partition,
+            options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
+            streams: terms.streams, isRefresh: terms.isRefresh, deadline: terms.isEndless ? .some(nil) : nil)
+        isDeliveredLater = terms.isDeliveredLater
+        parent = terms.isAdopted ? origin : nil
+        place = terms.isAdopted ? nil : client.state.calls.add(context)
+        scope = terms.scope.map { [context] in WeakScope($0, context) }
+        if let parent, !parent.adopt(context) { context.end(.requested) }
+    }
+
+    // MARK: The path
+
+    /// The request path, from the business layer to the wire and back.
+    @inline(__always)
+    func path<Output>(
+        _ judge: (Exchange, HTTPRequest) async throws(Rejection) -> Output
+    ) async throws(APIError) -> Output {
+        let pipeline = try runtime.get().pipeline(for: endpoint)
+        var replays = Replays()  // at most one for each reason
+        while true {
+            let request = try client.prepare(self)  // validate → common parameters → encode → URL, headers, body
+            let exchange = try await exchange(request, pipeline)  // the stages in Pipeline.swift, then the transport
+            do throws(Rejection) {
+                return try await judge(exchange, request)  // status → envelope → validate → decode, then settle
+            } catch {
+                context.beginPass(for: try replays.take(error))
+            }
+        }
+    }
+
+    /// Runs the call to its end, and tells of the end once.
+    ///
+    /// A streamed call has only begun when it has a head: it ends with its content, by ``finish(_:)``.
+    @inline(__always)
+    func run<Output>(_ body: () async throws(APIError) -> Output) async throws(APIError) -> Output {
+        context.emitStart()
+        let output: Output
+        do {
+            output = try await withTaskCancellationHandler {
+                try await body()
+            } onCancel: {
+                context.end(.requested)
+            }
+        } catch {
+            let error = APIError.wrapping(error)
+            throw finish(error) ?? error
+        }
+        if !context.streams || context.isCancelled, let error = finish(nil) { throw error }
+        return output
+    }
+
+    /// The end of the call, whatever came of it; to be called once.
+    ///
+    /// - Parameter error: what it failed of; `nil` for a success.
+    /// - Returns: what the caller is told. What was ended early is no success, and whatever it failed of, it failed of that;
+    ///   every error is completed and mapped.
+    @discardableResult
+    func finish(_ error: APIError?) -> APIError? {
+        let ending = context.close()
+        if let place { client.state.calls.remove(context, at: place) }
+        parent?.release(context)
+        if !isDeliveredLater { leaveScope() }
+        let error = completed(error, ending)
+        context.events?.end(error.map(Event.Outcome.init) ?? .success)
+        return error
+    }
+
+    /// Its scope need not end it any more.
+    func leaveScope() {
+        scope?.remove(context)
+    }
+
+    private func completed(_ error: APIError?, _ ending: CallContext.Ending?) -> APIError? {
+        guard var error = error ?? ending.map({ APIError($0.kind, stage: .transport) }) else { return nil }
+        if let ending { error.kind = ending.kind }
+        error.attempts = context.attempts
+        error.presentation =
+            (try? runtime.get())?.service.errorMapper?.presentation(of: error)
+            ?? client.configuration.errorMapper?.presentation(of: error)
+        return error
+    }
+
+    /// Sends a request through the stages. Where code of the app's is among them, the call does not wait for it past its
+    /// own end.
+    @inline(__always)
+    private func exchange(_ request: HTTPRequest, _ pipeline: Pipeline) async throws(APIError) -> Exchange {
+        if pipeline.runsAppCode { return try await interruptible(request, pipeline) }
+        return try await pipeline(request, context)
+    }
+
+    @inline(never)
+    private func interruptible(
+        _ request: HTTPRequest, _ pipeline: Pipeline
+    ) async throws(APIError) -> Exchange {
+        try await context.interruptible { [context] () async throws(APIError) in try await pipeline(request, context) }
+    }
+}
+
+/// A scope that a call does not keep alive, and the call's place in it.
+struct WeakScope: Sendable {
+    private weak let scope: CallScope?
+    private let place: CallTable.Place
+
+    init(_ scope: CallScope, _ call: CallContext) {
+        self.scope = scope
+        place = scope.add(call)
+    }
+
+    func remove(_ call: CallContext) {
+        scope?.remove(call, at: place)
+    }
+}
+
+extension Result {
+    /// The asynchronous form of `init(catching:)`.
+    init(_ body: () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

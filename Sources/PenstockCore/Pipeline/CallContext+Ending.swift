@@ -1,0 +1,280 @@
+/// How a call ends early, and how whatever waits for it ends with it.
+extension CallContext {
+    /// Who ended a call early.
+    enum Ending: Sendable {
+        /// The caller, its task, or the client: the caller is told.
+        case requested
+        /// The owner died: nobody is left to be told.
+        case ownerGone
+        /// The total time-out ran out while nothing was on the wire that would have kept it.
+        case deadline
+
+        var kind: APIError.Kind {
+            switch self {
+            case .requested, .ownerGone: .cancelled
+            case .deadline: .timeout(.total)
+            }
+        }
+    }
+
+    /// Code of the app's that runs for the call.
+    struct AppCode {
+        let number: Int
+        let author: Any.Type
+        let stage: StageName
+    }
+
+    /// Whether the call has ended early: it was cancelled, its owner has gone, or its time is over. Nothing that is still
+    /// done for it reaches the caller.
+    public var isCancelled: Bool { ending != nil }
+
+    /// `nil` while the call goes on, and when it has ended with its result.
+    var ending: Ending? { state.withLock(\.ending) }
+
+    /// Ends the call: closes the wire, and wakes whatever waits for it. The first reason stays.
+    func end(_ reason: Ending) {
+        let woken = state.withLock { state -> (waits: [any CallWait], child: CallContext?)? in
+            guard state.ending == nil, !(state.isOver && reason == .deadline) else { return nil }
+            state.ending = reason
+            defer { state.waits = [] }
+            return (state.waits, state.child)
+        }
+        guard let woken else { return }
+        control.cancel()
+        woken.child?.end(reason)
+        for wait in woken.waits { wait.abandon() }
+    }
+
+    /// The call has its result: nothing is done for it any more.
+    ///
+    /// - Returns: why it had ended before; `nil` where it had not.
+    func close() -> Ending? {
+        state.withLock { state in
+            state.isOver = true
+            state.onRedirect = nil
+            state.onCached = nil
+            return state.ending
+        }
+    }
+
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` once the call has ended.
+    func checkGoesOn() throws(APIError) {
+        let kind = state.withLock { $0.ending?.kind ?? ($0.isOver ? .cancelled : nil) }
+        if let kind { throw APIError(kind, stage: .transport) }
+    }
+
+    /// The error of what was ended with the call, at the innermost code of the app's that had not returned.
+    private func interruption() -> APIError {
+        let (kind, code) = state.withLock { ($0.ending?.kind ?? .cancelled, $0.appCode.last) }
+        guard let code else { return APIError(kind, stage: .transport) }
+        return APIError(kind, stage: code.stage, debugMessage: "\(code.author) had not returned")
+    }
+}
+
+// MARK: Calls that serve another one
+
+extension CallContext {
+    /// Makes a call the one that works for this one: it ends with it.
+    ///
+    /// - Returns: `false` when this one has ended.
+    func adopt(_ child: CallContext) -> Bool {
+        state.withLock { state in
+            guard state.ending == nil, !state.isOver else { return false }
+            state.child = child
+            return true
+        }
+    }
+
+    /// The call that worked for this one is over.
+    func release(_ child: CallContext) {
+        state.withLock { state in
+            if state.child === child { state.child = nil }
+        }
+    }
+
+    /// Whether an id is this call's, or that of the call that works for it.
+    func isKnown(as id: CallID) -> Bool {
+        self.id == id || state.withLock { $0.child?.id == id }
+    }
+}
+
+// MARK: Waiting
+
+/// Something that is waited for on behalf of a call.
+protocol CallWait: AnyObject, Sendable {
+    /// Ends the wait.
+    func abandon()
+}
+
+extension Promise: CallWait {}
+
+/// A task that is cancelled with its call.
+private final class BoundTask: CallWait {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) {
+        self.task = task
+    }
+
+    func abandon() {
+        task.cancel()
+    }
+}
+
+extension CallContext {
+    /// Makes the early end of the call the end of a task, too.
+    func endsWithCall(_ task: Task<Void, Never>) {
+        let goesOn = state.withLock { state in
+            if state.ending == nil { state.waits.append(BoundTask(task)) }
+            return state.ending == nil
+        }
+        if !goesOn { task.cancel() }
+    }
+
+    /// Waits. The wait ends with the call: when it is cancelled, its scope goes, its user is signed out, or its total
+    /// time-out runs out.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled``, also when the task is cancelled; ``APIError/Kind/timeout(_:)`` at the call's
+    ///   deadline, where that comes first.
+    public func sleep(for duration: Duration) async throws(APIError) {
+        let left = deadline.map { $0 - time.now() }
+        let isShort = left.map { $0 < duration } ?? false
+        let slept = Promise<Void>()
+        let sleeper = Task { [time] in
+            do {
+                try await time.sleep(isShort ? left ?? duration : duration)
+                slept.keep(())
+            } catch {
+                slept.abandon()
+            }
+        }
+        defer { sleeper.cancel() }
+        let isOver = await withTaskCancellationHandler {
+            await wait(for: slept) != nil
+        } onCancel: {
+            slept.abandon()
+        }
+        guard isOver else { throw interruption() }
+        if isShort { throw APIError(.timeout(.total), stage: .transport) }
+    }
+
+    /// Waits for a promise, or for the end of the call.
+    ///
+    /// - Returns: `nil` when the call ended first.
+    func wait<Value>(for promise: Promise<Value>) async -> Value? {
+        let goesOn = state.withLock { state in
+            if state.ending == nil { state.waits.append(promise) }
+            return state.ending == nil
+        }
+        guard goesOn else { return nil }
+        defer { state.withLock { state in state.waits.removeAll { $0 === promise } } }
+        return await promise.value()
+    }
+
+    /// Runs something that may not end when it is told to, and returns at the latest when the call ends; it then goes on
+    /// in a task that is cancelled, and what it brings is dropped. It costs a task.
+    ///
+    /// - Throws: what `body` throws; ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    func interruptible<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(APIError) -> Value
+    ) async throws(APIError) -> Value {
+        try checkGoesOn()
+        let promise = Promise<Result<Value, APIError>>()
+        let task = Task { promise.keep(await Result(body)) }
+        let alarm = deadline.map { endsAt($0, mayWait: true) }
+        let result = await wait(for: promise)
+        if let alarm { deadlines.remove(alarm.withLock { $0 }) }
+        guard let result else {
+            task.cancel()
+            throw interruption()
+        }
+        return try result.get()
+    }
+
+    /// What a time-out of the transport leaves the stages above to make something of it: an answer from what is stored, or
+    /// one of the app's.
+    private static let grace = Duration.milliseconds(50)
+
+    /// Ends the call at its deadline, unless the transport is about to do so, or has just done it.
+    ///
+    /// - Parameter mayWait: whether the call may have a little longer in that case.
+    private func endsAt(_ moment: Duration, mayWait: Bool) -> Locked<Deadlines.Ticket> {
+        let alarm = Locked(Deadlines.Ticket.none)
+        ring(at: moment, mayWait: mayWait, alarm)
+        return alarm
+    }
+
+    private func ring(at moment: Duration, mayWait: Bool, _ alarm: Locked<Deadlines.Ticket>) {
+        let ticket = deadlines.add(moment) { [weak self] in
+            guard let self else { return }
+            guard mayWait, isOnWire(at: moment) else { return end(.deadline) }
+            ring(at: moment + Self.grace, mayWait: false, alarm)
+        }
+        alarm.withLock { $0 = ticket }
+    }
+
+    private func isOnWire(at moment: Duration) -> Bool {
+        if control.isBusy { return true }
+        return state.withLock { $0.lastReply.map { moment - $0 < Self.grace } ?? false }
+    }
+
+    /// The transport has answered or failed.
+    func noteReply() {
+        guard deadline != nil else { return }
+        let now = time.now()
+        state.withLock { $0.lastReply = now }
+    }
+
+    /// Waits for something that is done in any case: not past the end of the call, and no longer than its deadline leaves.
+    /// What is not done by then goes on without the call.
+    func patiently(_ body: @escaping @Sendable () async -> Void) async {
+        let promise = Promise<Void>()
+        Task {
+            await body()
+            promise.keep(())
+        }
+        let alarm = deadline.map { deadlines.add($0) { promise.abandon() } }
+        _ = await wait(for: promise)
+        if let alarm { deadlines.remove(alarm) }
+    }
+
+    /// Returns when the call is not suspended.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    func untilResumed() async throws(APIError) {
+        let alarm = deadline.map { endsAt($0, mayWait: false) }
+        await control.untilResumed()
+        if let alarm { deadlines.remove(alarm.withLock { $0 }) }
+        try checkGoesOn()
+    }
+
+    /// Runs code of the app's, whose errors become ``APIError``s that name it.
+    func appCode<Value>(
+        _ code: Any, stage: StageName, _ body: () async throws -> Value
+    ) async throws(APIError) -> Value {
+        let number = state.withLock { state in
+            state.lastAppCode += 1
+            state.appCode.append(AppCode(number: state.lastAppCode, author: type(of: code), stage: stage))
+            return state.lastAppCode
+        }
+        defer { state.withLock { state in state.appCode.removeAll { $0.number == number } } }
+        do {
+            return try await body()
+        } catch {
+            throw APIError.wrapping(error, of: "\(type(of: code))", stage: stage)
+        }
+    }
+}
+
+extension APIError {
+    /// The error of code of the app's: an ``APIError`` as it is, another one as a veto of the call.
+    static func wrapping(
+        _ error: any Error, of author: String = "the app", stage: StageName = .callInterception
+    ) -> APIError {
+        switch error {
+        case let error as APIError: error
+        case is CancellationError: APIError(.cancelled, stage: stage)
+        default: APIError(.blocked(reason: "\(author) refused the call"), stage: stage, underlying: error)
+        }
+    }
+}

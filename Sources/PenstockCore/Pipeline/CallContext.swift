@@ -1,0 +1,163 @@
+/// One call on its way: its number, its settings, and how it ends. Given to interceptors, signers and sealers.
+public final class CallContext: Sendable {
+    public let id: CallID
+    let endpointType: any Endpoint.Type
+    public let service: ServiceID
+    /// The environment the call was made in; a later switch does not move it.
+    public let environment: ServerEnvironment
+    public let partition: ConnectionPartition
+    private let options: ResolvedOptions
+    let control: ExchangeControl
+    public let time: TimeSource
+    /// On ``TimeSource/now``'s clock; `nil` when the call may take for ever. A streamed call keeps it until the head of
+    /// its response has come.
+    public let deadline: Duration?
+    /// Whether the content of the response is handed over as it comes.
+    public let streams: Bool
+    /// Whether it refreshes what another call was answered with.
+    let isRefresh: Bool
+    /// `nil` when nobody is told of anything.
+    let events: CallEvents?
+    /// Whether ``events`` is there: asked often, and quicker to ask.
+    let isTold: Bool
+    let deadlines: Deadlines
+    let state = Locked(State())
+
+    struct State {
+        var attempts: [APIError.Attempt] = []
+        var pass = 1
+        /// Why the call has ended early.
+        var ending: Ending?
+        /// Whether the call has its result.
+        var isOver = false
+        /// Those who wait for something on behalf of the call.
+        var waits: [any CallWait] = []
+        /// The app's code that runs for the call, the innermost last.
+        var appCode: [AppCode] = []
+        var lastAppCode = 0
+        /// When the last answer or failure came from below the app's code.
+        var lastReply: Duration?
+        /// The call that does the work of this one at the moment: a connection of an event stream.
+        var child: CallContext?
+        var onRedirect: (@Sendable (HTTPURL) -> Void)?
+        var onCached: (@Sendable (Exchange) -> Void)?
+    }
+
+    /// What the calls of one client and their parts have in common.
+    struct Surroundings {
+        let time: TimeSource
+        let deadlines: Deadlines
+        /// `nil` when nobody is told of anything.
+        let sink: (any EventSink)?
+    }
+
+    /// - Parameter deadline: in place of what the options say; `.some(nil)` for none.
+    init(
+        id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
+        partition: ConnectionPartition, options: ResolvedOptions, control: ExchangeControl,
+        in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, deadline: Duration?? = nil
+    ) {
+        self.id = id
+        endpointType = endpoint
+        self.service = service
+        self.environment = environment
+        self.partition = partition
+        self.options = options
+        self.control = control
+        time = surroundings.time
+        deadlines = surroundings.deadlines
+        events = surroundings.sink.map { CallEvents(of: id, to: $0, surroundings.time) }
+        isTold = surroundings.sink != nil
+        self.streams = streams
+        self.isRefresh = isRefresh
+        self.deadline = deadline ?? options.settings.timeouts.total.map { [time] in time.now() + $0 }
+    }
+
+    /// The same call, for an exchange that goes on without it.
+    func detached(_ relay: RelayedEvents) -> CallContext {
+        CallContext(
+            id: id, endpoint: endpointType, service: service, environment: environment, partition: partition,
+            options: options, control: ExchangeControl(onProgress: control.onProgress),
+            in: Surroundings(time: time, deadlines: deadlines, sink: isTold ? relay : nil), isRefresh: isRefresh,
+            deadline: .some(deadline))
+    }
+
+    /// The endpoint's type name.
+    public var endpoint: String { String(describing: endpointType) }
+
+    /// Options with every default filled in.
+    public var settings: CallSettings { options.settings }
+
+    /// Every exchange so far.
+    public var attempts: [APIError.Attempt] { state.withLock(\.attempts) }
+
+    func record(_ attempt: APIError.Attempt) {
+        state.withLock { $0.attempts.append(attempt) }
+    }
+
+    /// Which pass through the request path this is: 1, or one more for each time that a stage has had the request made and
+    /// sent anew after its response was judged. The same request sent again by a stage or an interceptor is no new pass.
+    public var pass: Int { state.withLock(\.pass) }
+
+    func beginPass(for replay: Replay) {
+        let pass = state.withLock { state in
+            state.pass += 1
+            return state.pass
+        }
+        emit(.replayed(by: replay.reason, pass: pass))
+    }
+}
+
+// MARK: Events
+
+extension CallContext {
+    @inline(__always)
+    func emit(_ event: @autoclosure () -> Event) {
+        if isTold { tell(event) }
+    }
+
+    /// Out of line with the making of the event, for which a call that waits would keep room.
+    @inline(never)
+    private func tell(_ event: () -> Event) {
+        events?.tell(event())
+    }
+
+    func emitStart() {
+        emit(.callStarted(.init(endpoint: endpoint, service: service, environment: environment)))
+    }
+
+    /// Sets who is told of redirects besides the event sink.
+    func onRedirect(_ tell: @escaping @Sendable (HTTPURL) -> Void) {
+        state.withLock { $0.onRedirect = tell }
+    }
+
+    func redirected(status: Int, from: HTTPURL, to: HTTPURL) {
+        emit(.redirected(status: status, from: from, to: to))
+        state.withLock(\.onRedirect)?(to)
+    }
+
+    /// Sets who is given a stored response that comes before the one that is loaded.
+    func onCached(_ take: @escaping @Sendable (Exchange) -> Void) {
+        state.withLock { $0.onCached = take }
+    }
+
+    func cached(_ exchange: Exchange) {
+        state.withLock(\.onCached)?(exchange)
+    }
+
+    /// Runs a part of the call that does not wait between its start and its end event.
+    @inline(__always)
+    func stage<Result>(
+        _ stage: StageName, _ body: () throws(APIError) -> Result
+    ) throws(APIError) -> Result {
+        emit(.stageStarted(stage))
+        do throws(APIError) {
+            let result = try body()
+            emit(.stageEnded(stage, .success))
+            return result
+        } catch {
+            emit(.stageEnded(stage, Event.Outcome(error)))
+            throw error
+        }
+    }
+}

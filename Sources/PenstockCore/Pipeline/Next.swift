@@ -1,0 +1,126 @@
+/// What is left of the request path below a stage or an interceptor.
+public struct Next: Sendable {
+    /// Whether nobody above will look at the content of a response.
+    typealias Discards = @Sendable (HTTPResponse) -> Bool
+
+    private let stages: [any Stage]
+    private let index: Int
+    private let call: CallContext
+    /// What the stages above have said of the responses whose content they throw away; `nil` when all content is wanted.
+    let discards: Discards?
+    /// Where the app's code stands above: what it may do, and what it was given.
+    private let passage: Passage?
+
+    init(
+        stages: [any Stage], index: Int = 0, call: CallContext, discards: Discards? = nil, passage: Passage? = nil
+    ) {
+        self.stages = stages
+        self.index = index
+        self.call = call
+        self.discards = discards
+        self.passage = passage
+    }
+
+    /// Sends a request on its way through the stages below.
+    ///
+    /// - Throws: what they throw; ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` once the call has ended.
+    @inline(__always)
+    public func callAsFunction(_ request: HTTPRequest) async throws(APIError) -> Exchange {
+        if let passage { return try await go(on: request, through: passage) }
+        return try await run(request)
+    }
+
+    @inline(__always)
+    private func run(_ request: HTTPRequest) async throws(APIError) -> Exchange {
+        try call.checkGoesOn()
+        let below = Next(stages: stages, index: index + 1, call: call, discards: discards)
+        if call.isTold { return try await tell(stages[index], request, below) }
+        return try await stages[index].run(request, call, below)
+    }
+
+    /// Runs a stage between its start and its end event.
+    @inline(never)
+    private func tell(
+        _ stage: any Stage, _ request: HTTPRequest, _ below: Next
+    ) async throws(APIError) -> Exchange {
+        let name = type(of: stage).name
+        call.emit(.stageStarted(name))
+        do throws(APIError) {
+            let exchange = try await stage.run(request, call, below)
+            call.emit(.stageEnded(name, .success))
+            return exchange
+        } catch {
+            call.emit(.stageEnded(name, Event.Outcome(error)))
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func go(on request: HTTPRequest, through passage: Passage) async throws(APIError) -> Exchange {
+        try passage.enter()
+        let exchange = try await run(request)
+        passage.note(exchange)
+        return exchange
+    }
+}
+
+extension Next {
+    /// The same for another context: of an exchange that goes on without its call.
+    func on(_ call: CallContext) -> Next {
+        Next(stages: stages, index: index, call: call, discards: discards)
+    }
+
+    /// The same, for a stage that throws the content of some responses away. The transport reads past it without decoding
+    /// it, and no other stage has to know why.
+    func discarding(_ isDiscarded: @escaping Discards) -> Next {
+        guard let discards else { return Next(stages: stages, index: index, call: call, discards: isDiscarded) }
+        return Next(stages: stages, index: index, call: call) { discards($0) || isDiscarded($0) }
+    }
+
+    /// The same, as an interceptor of the app's is given it.
+    func through(_ passage: Passage) -> Next {
+        Next(stages: stages, index: index, call: call, discards: discards, passage: passage)
+    }
+}
+
+/// One of the app's interceptors on its way through the path: how often it may send, and what the last sending brought.
+final class Passage: Sendable {
+    private struct State: Sendable {
+        var uses = 0
+        var last: Exchange.Remains?
+    }
+
+    private let limit: Int
+    private let state = Locked(State())
+
+    /// - Parameter limit: how often the interceptor may call `next`.
+    init(limit: Int = .max) {
+        self.limit = limit
+    }
+
+    /// How often the interceptor has called `next`.
+    var uses: Int { state.withLock(\.uses) }
+
+    fileprivate func enter() throws(APIError) {
+        let uses = state.withLock { state in
+            state.uses += 1
+            return state.uses
+        }
+        guard uses <= limit else {
+            throw APIError(.blocked(reason: "an attempt may be sent only once"), stage: .attemptInterception)
+        }
+    }
+
+    fileprivate func note(_ exchange: Exchange) {
+        state.withLock { $0.last = exchange.remains }
+    }
+
+    /// The exchange that the interceptor returns. One that it has made anew takes over what the stages below had left in
+    /// the one it was given, so that nothing of theirs goes unsettled.
+    func out(_ exchange: Exchange) -> Exchange {
+        guard exchange.remains.isEmpty, let last = state.withLock(\.last) else { return exchange }
+        var exchange = exchange
+        exchange.remains = last
+        return exchange
+    }
+}

@@ -1,0 +1,172 @@
+/// One exchange that any number of calls wait for (single flight). It has a task of its own, so that it goes on when the
+/// call that started it is cancelled; when nobody waits any more it ends.
+final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
+    typealias Outcome = Result<Exchange, APIError>
+
+    private struct State: Sendable {
+        /// Those who wait, and those who are about to.
+        var count = 1
+        var waiting: [ObjectIdentifier: Promise<Outcome>] = [:]
+        var outcome: Outcome?
+        var isAbandoned = false
+        /// Whether somebody has taken what is to be settled.
+        var isTaken = false
+    }
+
+    /// Calls that ask for the same key may share.
+    let key: Key
+    /// What its owner has to know of the call that started it.
+    let note: Note
+    /// The request it sends.
+    let request: HTTPRequest
+    private let context: CallContext
+    private let relay: RelayedEvents
+    private let state = Locked(State())
+
+    /// - Parameter call: starts it, and hears of what happens in it.
+    init(_ key: Key, _ request: HTTPRequest, for call: CallContext, _ note: Note) {
+        self.key = key
+        self.request = request
+        self.note = note
+        relay = RelayedEvents(to: call)
+        context = call.detached(relay)
+    }
+
+    /// Enters one more that will wait; `false` when it is too late.
+    func join() -> Bool {
+        let isJoined = state.withLock { state in
+            guard !state.isAbandoned, state.outcome == nil else { return false }
+            state.count += 1
+            return true
+        }
+        if isJoined { context.control.resume() }
+        return isJoined
+    }
+
+    /// Sends the request through what is left of the path.
+    func start(_ next: Next, in table: SharedExchanges<Key, Note>) {
+        let task = Task {
+            let outcome = await Result { () async throws(APIError) in try await next.on(context)(request) }
+            table.remove(self)
+            land(outcome)
+        }
+        context.endsWithCall(task)
+    }
+
+    /// Waits for the outcome. What the stages below have left to be settled goes to the first who asks.
+    ///
+    /// - Parameter leads: whether the call is the one that started it.
+    /// - Returns: `nil` when the call ended first.
+    func outcome(for call: CallContext, leads: Bool, in table: SharedExchanges<Key, Note>) async -> Outcome? {
+        let seat = Seat(self, leads: leads)
+        let outcome = call.control.attach(seat) ? await wait(seat.promise) : nil
+        call.control.detach()
+        call.noteReply()
+        leave(leads: leads, table)
+        return outcome?.map(taken)
+    }
+
+    private func taken(_ exchange: Exchange) -> Exchange {
+        let isFirst = state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
+        }
+        guard !isFirst else { return exchange }
+        var exchange = exchange
+        exchange.remains.settlements = []
+        return exchange
+    }
+
+    private func wait(_ promise: Promise<Outcome>) async -> Outcome? {
+        let known = state.withLock { state -> Outcome? in
+            if state.outcome == nil { state.waiting[ObjectIdentifier(promise)] = promise }
+            return state.outcome
+        }
+        if let known { return known }
+        defer { state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(promise)) } }
+        return await promise.value()
+    }
+
+    private func leave(leads: Bool, _ table: SharedExchanges<Key, Note>) {
+        if leads { relay.leave(attempts: context.attempts) }
+        let isAbandoned = state.withLock { state in
+            state.count -= 1
+            guard state.count == 0, state.outcome == nil else { return false }
+            state.isAbandoned = true
+            return true
+        }
+        guard isAbandoned else { return }
+        table.remove(self)
+        context.end(.requested)
+    }
+
+    /// Only while nobody else waits.
+    private func suspend() {
+        if state.withLock({ $0.count == 1 }) { context.control.suspend() }
+    }
+
+    private func resume() {
+        context.control.resume()
+    }
+
+    private func land(_ outcome: Outcome) {
+        let waiting = state.withLock { state in
+            state.outcome = outcome
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for promise in waiting { promise.keep(outcome) }
+        _ = context.close()
+    }
+
+    /// One call that waits, as its control sees it.
+    private final class Seat: SharedWork {
+        let promise = Promise<Outcome>()
+        private let exchange: SharedExchange
+        private let leads: Bool
+
+        init(_ exchange: SharedExchange, leads: Bool) {
+            self.exchange = exchange
+            self.leads = leads
+        }
+
+        var isOnWire: Bool { exchange.context.control.isBusy }
+
+        func cancel() {
+            promise.abandon()
+        }
+
+        func suspend() {
+            if leads { exchange.suspend() }
+        }
+
+        func resume() {
+            if leads { exchange.resume() }
+        }
+    }
+}
+
+/// The exchanges under way that calls may share.
+final class SharedExchanges<Key: Hashable & Sendable, Note: Sendable>: Sendable {
+    private let exchanges = Locked<[Key: SharedExchange<Key, Note>]>([:])
+
+    /// The exchange that a call may wait for, and whether it is a new one, which the call must start.
+    ///
+    /// - Parameter isUsable: whether one that is under way will do.
+    func exchange(
+        for key: Key, where isUsable: (SharedExchange<Key, Note>) -> Bool, or make: () -> SharedExchange<Key, Note>
+    ) -> (exchange: SharedExchange<Key, Note>, isNew: Bool) {
+        exchanges.withLock { exchanges in
+            if let known = exchanges[key], isUsable(known), known.join() { return (known, false) }
+            let new = make()
+            exchanges[key] = new
+            return (new, true)
+        }
+    }
+
+    func remove(_ exchange: SharedExchange<Key, Note>) {
+        exchanges.withLock { exchanges in
+            if exchanges[exchange.key] === exchange { exchanges[exchange.key] = nil }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// What outlives the calls of a client, and those of the clients derived from it.
+///
+/// A stage is a value that is made anew wherever a path is: what it must remember between calls is here, one property for
+/// each kind. Whatever belongs to a user is kept apart by the call's isolation, whatever belongs to a service by its id.
+final class SharedState: Sendable {
+    let transport: any Transport
+    /// The environment of calls that begin now.
+    let environment: Locked<ServerEnvironment>
+    /// The calls under way.
+    let calls: CallTable
+    /// Wakes the calls that wait for something that does not keep their time-outs.
+    let deadlines: Deadlines
+    /// The stored responses, and the exchanges that several calls wait for; `nil` for a client without a cache.
+    let cache: CacheAccess?
+
+    init(_ configuration: APIClient.Configuration, transport: any Transport) {
+        self.transport = transport
+        environment = Locked(configuration.environment)
+        calls = CallTable()
+        deadlines = Deadlines(configuration.time)
+        cache = CacheAccess.of(configuration.cache)
+    }
+
+    /// That of a client which is derived from another one.
+    init(_ configuration: APIClient.Configuration, of client: APIClient) {
+        transport = client.state.transport
+        environment = client.state.environment
+        calls = client.state.calls
+        deadlines = Deadlines(configuration.time)
+        cache = CacheAccess.of(configuration.cache, reusing: client)
+    }
+}

@@ -1,0 +1,65 @@
+/// One step of the request path that Penstock brings itself; the app's own steps are ``Interceptor``s.
+///
+/// A stage is made once for many calls and keeps nothing of them: what outlives a call is in ``SharedState``. It hands the
+/// request to `next` any number of times, waits through its call (``CallContext/wait(for:)``, ``CallContext/sleep(for:)``)
+/// so that it ends with it, and leaves a ``Settlement`` in the exchange where it wants to know what became of it.
+protocol Stage: Sendable {
+    /// The name of the stage in events and errors, which is also that of its file.
+    static var name: StageName { get }
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange
+}
+
+/// A part of the request path, as events and errors name it.
+public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    // MARK: Before anything is sent
+
+    /// The endpoint's parameters are checked against its rules.
+    public static let parameters = StageName(rawValue: "parameters")
+    /// The parameters of all levels become one.
+    public static let commonParameters = StageName(rawValue: "commonParameters")
+    /// URL, fields and body are made.
+    public static let prepare = StageName(rawValue: "prepare")
+
+    // MARK: Around what is sent, from the outside in
+
+    /// One of the app's interceptors around the call.
+    public static let callInterception = StageName(rawValue: "callInterception")
+    /// Redirects are followed.
+    public static let redirect = StageName(rawValue: "redirect")
+    /// Stored responses are looked up, and new ones noted.
+    public static let cache = StageName(rawValue: "cache")
+    /// One of the app's interceptors around each attempt.
+    public static let attemptInterception = StageName(rawValue: "attemptInterception")
+    /// Cookies are added and kept.
+    public static let cookies = StageName(rawValue: "cookies")
+    /// The payload is sealed, and the response opened.
+    public static let seal = StageName(rawValue: "seal")
+    /// The final bytes are signed.
+    public static let sign = StageName(rawValue: "sign")
+    /// The request is sent and its response received.
+    public static let transport = StageName(rawValue: "transport")
+
+    // MARK: On what came
+
+    /// The status is judged.
+    public static let status = StageName(rawValue: "status")
+    /// The envelope is opened.
+    public static let envelope = StageName(rawValue: "envelope")
+    /// The content is checked before it is decoded.
+    public static let payloadValidation = StageName(rawValue: "payloadValidation")
+    /// The content becomes a model.
+    public static let decoding = StageName(rawValue: "decoding")
+    /// The model is checked.
+    public static let validation = StageName(rawValue: "validation")
+    /// A reformer makes something else of the content.
+    public static let reform = StageName(rawValue: "reform")
+
+    public var description: String { rawValue }
+}

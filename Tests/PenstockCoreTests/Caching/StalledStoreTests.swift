@@ -1,0 +1,163 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Calls over a store that does not come to an end: a disk that hangs, a file that another process holds.
+@Suite(.timeLimit(.minutes(2))) struct StalledStoreTests {
+    private struct Stalled: Sendable {
+        let store = StalledStore()
+        let clock = TestClock()
+        let rig: Rig
+
+        init(total: Duration? = .seconds(1)) {
+            let (store, clock) = (store, clock)
+            rig = Rig {
+                $0.cache = .store(store)
+                $0.options.cache = .http
+                $0.options.timeouts = Timeouts(total: total)
+                $0.time = clock.timeSource
+            } answering: { _ in
+                .tea(1)
+            }
+        }
+
+        /// Lets the deadline come once a call waits for the store.
+        func passDeadline() async {
+            await store.waiting.wait { $0 > 0 }
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .seconds(1))
+        }
+
+        /// Stores a response that is to be found without its body.
+        func fill() async throws {
+            let stall = store.stalls.value
+            store.stalls.value = nil
+            _ = try await rig.client.send(Tea())
+            store.stalls.value = stall
+        }
+    }
+
+    @Test("A response is delivered at the deadline, though it is not stored yet")
+    func storing() async throws {
+        let stalled = Stalled()
+        stalled.store.stalls.value = .put
+        let call = stalled.rig.client.start(Tea())
+        await stalled.passDeadline()
+        #expect(try await call.value.id == 1)
+        #expect(await stalled.store.memory.statistics().entries == 0)
+        // It is stored all the same once the store can.
+        stalled.store.free.open()
+        while await stalled.store.memory.statistics().entries == 0 { await Task.yield() }
+        #expect(stalled.rig.client.callCount == 0)
+    }
+
+    @Test("Cancelling a call that waits for the store ends it")
+    func cancelled() async throws {
+        for stall in [StalledStore.Stall.put, .find, .body, .invalidate] {
+            let stalled = Stalled(total: nil)
+            stalled.store.stalls.value = stall
+            if stall == .body { try await stalled.fill() }
+            let call = stalled.rig.client.start(Tea(invalidates: [.tag("other")]))
+            await stalled.store.waiting.wait { $0 > 0 }
+            stalled.rig.client.cancelAll()
+            #expect(await call.result.failure?.kind == .cancelled, "\(stall)")
+            stalled.store.free.open()
+        }
+    }
+
+    @Test("A look-up that takes too long is the end of its call")
+    func finding() async throws {
+        for stall in [StalledStore.Stall.find, .body] {
+            let stalled = Stalled()
+            stalled.store.stalls.value = stall
+            if stall == .body { try await stalled.fill() }
+            let call = stalled.rig.client.start(Tea())
+            await stalled.passDeadline()
+            #expect(await call.result.failure?.kind == .timeout(.total), "\(stall)")
+            stalled.store.free.open()
+        }
+    }
+
+    @Test("A write waits for what it makes out of date, but not past its deadline", .covers("S4.21"))
+    func invalidating() async throws {
+        for endpoint in [Pour(), Pour(invalidates: [])] {
+            let stalled = Stalled()
+            stalled.store.stalls.value = .invalidate
+            let call = stalled.rig.client.start(endpoint)
+            await stalled.store.waiting.wait { $0 > 0 }
+            #expect(stalled.rig.client.callCount == 1)
+            await stalled.passDeadline()
+            #expect(try await call.value.id == 1)
+            stalled.store.free.open()
+        }
+    }
+
+    @Test("The content of a stream does not wait for a store that cannot begin to write")
+    func streaming() async throws {
+        let stalled = Stalled()
+        stalled.store.stalls.value = .writer
+        let task = Task { try await stalled.rig.client.stream(Tea()).collect() }
+        await stalled.passDeadline()
+        #expect(try await task.value.isEmpty == false)
+        stalled.store.free.open()
+        #expect(await stalled.store.memory.statistics().entries == 0)
+    }
+}
+
+/// A memory whose answers come only when a test lets them.
+final class StalledStore: CacheStore {
+    enum Stall: Sendable { case find, body, put, writer, invalidate }
+
+    let memory = MemoryCacheStore()
+    let stalls = Box<Stall?>(nil)
+    /// How many wait.
+    let waiting = Monitor(0)
+    let free = Latch()
+
+    private func pass(_ stall: Stall) async {
+        guard stalls.value == stall else { return }
+        waiting.withLock { $0 += 1 }
+        await free.wait()
+    }
+
+    func responses(for key: CacheKey) async -> [StoredResponse] {
+        await pass(.find)
+        let found = memory.responsesAtHand(for: key) ?? []
+        return found.map { StoredResponse($0.response, entry: $0.entry, body: nil) }
+    }
+
+    func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
+        await pass(.body)
+        return await memory.bytes(of: entry, from: offset)
+    }
+
+    func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
+        await pass(.put)
+        return await memory.put(response, body: body)
+    }
+
+    func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? {
+        await pass(.writer)
+        return await memory.writer(for: response)
+    }
+
+    func update(_ entry: CacheEntryID, to response: CachedResponse) async -> StoredResponse? {
+        await memory.update(entry, to: response)
+    }
+
+    func invalidate(_ selections: [CacheSelection]) async -> Bool {
+        await pass(.invalidate)
+        return await memory.invalidate(selections)
+    }
+
+    func remove(_ selections: [CacheSelection]) async -> Bool { await memory.remove(selections) }
+    func touch(_ entries: [CacheEntryID]) { memory.touch(entries) }
+    func statistics() async -> CacheStatistics { await memory.statistics() }
+    func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
+        await memory.entries(after: entry, limit: limit)
+    }
+    func flush() async {}
+    func close() async {}
+}
