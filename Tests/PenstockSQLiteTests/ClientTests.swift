@@ -20,7 +20,7 @@ import Testing
         let store: LayeredCacheStore
         let client: APIClient
 
-        init(_ folder: Folder, identity: String = "alice") {
+        init(_ folder: Folder, identity: String = "alice", token: String? = nil) {
             store = LayeredCacheStore(
                 over: SQLiteCacheStore(.init(file: folder.url.appendingPathComponent("http.sqlite"))))
             var configuration = APIClient.Configuration(services: [
@@ -30,6 +30,7 @@ import Testing
             configuration.cache = .store(store)
             configuration.options.cache = .http
             configuration.identity = { identity }
+            if let token { configuration.headers = ["Authorization": token] }
             client = APIClient(configuration, transport: stub)
         }
     }
@@ -46,6 +47,50 @@ import Testing
         #expect(try await second.client.response(for: News()).source == .memory)
         #expect(second.stub.requests.isEmpty)
         await second.store.close()
+    }
+
+    @Test("Without an identity a later run finds what its token has brought, and nothing of another's", .covers("H34"))
+    func tokens() async throws {
+        let folder = try Folder()
+        // `Basic` of a short password: a plain digest of it could be guessed.
+        let tokens = ["Basic YWxpY2U6cGFzcw==", "Basic Ym9iOnBhc3M="]
+        for token in tokens {
+            let run = Run(folder, identity: "", token: token)
+            #expect(try await run.client.response(for: News()).source == .network)
+            await run.store.close()
+        }
+        for token in tokens {
+            let run = Run(folder, identity: "", token: token)
+            #expect(try await run.client.response(for: News()).source == .disk)
+            #expect(try await run.client.response(for: News()).source == .memory)
+            #expect(run.stub.requests.isEmpty)
+            await run.store.close()
+        }
+        let nobody = Run(folder, identity: "")
+        #expect(try await nobody.client.response(for: News()).source == .network)
+        await nobody.store.close()
+        #expect(try folder.holds("the news of alice"))
+        for token in tokens {
+            #expect(try !folder.holds(token))
+            let digest = try Self.digest(token)
+            #expect(try !folder.holds(digest))
+        }
+    }
+
+    /// The digest that anyone can make of a text, in hexadecimal digits, by the program that every system has.
+    private static func digest(_ text: String) throws -> String {
+        let process = Process()
+        let (input, output) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["openssl", "dgst", "-sha256", "-r"]
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try input.fileHandleForWriting.close()
+        let digits = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).prefix(64)
+        process.waitUntilExit()
+        #expect(digits.count == 64)
+        return String(digits)
     }
 
     @Test("What was cleared is gone after a restart too", .covers("S2.18"))

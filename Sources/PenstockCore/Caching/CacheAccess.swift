@@ -15,10 +15,39 @@ final class CacheAccess: Sendable {
 
     let store: any CacheStore
     let flights = CacheFlights()
+    private let digests = CredentialDigests()
     private let state = Locked(State())
 
     init(_ store: any CacheStore) {
         self.store = store
+    }
+
+    /// Whose a request is.
+    ///
+    /// - Parameter cookies: those that will be added to it.
+    func owner(of request: HTTPRequest, in partition: ConnectionPartition, _ cookies: (any CookieStore)?) -> CacheOwner
+    {
+        guard partition.identity.isEmpty else { return .identity }
+        let credentials = RequestCredentials(request, cookies?.field(for: request.url, in: partition))
+        if credentials.isEmpty { return .nobody }
+        return digests.digest(of: credentials).map { .bearer(credentials, $0) } ?? .locked
+    }
+
+    /// Asks the store for the key of the digests that stand for credentials.
+    func unlockDigests() async {
+        digests.unlock(with: await store.digestKey())
+    }
+
+    /// The key of a request outside a call's path.
+    func key(
+        of request: HTTPRequest, in partition: ConnectionPartition, _ policy: CachePolicy, _ cookies: (any CookieStore)?
+    ) async -> CacheKey? {
+        var owner = owner(of: request, in: partition, cookies)
+        if owner.isLocked {
+            await unlockDigests()
+            owner = self.owner(of: request, in: partition, cookies)
+        }
+        return CacheKey(request, partition: partition, policy: policy, credentialDigest: owner.credentialDigest)
     }
 
     /// To be taken before the store is read.
@@ -37,19 +66,27 @@ final class CacheAccess: Sendable {
         end(fill)
     }
 
-    /// Changes what is stored: of some keys, or of any while they are `nil`.
-    func change<Result>(_ keys: [CacheKey]?, _ body: () async -> Result) async -> Result {
-        state.withLock { $0.changes.begin(keys) }
+    /// Changes what is stored: of some resources, or of any while they are `nil`.
+    func change<Result>(_ resources: [CacheChanges.Resource]?, _ body: () async -> Result) async -> Result {
+        state.withLock { $0.changes.begin(resources) }
         await untilFilled()
         let result = await body()
-        state.withLock { $0.changes.end(keys) }
+        state.withLock { $0.changes.end(resources) }
         return result
     }
 
     /// What writes at some URLs do to everything that is stored of them (RFC 9111 §4.4).
-    func invalidate(_ urls: [HTTPURL], in partition: ConnectionPartition) async {
-        let keys = urls.map { CacheKey(url: $0, partition: partition) }
-        _ = await change(keys) { await store.invalidate(urls.map { .url($0, in: partition) }) }
+    ///
+    /// - Parameter ticket: of the write, whose own answer is newer than what it makes invalid.
+    /// - Returns: the ticket to store that answer with, which is out of date where something else was changed meanwhile.
+    func invalidate(
+        _ urls: [HTTPURL], in partition: ConnectionPartition, by ticket: CacheChanges.Ticket
+    ) async -> CacheChanges.Ticket {
+        let resources = urls.map { CacheChanges.Resource($0, in: partition) }
+        let begun = state.withLock { $0.changes.isValid(ticket) ? $0.changes.time : nil }
+        _ = await change(resources) { await store.invalidate(urls.map { .url($0, in: partition) }) }
+        // Ours alone: it is counted when it begins and when it ends.
+        return state.withLock { $0.changes.time == begun.map { $0 + 2 } ? $0.changes.renewed(ticket) : ticket }
     }
 
     private func begin(_ ticket: CacheChanges.Ticket) -> UInt64? {

@@ -20,10 +20,9 @@ extension APIClient {
         let call = begin(endpoint, options, in: nil, isSilent: true)
         defer { shared.calls.remove(call.context, at: call.place) }
         let request = try prepare(call)
-        let partition = call.context.partition
-        guard let key = CacheKey(request, partition: partition, policy: call.context.settings.cache) else {
-            return true
-        }
+        guard let cache else { return true }
+        let (partition, policy) = (call.context.partition, call.context.settings.cache)
+        guard let key = await cache.key(of: request, in: partition, policy, configuration.cookies) else { return true }
         return await clear([.key(key)])
     }
 

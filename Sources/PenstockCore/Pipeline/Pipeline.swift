@@ -10,7 +10,7 @@ struct Pipeline: Sendable {
         var stages: [any Interceptor] = []
         stages += call.map(CallInterception.init)
         stages.append(Redirect())
-        if let cache { stages.append(Cache(access: cache)) }
+        if let cache { stages.append(Cache(access: cache, cookies: cookies)) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies { stages.append(Cookies(store: cookies)) }
         if let sealer { stages.append(Seal(sealer: sealer)) }

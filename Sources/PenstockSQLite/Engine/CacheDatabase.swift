@@ -87,6 +87,14 @@ final class CacheDatabase {
         return lastUse
     }
 
+    /// The key of the digests that stand for credentials.
+    func digestKey() throws(SQLiteError) -> Data? {
+        let statement = try connection.statement("SELECT key FROM secret WHERE id = 1")
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return Data(try statement.bytes(0))
+    }
+
     /// Counts everything anew.
     func recount() throws(SQLiteError) {
         totals.entries = try connection.number("SELECT count(*) FROM entry") ?? 0

@@ -61,6 +61,14 @@ public protocol CacheStore: Sendable {
     /// Counts a use that this store has not seen itself. It does not wait.
     func touch(_ entries: [CacheEntryID])
 
+    /// The secret key by which digests of credentials are made for ``CacheKey/credentialDigest``: random, at least 16
+    /// bytes, made once and kept with what is stored and as well protected, so that a later process finds what this one
+    /// has stored. Asked for when the first request with credentials is made for nobody in particular.
+    ///
+    /// - Returns: `nil`, as by default, where the store keeps none: each client then has a key of its own, and finds
+    ///   nothing of this kind that another one has stored.
+    func digestKey() async -> Data?
+
     /// How much is stored.
     func statistics() async -> CacheStatistics
 
@@ -102,6 +110,9 @@ public protocol CacheBodyWriter: AnyObject, Sendable {
 }
 
 extension CacheStore {
+    /// A store that keeps no key for digests.
+    public func digestKey() async -> Data? { nil }
+
     /// A store without memory has nothing at hand.
     public func responsesAtHand(for key: CacheKey) -> [StoredResponse]? { nil }
 

@@ -78,6 +78,9 @@ public final class LayeredCacheStore: CacheStore {
         return valid
     }
 
+    /// That of the store below.
+    public func digestKey() async -> Data? { await below.digestKey() }
+
     public func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
         guard let body = state.withLock({ $0.table.peek($0.written(entry) ?? entry)?.body }) else {
             if entry.row < 0 { await writeUnwritten() }

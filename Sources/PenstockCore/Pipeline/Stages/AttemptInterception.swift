@@ -6,10 +6,12 @@ struct AttemptInterception: Interceptor {
         try await call.stage(.interceptor) {
             let gate = Gate()
             let guarded = Next(stages: [OneTime(gate: gate, next: next)], call: call)
-            let exchange = try await call.appCode(interceptor) {
+            var exchange = try await call.appCode(interceptor) {
                 try await interceptor.intercept(request, call: call, next: guarded)
             }
             guard gate.uses == 1 else { throw misuse("called next \(gate.uses) times; once is the rule") }
+            // An interceptor may make a new exchange; what went to the wire stays what it was.
+            if let sent = gate.sent { exchange.sentRequest = sent }
             return exchange
         }
     }
@@ -20,8 +22,13 @@ struct AttemptInterception: Interceptor {
 
     private final class Gate: Sendable {
         private let count = Locked(0)
+        private let request = Locked<HTTPRequest?>(nil)
 
         var uses: Int { count.withLock { $0 } }
+        /// The request as it went to the wire.
+        var sent: HTTPRequest? { request.withLock { $0 } }
+
+        func note(sent: HTTPRequest) { request.withLock { $0 = sent } }
 
         func use() -> Int {
             count.withLock { value in
@@ -40,7 +47,9 @@ struct AttemptInterception: Interceptor {
             guard gate.use() == 1 else {
                 throw APIError(.blocked(reason: "an attempt may be sent only once"), stage: .interceptor)
             }
-            return try await next(request)
+            let exchange = try await next(request)
+            gate.note(sent: exchange.sentRequest)
+            return exchange
         }
     }
 }

@@ -3,6 +3,8 @@ import Foundation
 /// Answers from what is stored, asks the server about it, and notes what may be stored (RFC 9111).
 struct Cache: Interceptor {
     let access: CacheAccess
+    /// What the stage `Cookies` will add to a request, as cookies are credentials.
+    let cookies: (any CookieStore)?
     let lane = CacheLane()
 
     /// What there is to do next.
@@ -10,6 +12,8 @@ struct Cache: Interceptor {
         case pass
         case answer(Exchange)
         case send(CacheHop, Boxed<CacheExchange>)
+        /// The request has credentials, and the store has not given the key of their digests yet.
+        case unlock(Boxed<Waiting>)
         /// Nothing is decided before the store has been asked.
         case find(CacheHop)
         /// The answer needs a body that is not at hand.
@@ -18,9 +22,16 @@ struct Cache: Interceptor {
         var readsStore: Bool {
             switch self {
             case .pass, .answer, .send: false
-            case .find, .read: true
+            case .unlock, .find, .read: true
             }
         }
+    }
+
+    /// What is needed to begin once the key of the digests is there.
+    private struct Waiting: Sendable {
+        let request: HTTPRequest
+        let call: CallContext
+        let next: Next
     }
 
     /// Only what waits is asynchronous, and what waits for the store is a function of its own: a call that waits for the
@@ -38,6 +49,7 @@ struct Cache: Interceptor {
     @inline(never)
     private func read(_ move: Move) async throws -> Move {
         switch move {
+        case .unlock(let waiting): try await begin(waiting)
         case .find(let hop): try follow(await hop.find())
         case .read(let reading): try goOn(reading, await reading.body())
         default: move
@@ -46,7 +58,19 @@ struct Cache: Interceptor {
 
     @inline(never)
     private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws -> Move {
-        guard let hop = CacheHop(request, call, next, self) else { return .pass }
+        let owner = access.owner(of: request, in: call.partition, cookies)
+        if owner.isLocked { return .unlock(Boxed(Waiting(request: request, call: call, next: next))) }
+        return try begin(request, call, next, owner)
+    }
+
+    private func begin(_ waiting: Boxed<Waiting>) async throws -> Move {
+        await access.unlockDigests()
+        let (request, call) = (waiting.value.request, waiting.value.call)
+        return try begin(request, call, waiting.value.next, access.owner(of: request, in: call.partition, cookies))
+    }
+
+    private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next, _ owner: CacheOwner) throws -> Move {
+        guard let hop = CacheHop(request, call, next, self, owner) else { return .pass }
         return hop.isFound ? try follow(hop) : .find(hop)
     }
 

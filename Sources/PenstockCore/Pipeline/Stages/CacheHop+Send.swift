@@ -13,7 +13,7 @@ extension CacheHop {
         } catch {
             return try await failed(error, sent)
         }
-        return try await receive(CacheAnswer(answer, to: sent, at: time))
+        return try await receive(CacheAnswer(answer, to: sent, at: time, ticket))
     }
 
     /// A part that is missing is of no use to who reads a stream.
@@ -51,9 +51,10 @@ extension CacheHop {
 
     @inline(never)
     func receive(_ answer: CacheAnswer) async throws -> Exchange {
+        var answer = answer
         let reception = query.receive(arrival(of: answer), for: answer.sent.value.validation)
         if !reception.invalidations.isEmpty {
-            await access.invalidate(reception.invalidations, in: call.partition)
+            answer.ticket = await access.invalidate(reception.invalidations, in: call.partition, by: answer.ticket)
         }
         switch reception.answer {
         case .response: return await passed(answer, reception)
@@ -71,7 +72,7 @@ extension CacheHop {
 
     @inline(__always)
     private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async -> Exchange {
-        if !reception.updates.isEmpty { await apply(reception.updates) }
+        if !reception.updates.isEmpty { await apply(reception.updates, by: answer) }
         var exchange = answer.exchange
         let fill = await fill(reception.insertion, answer)
         var record = CacheRecord(status: answer.status)
@@ -92,7 +93,7 @@ extension CacheHop {
         // The body first: an update may move it.
         guard let body = try await body(for: hit, at: place) else { return try await sendAgain(answer) }
         var exchange = exchange(for: hit, at: place, with: body, status: answer.status, from: source)
-        if answer.flight?.claimsStoring() ?? true { await apply(reception.updates) }
+        if answer.flight?.claimsStoring() ?? true { await apply(reception.updates, by: answer) }
         exchange.timings = answer.exchange.timings
         exchange.connection = answer.exchange.connection
         return exchange
@@ -144,16 +145,19 @@ struct CacheAnswer: Sendable {
     let flight: CacheFlight?
     /// Whether the request was this call's own.
     let leads: Bool
+    /// Says whether it may still be stored.
+    var ticket: CacheChanges.Ticket
 
     init(
-        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, in flight: CacheFlight? = nil,
-        leads: Bool = true
+        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, _ ticket: CacheChanges.Ticket,
+        in flight: CacheFlight? = nil, leads: Bool = true
     ) {
         self.exchange = exchange
         self.sent = sent
         self.time = time
         self.flight = flight
         self.leads = leads
+        self.ticket = flight?.ticket ?? ticket
     }
 
     /// How the cache handled it.

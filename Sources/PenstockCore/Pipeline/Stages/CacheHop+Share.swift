@@ -24,7 +24,7 @@ extension CacheHop {
         }
         switch outcome {
         case .success(let exchange):
-            let answer = CacheAnswer(exchange, to: sent, at: flight.time, in: flight, leads: leads)
+            let answer = CacheAnswer(exchange, to: sent, at: flight.time, ticket, in: flight, leads: leads)
             return leads || fits(answer, flight) ? try await receive(answer) : nil
         case .failure(let error):
             return leads || isOurs(error) ? try await failed(error, sent) : nil
@@ -46,6 +46,7 @@ extension CacheHop {
 
     /// A response to another call is of use when it may be stored, and would be found for this one (RFC 9111 §4).
     private func fits(_ answer: CacheAnswer, _ flight: CacheFlight) -> Bool {
+        guard isOwned(answer.exchange) else { return false }
         let arrival = arrival(of: answer)
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
         let variant = CacheVariant(response: arrival.fields, request: flight.request.fields)

@@ -2,8 +2,15 @@ import Foundation
 
 /// What a response leaves in the store: fields of a validation at once, a new body only once it has passed.
 extension CacheHop {
+    /// Whether the response belongs to whom the key says. While the client has no identity, a stage below may have added
+    /// credentials that nobody can know of when the next request is looked up.
+    func isOwned(_ answer: Exchange) -> Bool {
+        owner.isOwner(of: answer.sentRequest, asked: query.request)
+    }
+
     /// Notes that a validation brought new fields (RFC 9111 §4.3.4).
-    func apply(_ updates: [CacheUpdate]) async {
+    func apply(_ updates: [CacheUpdate], by answer: CacheAnswer) async {
+        guard isOwned(answer.exchange) else { return }
         await access.fill(ticket) {
             for update in updates { await apply(update) }
         }
@@ -22,7 +29,7 @@ extension CacheHop {
     @inline(__always)
     func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async -> CacheFill? {
         let exchange = answer.exchange
-        let ticket = answer.flight?.ticket ?? ticket
+        let ticket = answer.ticket
         guard let insertion, mayStore(insertion, exchange, answer.sent) else { return nil }
         guard exchange.content == nil else {
             guard insertion.response.part == nil, insertion.received != nil else { return nil }
@@ -35,10 +42,11 @@ extension CacheHop {
     private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: Boxed<CacheExchange>) -> Bool {
         // The content of a redirect that is followed is not read.
         if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(answer.response) { return false }
+        guard isOwned(answer) else { return false }
         // A field that a stage below has set, a cookie for example, is not known when the next request is looked up.
         return insertion.response.variant.selectors.allSatisfy { selector in
             let name = HTTPFieldName(selector.name)
-            return answer.request.fields.combined(name) == sent.value.request.fields.combined(name)
+            return answer.sentRequest.fields.combined(name) == sent.value.request.fields.combined(name)
         }
     }
 
