@@ -121,6 +121,8 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     public var foreignChanges: UInt64 { engine.foreignChanges }
 
+    public var foreignRemovals: UInt64 { engine.foreignRemovals }
+
     public func lookForForeignChanges() {
         let engine = self.engine
         engine.submit(

@@ -14,19 +14,23 @@ import Testing
 
     /// One run of an app: its client, and how often it asked the server.
     private struct Run: Sendable {
-        let stub = StubTransport { _ in
-            HTTPResponse(status: 200, fields: ["Cache-Control": "max-age=600"], body: Data("the news of alice".utf8))
-        }
+        let stub: StubTransport
         let store: LayeredCacheStore
+        let events = EventRecorder()
         let client: APIClient
 
-        init(_ folder: Folder, identity: String = "alice", token: String? = nil) {
+        init(
+            _ folder: Folder, identity: String = "alice", token: String? = nil,
+            answering respond: @escaping StubTransport.Responder = { _ in .news }
+        ) {
+            stub = StubTransport(respond)
             store = LayeredCacheStore(
                 over: SQLiteCacheStore(.init(file: folder.url.appendingPathComponent("http.sqlite"))))
             var configuration = APIClient.Configuration(services: [
                 Service(.main, [.production: "https://news.example"])
             ])
             configuration.environment = .production
+            configuration.events = events
             configuration.cache = .store(store)
             configuration.options.cache = .http
             configuration.identity = { identity }
@@ -93,6 +97,50 @@ import Testing
         return String(digits)
     }
 
+    @Test("One call crosses requests, responses and the store on disk, and is seen to", .covers("S4.1"))
+    func layers() async throws {
+        let folder = try Folder()
+        let first = Run(folder)
+        #expect(try await first.client.response(for: News()).value == Data("the news of alice".utf8))
+        await first.store.close()
+        #expect(try folder.holds("the news of alice"))
+        let second = Run(folder)
+        let response = try await second.client.response(for: News())
+        #expect(response.value == Data("the news of alice".utf8))
+        #expect(response.cacheStatus?.description.contains("hit") == true)
+        let stages: [[APIError.Stage]] = [first, second].map { run in
+            run.events.records.compactMap { if case .stageStarted(let stage) = $0.event { stage } else { nil } }
+        }
+        // Both are prepared and decoded; only the first one is sent.
+        #expect(stages[0].contains(.transport) && !stages[1].contains(.transport))
+        #expect(stages[1] == stages[0].filter { $0 != .transport })
+        for stage in [APIError.Stage.prepare, .status, .decoding] { #expect(stages[1].contains(stage)) }
+        let reasons: [CacheReason] = [first, second].flatMap { run in
+            run.events.records.compactMap { if case .cacheDecided(let reason, _) = $0.event { reason } else { nil } }
+        }
+        #expect(reasons == [.uriMiss, .fresh])
+        await second.store.close()
+    }
+
+    @Test("What may not be stored leaves no byte in any file", .covers("H28"), arguments: [true, false])
+    func noStore(isAsked: Bool) async throws {
+        let folder = try Folder()
+        let run = Run(folder) { _ in
+            let control = isAsked ? "max-age=600" : "no-store, max-age=600"
+            return HTTPResponse(status: 200, fields: ["Cache-Control": control], body: Data("a secret".utf8))
+        }
+        let options = isAsked ? CallOptions.headers(["Cache-Control": "no-store"]) : nil
+        #expect(try await run.client.send(News(), options: options) == Data("a secret".utf8))
+        var size = 0
+        for try await piece in try await run.client.stream(News(), options: options) { size += piece.count }
+        #expect(size == 8)
+        await run.store.flush()
+        #expect(await run.store.statistics().entries == 0)
+        #expect(try !folder.holds("a secret"))
+        await run.store.close()
+        #expect(try !folder.holds("a secret"))
+    }
+
     @Test("What was cleared is gone after a restart too", .covers("S2.18"))
     func cleared() async throws {
         let folder = try Folder()
@@ -117,6 +165,11 @@ import Testing
         #expect(try await run.client.response(for: News()).source == .network)
         await run.store.close()
     }
+}
+
+extension HTTPResponse {
+    fileprivate static let news = HTTPResponse(
+        status: 200, fields: ["Cache-Control": "max-age=600"], body: Data("the news of alice".utf8))
 }
 
 extension Folder {

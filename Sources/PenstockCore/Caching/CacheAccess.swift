@@ -1,3 +1,5 @@
+import Foundation
+
 /// A store as calls use it: what was decided on before a removal cannot be stored after it.
 final class CacheAccess: Sendable {
     private struct State: Sendable {
@@ -57,6 +59,21 @@ final class CacheAccess: Sendable {
 
     func isValid(_ ticket: CacheChanges.Ticket) -> Bool {
         state.withLock { $0.changes.isValid(ticket) }
+    }
+
+    /// Stores a response that has passed. Of several calls that got the same one, each adds its tags.
+    func keep(_ fill: CacheFill, tags: [String]) async {
+        guard let body = fill.body else { return }
+        await self.fill(fill.ticket) {
+            guard let flight = fill.flight else { return await put(fill.response, body, tags) }
+            await flight.store(tags) { await put(fill.response, body, $0) }
+        }
+    }
+
+    private func put(_ response: CachedResponse, _ body: Data, _ tags: [String]) async {
+        var response = response
+        if !tags.isEmpty { response.tags = tags }
+        await store.put(response, body: body)
     }
 
     /// Stores something, unless what the ticket speaks of was changed in the meantime.

@@ -29,7 +29,9 @@ final class CacheFlight: Sendable {
         var waiters: [ObjectIdentifier: CheckedContinuation<Outcome?, Never>] = [:]
         var outcome: Outcome?
         var isAbandoned = false
-        var hasStored = false
+        var hasUpdated = false
+        /// What its response was stored with; `nil` before it was stored.
+        var tags: Set<String>?
     }
 
     let purpose: Purpose
@@ -43,6 +45,8 @@ final class CacheFlight: Sendable {
     private let context: CallContext
     private let events: RelayedEvents
     private let state = Locked(State())
+    /// Of those who got the same response, one stores it at a time.
+    private let storing = ChangeLane()
 
     init(_ purpose: Purpose, _ request: HTTPRequest, _ call: CallContext, _ ticket: CacheChanges.Ticket) {
         self.purpose = purpose
@@ -65,11 +69,25 @@ final class CacheFlight: Sendable {
         return isJoined
     }
 
-    /// Whether the caller is the first to store what came.
-    func claimsStoring() -> Bool {
+    /// Whether the caller is the first to note what came of a validation.
+    func claimsUpdate() -> Bool {
         state.withLock { state in
-            defer { state.hasStored = true }
-            return !state.hasStored
+            defer { state.hasUpdated = true }
+            return !state.hasUpdated
+        }
+    }
+
+    /// Stores what came, once for all who got it, and once more for one whose tags it does not have yet.
+    ///
+    /// - Parameter put: is given the tags of all so far.
+    func store(_ tags: [String], _ put: ([String]) async -> Void) async {
+        await storing.run {
+            let all = state.withLock { state -> Set<String>? in
+                if let known = state.tags, known.isSuperset(of: tags) { return nil }
+                state.tags = (state.tags ?? []).union(tags)
+                return state.tags
+            }
+            if let all { await put(all.sorted()) }
         }
     }
 

@@ -79,7 +79,7 @@ extension CacheQuery {
 
     private func whole(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion {
         let response = response(arrival, variant, status: arrival.status, fields: StoredFields.of(arrival))
-        return CacheInsertion(response: response, pieces: [.received(0..<arrival.bodyLength)])
+        return CacheInsertion(response: response, pieces: [.received(0..<max(0, arrival.bodyLength))])
     }
 
     private func part(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion? {

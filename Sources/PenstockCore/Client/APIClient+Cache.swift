@@ -20,9 +20,8 @@ extension APIClient {
     func keep<E: Endpoint>(_ response: APIResponse<E.Output>, of call: ActiveCall<E>, request: HTTPRequest) async {
         guard let cache else { return }
         let record = response.exchange.cache
-        if let fill = record?.fill, let body = fill.body, fill.flight?.claimsStoring() ?? true {
-            let marked = marked(fill.response, by: call)
-            await cache.fill(fill.ticket) { _ = await cache.store.put(marked, body: body) }
+        if let fill = record?.fill {
+            await cache.keep(fill, tags: call.endpoint.cacheTags + call.context.settings.cacheTags)
         }
         let invalidates = call.endpoint.invalidates
         if !invalidates.isEmpty { await invalidate(invalidates, for: call, in: cache) }

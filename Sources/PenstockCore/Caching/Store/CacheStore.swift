@@ -86,11 +86,21 @@ public protocol CacheStore: Sendable {
 
 /// A store that other processes may change too.
 public protocol SharedCacheStore: CacheStore {
-    /// Another number whenever somebody else's removal or change of a response was noticed. It does not wait.
+    /// Another number whenever it was noticed that somebody else has replaced, changed, invalidated or removed a response.
+    /// It does not wait.
     var foreignChanges: UInt64 { get }
+
+    /// The same for invalidations and removals alone: these may be about a response that this process has not handed over
+    /// yet, too. ``foreignChanges`` by default, for a store that cannot tell.
+    var foreignRemovals: UInt64 { get }
 
     /// Begins to look for such changes; it does not wait for the outcome.
     func lookForForeignChanges()
+}
+
+extension SharedCacheStore {
+    /// As often as anything changes.
+    public var foreignRemovals: UInt64 { foreignChanges }
 }
 
 /// Takes a body piece by piece. Letting go of it before ``finish()`` is to abandon it.

@@ -43,7 +43,7 @@ extension CacheHop {
     func arrival(of answer: CacheAnswer) -> CacheArrival {
         let response = answer.exchange.response
         let isWhole = answer.exchange.content == nil
-        let length = isWhole ? response.body.count : Int(response.fields[.contentLength] ?? "") ?? 0
+        let length = isWhole ? response.body.count : ByteOffset.parse(response.fields[.contentLength] ?? "") ?? 0
         return CacheArrival(
             status: response.status, fields: response.fields, version: response.version, bodyLength: length,
             requestTime: answer.time, responseTime: call.time.date())
@@ -52,7 +52,8 @@ extension CacheHop {
     @inline(never)
     func receive(_ answer: CacheAnswer) async throws -> Exchange {
         var answer = answer
-        let reception = query.receive(arrival(of: answer), for: answer.sent.value.validation)
+        let sent = answer.sent.value
+        let reception = query.receive(arrival(of: answer), for: sent.validation, mayFallBack: sent.mayFallBack)
         if !reception.invalidations.isEmpty {
             answer.ticket = await access.invalidate(reception.invalidations, in: call.partition, by: answer.ticket)
         }
@@ -93,7 +94,7 @@ extension CacheHop {
         // The body first: an update may move it.
         guard let body = try await body(for: hit, at: place) else { return try await sendAgain(answer) }
         var exchange = exchange(for: hit, at: place, with: body, status: answer.status, from: source)
-        if answer.flight?.claimsStoring() ?? true { await apply(reception.updates, by: answer) }
+        if answer.flight?.claimsUpdate() ?? true { await apply(reception.updates, by: answer) }
         exchange.timings = answer.exchange.timings
         exchange.connection = answer.exchange.connection
         return exchange

@@ -4,9 +4,9 @@ extension CacheHop {
     /// answer of its own.
     @inline(never)
     func isShareable(_ sent: Boxed<CacheExchange>) -> Bool {
-        guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended else {
-            return false
-        }
+        guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended,
+            query.policy.mode != .reload
+        else { return false }
         guard let validation = sent.value.validation else { return query.policy.mode == .http && query.bypass == nil }
         return validation.purpose == .validate
     }

@@ -11,8 +11,8 @@ extension CacheHop {
     /// Notes that a validation brought new fields (RFC 9111 §4.3.4).
     func apply(_ updates: [CacheUpdate], by answer: CacheAnswer) async {
         guard isOwned(answer.exchange) else { return }
-        await access.fill(ticket) {
-            for update in updates { await apply(update) }
+        await access.fill(answer.ticket) {
+            for update in updates { await apply(isSelectable(update.updated, answer) ? update : update.invalidating) }
         }
     }
 
@@ -30,7 +30,7 @@ extension CacheHop {
     func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async -> CacheFill? {
         let exchange = answer.exchange
         let ticket = answer.ticket
-        guard let insertion, mayStore(insertion, exchange, answer.sent) else { return nil }
+        guard let insertion, mayStore(insertion, answer) else { return nil }
         guard exchange.content == nil else {
             guard insertion.response.part == nil, insertion.received != nil else { return nil }
             return CacheFill(response: insertion.response, body: nil, ticket: ticket)
@@ -39,14 +39,19 @@ extension CacheHop {
         return CacheFill(response: insertion.response, body: body, ticket: ticket, flight: answer.flight)
     }
 
-    private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: Boxed<CacheExchange>) -> Bool {
+    private func mayStore(_ insertion: CacheInsertion, _ answer: CacheAnswer) -> Bool {
         // The content of a redirect that is followed is not read.
-        if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(answer.response) { return false }
-        guard isOwned(answer) else { return false }
-        // A field that a stage below has set, a cookie for example, is not known when the next request is looked up.
-        return insertion.response.variant.selectors.allSatisfy { selector in
+        if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(answer.exchange.response) { return false }
+        return isOwned(answer.exchange) && isSelectable(insertion.response, answer)
+    }
+
+    /// Whether requests that it answers can be told from others. A field that a stage below has set, a cookie for example,
+    /// is not known when the next request is looked up.
+    private func isSelectable(_ response: CachedResponse, _ answer: CacheAnswer) -> Bool {
+        response.variant.selectors.allSatisfy { selector in
             let name = HTTPFieldName(selector.name)
-            return answer.sentRequest.fields.combined(name) == sent.value.request.fields.combined(name)
+            return answer.exchange.sentRequest.fields.combined(name)
+                == answer.sent.value.request.fields.combined(name)
         }
     }
 
@@ -65,6 +70,15 @@ extension CacheHop {
             }
         }
         return body.count == insertion.response.bodyLength ? body : nil
+    }
+}
+
+extension CacheUpdate {
+    /// Instead of new fields: the stored response must be asked about before it is used again.
+    fileprivate var invalidating: CacheUpdate {
+        var invalid = stored
+        invalid.isInvalidated = true
+        return CacheUpdate(stored: stored, updated: invalid)
     }
 }
 
