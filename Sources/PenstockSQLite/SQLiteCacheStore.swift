@@ -85,6 +85,13 @@ public final class SQLiteCacheStore: SharedCacheStore {
         engine.reader.touch(entries.map(\.row))
     }
 
+    /// In the file, made with it.
+    public func digestKey() async -> Data? {
+        guard !engine.isResting else { return nil }
+        let key = await change(isAlone: true) { database throws(SQLiteError) in try database.digestKey() }
+        return key ?? nil
+    }
+
     public func statistics() async -> CacheStatistics {
         await change { database throws(SQLiteError) in
             CacheStatistics(entries: Int(database.totals.entries), bytes: Int(database.totals.bytes))
@@ -113,6 +120,8 @@ public final class SQLiteCacheStore: SharedCacheStore {
     }
 
     public var foreignChanges: UInt64 { engine.foreignChanges }
+
+    public var foreignRemovals: UInt64 { engine.foreignRemovals }
 
     public func lookForForeignChanges() {
         let engine = self.engine

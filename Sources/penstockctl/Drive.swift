@@ -29,6 +29,8 @@ struct Drive: Sendable {
         var configuration = APIClient.Configuration(services: [])
         configuration.headers = [.userAgent: "penstockctl/\(PenstockVersion.current)"]
         configuration.cache = .store(store)
+        // All requests come from the one who drives: a cookie or a token more makes nobody else of them.
+        configuration.identity = { "driver" }
         configuration.options = .with {
             $0.cache = .http
             $0.cleartext = .loopback

@@ -33,6 +33,7 @@ import Testing
         _ = try await Tool.fetch(server.address("/tea"))
         #expect(server.requestCount == 2)
         #expect(try await Tool.fetch(server.address("/tea"), "--policy", "often").status == 64)
+        #expect(try await Tool.fetch(server.address("/tea"), "--policy", "reload").status == 0)
     }
 
     @Test func `cache lists, shows, counts and clears, and shows no secret`() async throws {

@@ -19,6 +19,14 @@ extension CacheAccess {
         return try await call.interruptible { [store] () async throws(APIError) in await store.body(of: stored) }
     }
 
+    /// Asks the store for the key of the digests that stand for credentials.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    func unlockDigests(_ call: CallContext) async throws(APIError) {
+        if isPrompt { return await unlockDigests() }
+        try await call.interruptible { [self] () async throws(APIError) in await unlockDigests() }
+    }
+
     /// Changes the store. The call waits for it, but not past its end, and no longer than its deadline leaves.
     func change(for call: CallContext, _ body: @escaping @Sendable () async -> Void) async {
         if isPrompt { return await body() }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A store as calls use it: what was decided on before a removal cannot be stored after it.
 final class CacheAccess: Sendable {
     private struct State: Sendable {
@@ -11,6 +13,7 @@ final class CacheAccess: Sendable {
     let exchanges = SharedExchanges<CachePurpose, CacheLoad>()
     /// What is being refreshed.
     private let refreshes = Locked<Set<CacheKey>>([])
+    private let digests = CredentialDigests()
     private let state = Monitor(State())
 
     /// Whether the store never waits.
@@ -30,6 +33,34 @@ final class CacheAccess: Sendable {
         refreshes.withLock { _ = $0.remove(key) }
     }
 
+    /// Whose a request is.
+    ///
+    /// - Parameter cookies: those that will be added to it.
+    func owner(of request: HTTPRequest, in partition: ConnectionPartition, _ cookies: (any CookieStore)?) -> CacheOwner
+    {
+        guard partition.identity.isEmpty else { return .identity }
+        let credentials = RequestCredentials(request, cookies?.field(for: request.url, in: partition))
+        if credentials.isEmpty { return .nobody }
+        return digests.digest(of: credentials).map { .bearer(credentials, $0) } ?? .locked
+    }
+
+    /// Asks the store for the key of the digests that stand for credentials.
+    func unlockDigests() async {
+        digests.unlock(with: await store.digestKey())
+    }
+
+    /// The key of a request outside a call's path.
+    func key(
+        of request: HTTPRequest, in partition: ConnectionPartition, _ policy: CachePolicy, _ cookies: (any CookieStore)?
+    ) async -> CacheKey? {
+        var owner = owner(of: request, in: partition, cookies)
+        if owner.isLocked {
+            await unlockDigests()
+            owner = self.owner(of: request, in: partition, cookies)
+        }
+        return CacheKey(request, partition: partition, policy: policy, credentialDigest: owner.credentialDigest)
+    }
+
     /// To be taken before the store is read.
     func ticket(for key: CacheKey) -> CacheChanges.Ticket {
         state.withLock { $0.changes.ticket(for: key) }
@@ -39,6 +70,21 @@ final class CacheAccess: Sendable {
         state.withLock { $0.changes.isValid(ticket) }
     }
 
+    /// Stores a response that has passed. Of several calls that got the same one, each adds its tags.
+    func keep(_ fill: CacheFill, tags: [String]) async {
+        guard let body = fill.body else { return }
+        await self.fill(fill.ticket) {
+            guard let load = fill.load else { return await put(fill.response, body, tags) }
+            await load.store(tags) { await put(fill.response, body, $0) }
+        }
+    }
+
+    private func put(_ response: CachedResponse, _ body: Data, _ tags: [String]) async {
+        var response = response
+        if !tags.isEmpty { response.tags = tags }
+        await store.put(response, body: body)
+    }
+
     /// Stores something, unless what the ticket speaks of was changed in the meantime.
     func fill(_ ticket: CacheChanges.Ticket, _ store: () async -> Void) async {
         guard let fill = begin(ticket) else { return }
@@ -46,19 +92,27 @@ final class CacheAccess: Sendable {
         end(fill)
     }
 
-    /// Changes what is stored: of some keys, or of any while they are `nil`.
-    func change<Result>(_ keys: [CacheKey]?, _ body: () async -> Result) async -> Result {
-        state.withLock { $0.changes.begin(keys) }
+    /// Changes what is stored: of some resources, or of any while they are `nil`.
+    func change<Result>(_ resources: [CacheChanges.Resource]?, _ body: () async -> Result) async -> Result {
+        state.withLock { $0.changes.begin(resources) }
         await untilFilled()
         let result = await body()
-        state.withLock { $0.changes.end(keys) }
+        state.withLock { $0.changes.end(resources) }
         return result
     }
 
     /// What writes at some URLs do to everything that is stored of them (RFC 9111 §4.4).
-    func invalidate(_ urls: [HTTPURL], in partition: ConnectionPartition) async {
-        let keys = urls.map { CacheKey(url: $0, partition: partition) }
-        _ = await change(keys) { await store.invalidate(urls.map { .url($0, in: partition) }) }
+    ///
+    /// - Parameter ticket: of the write, whose own answer is newer than what it makes invalid.
+    /// - Returns: the ticket to store that answer with, which is out of date where something else was changed meanwhile.
+    func invalidate(
+        _ urls: [HTTPURL], in partition: ConnectionPartition, by ticket: CacheChanges.Ticket
+    ) async -> CacheChanges.Ticket {
+        let resources = urls.map { CacheChanges.Resource($0, in: partition) }
+        let begun = state.withLock { $0.changes.isValid(ticket) ? $0.changes.time : nil }
+        _ = await change(resources) { await store.invalidate(urls.map { .url($0, in: partition) }) }
+        // Ours alone: it is counted when it begins and when it ends.
+        return state.withLock { $0.changes.time == begun.map { $0 + 2 } ? $0.changes.renewed(ticket) : ticket }
     }
 
     private func begin(_ ticket: CacheChanges.Ticket) -> UInt64? {

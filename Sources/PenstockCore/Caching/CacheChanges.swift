@@ -1,8 +1,22 @@
 /// Says whether what was decided on at some time may still be stored, or has been changed since.
 ///
-/// Changes are remembered by key up to a number; past it every ticket from before counts as out of date, which costs a
-/// load and nothing else.
+/// Changes are remembered by resource up to a number; past it every ticket from before counts as out of date, which costs
+/// a load and nothing else.
 struct CacheChanges: Sendable {
+    /// All that is stored of one URL for one user: a write changes it for every method, content and credential.
+    struct Resource: Hashable, Sendable {
+        private let url: String
+        private let partition: ConnectionPartition
+
+        init(_ key: CacheKey) {
+            (url, partition) = (key.url, key.partition)
+        }
+
+        init(_ url: HTTPURL, in partition: ConnectionPartition) {
+            self.init(CacheKey(url: url, partition: partition))
+        }
+    }
+
     /// Given before the store is read.
     struct Ticket: Equatable, Sendable {
         fileprivate let key: CacheKey
@@ -10,11 +24,12 @@ struct CacheChanges: Sendable {
     }
 
     private let limit: Int
-    private var time: UInt64 = 0
+    /// Counts the beginnings and the ends of changes.
+    private(set) var time: UInt64 = 0
     /// Tickets from before are out of date.
     private var horizon: UInt64 = 0
-    private var latest: [CacheKey: UInt64] = [:]
-    private var active: [CacheKey: Int] = [:]
+    private var latest: [Resource: UInt64] = [:]
+    private var active: [Resource: Int] = [:]
     private var activeForAll = 0
 
     init(limit: Int = 1_024) {
@@ -25,36 +40,42 @@ struct CacheChanges: Sendable {
         Ticket(key: key, time: time)
     }
 
-    /// Whether the ticket's key has not been changed since it was given, and is not being changed now.
+    /// The same as of now.
+    func renewed(_ ticket: Ticket) -> Ticket {
+        Ticket(key: ticket.key, time: time)
+    }
+
+    /// Whether the ticket's resource has not been changed since it was given, and is not being changed now.
     func isValid(_ ticket: Ticket) -> Bool {
         guard activeForAll == 0, ticket.time >= horizon else { return false }
         if latest.isEmpty, active.isEmpty { return true }
-        return active[ticket.key] == nil && latest[ticket.key] ?? 0 <= ticket.time
+        let resource = Resource(ticket.key)
+        return active[resource] == nil && latest[resource] ?? 0 <= ticket.time
     }
 
-    /// A change of some keys begins, or of any while they are `nil`.
-    mutating func begin(_ keys: [CacheKey]?) {
-        note(keys)
-        guard let keys else { return activeForAll += 1 }
-        for key in keys { active[key, default: 0] += 1 }
+    /// A change of some resources begins, or of any while they are `nil`.
+    mutating func begin(_ resources: [Resource]?) {
+        note(resources)
+        guard let resources else { return activeForAll += 1 }
+        for resource in resources { active[resource, default: 0] += 1 }
     }
 
     /// What began has ended. A ticket from in between is out of date too.
-    mutating func end(_ keys: [CacheKey]?) {
-        note(keys)
-        guard let keys else { return activeForAll -= 1 }
-        for key in keys {
-            let count = active[key, default: 1] - 1
-            active[key] = count == 0 ? nil : count
+    mutating func end(_ resources: [Resource]?) {
+        note(resources)
+        guard let resources else { return activeForAll -= 1 }
+        for resource in resources {
+            let count = active[resource, default: 1] - 1
+            active[resource] = count == 0 ? nil : count
         }
     }
 
-    private mutating func note(_ keys: [CacheKey]?) {
+    private mutating func note(_ resources: [Resource]?) {
         time += 1
-        if keys == nil || latest.count >= limit {
+        if resources == nil || latest.count >= limit {
             latest.removeAll()
             horizon = time
         }
-        for key in keys ?? [] { latest[key] = time }
+        for resource in resources ?? [] { latest[resource] = time }
     }
 }

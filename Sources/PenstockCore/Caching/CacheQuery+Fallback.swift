@@ -20,16 +20,25 @@ extension CacheQuery {
         let terms = stored.terms.control
         guard freshness.isAppOwned || !terms.noCache && (freshness.isFresh || !terms.mustRevalidate),
             objection(to: stored, freshness) == nil || control.staleIfError != nil,
-            freshness.isFresh || freshness.staleness <= tolerance(of: stored, for: failure)
+            freshness.isFresh || isTolerable(stored, freshness, failure)
         else { return nil }
         return hit(stored, shape, freshness, failure == .disconnected ? .disconnected : .staleIfError)
     }
 
-    /// How many seconds of staleness are allowed.
+    /// Whether it is stale by no more than is allowed. Of a response whose age is not known nobody can say so.
+    private func isTolerable(_ stored: CachedResponse, _ freshness: Freshness, _ failure: CacheFailure) -> Bool {
+        let tolerance = tolerance(of: stored, for: failure)
+        return freshness.isAgeKnown && tolerance > 0 && freshness.staleness <= tolerance
+    }
+
+    /// How many seconds of staleness are allowed. Where the app allows none, the server cannot allow more.
     private func tolerance(of stored: CachedResponse, for failure: CacheFailure) -> TimeInterval {
+        let asked = TimeInterval(control.staleIfError ?? 0)
+        let theirs = TimeInterval(stored.terms.control.staleIfError)
+        if let ours = policy.maxStale ?? stored.appMaxStale {
+            return ours <= .zero ? asked : max(ours.seconds, theirs, asked)
+        }
         let isBoundedByDefault = failure == .disconnected || policy.mode == .networkElseCache
-        let ours = policy.maxStale ?? stored.appMaxStale ?? (isBoundedByDefault ? CachePolicy.defaultMaxStale : .zero)
-        let theirs = max(stored.terms.control.staleIfError, control.staleIfError ?? 0)
-        return max(ours.seconds, TimeInterval(theirs))
+        return max(isBoundedByDefault ? CachePolicy.defaultMaxStale.seconds : 0, theirs, asked)
     }
 }

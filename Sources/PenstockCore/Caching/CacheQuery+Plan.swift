@@ -5,8 +5,8 @@ extension CacheQuery {
     /// The steps to take at `now`.
     public func plan(now: Date) -> CachePlan {
         if policy.isOff { return planWithoutCache() }
-        if policy.mode == .networkElseCache, let stored = answer {
-            return plan([.send(ask(about: stored, true))], .policy)
+        if policy.mode == .networkElseCache || policy.mode == .reload, let stored = answer {
+            return plan([.send(ask(about: stored, policy.mode == .networkElseCache))], .policy)
         }
         let decision = decide(now: now)
         // A request that forbids itself to be sent is answered alike by every mode.
@@ -14,8 +14,9 @@ extension CacheQuery {
         switch policy.mode {
         case .http: return plan(steps(decision), decision.reason)
         case .cacheOnly: return planCacheOnly(decision, now)
-        case .cacheThenNetwork: return planCacheThenNetwork(decision)
-        case .networkElseCache: return plan(decision.hit.map { [.deliver($0)] } ?? steps(decision), decision.reason)
+        case .cacheThenNetwork: return planCacheThenNetwork(decision, now)
+        case .networkElseCache: return plan(steps(decision), decision.reason)
+        case .reload: return plan(steps(decision, mayFallBack: false), decision.reason)
         case .networkOnly: return planWithoutCache()
         }
     }
@@ -28,27 +29,29 @@ extension CacheQuery {
         return stored
     }
 
-    private func steps(_ decision: CacheDecision) -> [CachePlan.Step] {
+    private func steps(_ decision: CacheDecision, mayFallBack: Bool = true) -> [CachePlan.Step] {
         switch decision {
         case .use(let hit): [.deliver(hit)]
         case .useStaleAndRevalidate(let hit, let validation): [.deliver(hit), .refresh(exchange(validation, false))]
-        case .revalidate(let validation): [.send(exchange(validation, true))]
-        case .load(let reason): [.send(plainExchange(reason, true))]
+        case .revalidate(let validation): [.send(exchange(validation, mayFallBack))]
+        case .load(let reason): [.send(plainExchange(reason, mayFallBack))]
         case .refuse(let reason): [.refuse(reason)]
         }
     }
 
-    /// Stale only where the app has said how stale.
     private func planCacheOnly(_ decision: CacheDecision, _ now: Date) -> CachePlan {
-        if let hit = decision.hit { return plan([.deliver(hit)], hit.reason) }
-        guard policy.maxStale != nil, let hit = fallback(for: .disconnected, now: now) else {
-            return plan([.refuse(.cacheOnly)], .cacheOnly)
-        }
+        guard let hit = decision.hit ?? tolerated(now) else { return plan([.refuse(.cacheOnly)], .cacheOnly) }
         return plan([.deliver(hit)], hit.reason)
     }
 
-    private func planCacheThenNetwork(_ decision: CacheDecision) -> CachePlan {
-        guard let hit = decision.hit else { return plan(steps(decision), decision.reason) }
+    /// What is stale and given although nothing has failed: only where the app has said how stale.
+    private func tolerated(_ now: Date) -> CacheHit? {
+        guard policy.maxStale != nil, let found = fallback(for: .disconnected, now: now) else { return nil }
+        return hit(found.stored, .maxStale, now: now)
+    }
+
+    private func planCacheThenNetwork(_ decision: CacheDecision, _ now: Date) -> CachePlan {
+        guard let hit = decision.hit ?? tolerated(now) else { return plan(steps(decision), decision.reason) }
         guard !control.onlyIfCached else { return plan([.deliver(hit)], hit.reason) }
         return plan([.deliver(hit), .send(ask(about: hit.stored, false))], hit.reason)
     }
@@ -61,8 +64,7 @@ extension CacheQuery {
     }
 
     private func plan(_ steps: [CachePlan.Step], _ reason: CacheReason) -> CachePlan {
-        let mayStore = !policy.isOff && policy.mode != .cacheOnly && !control.noStore
-        return CachePlan(steps: steps, reason: reason, mayStore: mayStore)
+        CachePlan(steps: steps, reason: reason)
     }
 
     /// A load of what could have been answered from the cache: conditional where it can be.

@@ -4,22 +4,28 @@ import Foundation
 extension CacheQuery {
     /// Decides on a response to the request, or to the one that was made of it.
     ///
-    /// - Parameter validation: what was asked about; `nil` when the request was sent as it was.
-    public func receive(_ arrival: CacheArrival, for validation: CacheValidation? = nil) -> CacheReception {
-        var reception = answer(arrival, validation)
+    /// - Parameters:
+    ///   - validation: what was asked about; `nil` when the request was sent as it was.
+    ///   - mayFallBack: whether a server error may be answered by what is stored.
+    public func receive(
+        _ arrival: CacheArrival, for validation: CacheValidation? = nil, mayFallBack: Bool = true
+    ) -> CacheReception {
+        var reception = answer(arrival, validation, mayFallBack)
         reception.invalidations = invalidations(by: arrival)
         if request.method == .head, arrival.status == 200 { reception.updates += headUpdates(by: arrival) }
         return reception
     }
 
-    private func answer(_ arrival: CacheArrival, _ validation: CacheValidation?) -> CacheReception {
+    private func answer(
+        _ arrival: CacheArrival, _ validation: CacheValidation?, _ mayFallBack: Bool
+    ) -> CacheReception {
         if arrival.status == 304 { return receiveNotModified(arrival, validation) }
         if let validation, validation.purpose == .complete, [206, 416].contains(arrival.status) {
             return receiveMissing(arrival, validation)
         }
         // §4.3.3: a server error during validation may be taken as no answer.
         if let hit = fallback(for: .status(arrival.status), now: arrival.responseTime) {
-            return CacheReception(answer: .stored(hit), refusal: .error)
+            return CacheReception(answer: mayFallBack ? .stored(hit) : .response, refusal: .error)
         }
         return store(arrival)
     }

@@ -21,7 +21,8 @@ extension CacheQuery {
 
     func shape(of stored: CachedResponse) -> ShapeOrNot {
         let asked = rangeAsked(of: stored)
-        if let part = stored.part { return shape(of: part, stored, asked) }
+        guard let held = stored.held else { return .impossible(.partial) }
+        if let part = stored.part { return shape(of: part, held, stored, asked) }
         if preconditions.isNotModified(stored) { return .answer(.notModified) }
         guard let asked else { return .answer(.whole) }
         // Ranges count in the coded bytes, which are gone.
@@ -33,8 +34,9 @@ extension CacheQuery {
     }
 
     /// §3.3: a part answers requests for what lies within it and no others. One that covers all is stored as complete.
-    private func shape(of part: CachedPart, _ stored: CachedResponse, _ asked: ByteRange?) -> ShapeOrNot {
-        let held = part.offset..<(part.offset + stored.bodyLength)
+    private func shape(
+        of part: CachedPart, _ held: Range<Int>, _ stored: CachedResponse, _ asked: ByteRange?
+    ) -> ShapeOrNot {
         // HEAD is answered by the fields of a complete response only.
         guard let bytes = asked.flatMap({ part.completeLength.map($0.resolved) ?? $0.absolute }),
             held.lowerBound <= bytes.lowerBound, bytes.upperBound <= held.upperBound
@@ -59,11 +61,17 @@ extension CacheQuery {
     }
 
     func hit(_ stored: CachedResponse, _ shape: Shape, _ freshness: Freshness, _ reason: CacheReason) -> CacheHit {
-        let age = Int(min(freshness.age, TimeInterval(DeltaSeconds.maximum)))
-        let ttl = Int(max(-1e15, min(freshness.remaining, 1e15)).rounded(.down))
+        let age = Self.whole(freshness.age, within: 0...TimeInterval(DeltaSeconds.maximum))
+        let ttl = Self.whole(freshness.remaining, within: -1e15...1e15)
         return CacheHit(
             stored: stored, age: age, ttl: ttl, isStale: !freshness.isFresh && !reason.isConfirmed, reason: reason,
             reply: reply(stored, shape, age: age))
+    }
+
+    /// Whole seconds, rounded down. What is no number, as a time that was tampered with makes it, is the least of them.
+    private static func whole(_ seconds: TimeInterval, within bounds: ClosedRange<TimeInterval>) -> Int {
+        let number = seconds.isNaN ? bounds.lowerBound : min(max(seconds, bounds.lowerBound), bounds.upperBound)
+        return Int(number.rounded(.down))
     }
 
     private func reply(_ stored: CachedResponse, _ shape: Shape, age: Int) -> CacheReply {

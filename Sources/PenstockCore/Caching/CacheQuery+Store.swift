@@ -44,7 +44,9 @@ extension CacheQuery {
             FreshnessLifetime.isExplicit(arrival.fields, response),
             let location = arrival.fields[.contentLocation], let url = try? request.url.resolving(location)
         else { return false }
-        return url == request.url
+        // What was asked for with a secret in its content must not be found by a GET that has none.
+        let isForAnyone = key.partition.identity.isEmpty && RequestCredentials.mayStand(in: request)
+        return url == request.url && !isForAnyone
     }
 
     private func isReusable(_ arrival: CacheArrival, _ response: ResponseControl) -> Bool {
@@ -77,7 +79,7 @@ extension CacheQuery {
 
     private func whole(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion {
         let response = response(arrival, variant, status: arrival.status, fields: StoredFields.of(arrival))
-        return CacheInsertion(response: response, pieces: [.received(0..<arrival.bodyLength)])
+        return CacheInsertion(response: response, pieces: [.received(0..<max(0, arrival.bodyLength))])
     }
 
     private func part(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion? {
@@ -105,7 +107,10 @@ extension CacheQuery {
     ) -> CachedResponse {
         // What a POST brought of its target is found by GET; what a declared read brought, by its own key.
         let storedKey =
-            isReadable ? key : CacheKey(method: .get, url: request.url, partition: key.partition)
+            isReadable
+            ? key
+            : CacheKey(
+                method: .get, url: request.url, partition: key.partition, credentialDigest: key.credentialDigest)
         return CachedResponse(
             key: storedKey, variant: variant, status: status, fields: fields, version: arrival.version,
             requestTime: arrival.requestTime, responseTime: arrival.responseTime, bodyLength: arrival.bodyLength,

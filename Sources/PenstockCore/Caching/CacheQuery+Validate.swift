@@ -44,8 +44,8 @@ extension CacheQuery {
     /// `If-Range` makes the server send all of it when it has changed (§3.4).
     func completion(of stored: CachedResponse) -> CacheValidation? {
         guard request.method == .get, range == .whole, !preconditions.isConditional, !request.fields.contains(.range),
-            !stored.isInvalidated, let part = stored.part, let tag = stored.terms.strongTag, stored.bodyLength > 0,
-            let missing = missing(from: part, stored.bodyLength)
+            !stored.isInvalidated, let part = stored.part, let tag = stored.terms.strongTag,
+            let held = stored.held, !held.isEmpty, let missing = missing(from: part, held)
         else { return nil }
         var sent = request
         sent.fields[.range] = missing
@@ -58,9 +58,9 @@ extension CacheQuery {
         .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .range, .ifRange,
     ]
 
-    private func missing(from part: CachedPart, _ held: Int) -> String? {
-        if part.offset == 0 { return "bytes=\(held)-" }
-        return part.completeLength == part.offset + held ? "bytes=0-\(part.offset - 1)" : nil
+    private func missing(from part: CachedPart, _ held: Range<Int>) -> String? {
+        if held.lowerBound == 0 { return "bytes=\(held.upperBound)-" }
+        return part.completeLength == held.upperBound ? "bytes=0-\(held.lowerBound - 1)" : nil
     }
 
     /// The selected response first. §4.3.2: a part is asked about only by requests that it would answer.

@@ -45,7 +45,7 @@ final class CacheSettlement: Settlement {
     /// Stores what came, drops what the endpoint has made out of date, and begins the refresh.
     func accepted(by call: any JudgingCall, of request: HTTPRequest) async {
         let context = call.context
-        if let fill, fill.load?.claim() ?? true { await store(fill, by: call) }
+        if let fill { await store(fill, by: call) }
         let invalidates = call.invalidates
         if !invalidates.isEmpty {
             let own = invalidates.map { $0.within(partition) }
@@ -66,18 +66,13 @@ final class CacheSettlement: Settlement {
     }
 
     private func store(_ fill: CacheFill, by call: any JudgingCall) async {
-        var response = fill.response
         let tags = call.cacheTags
-        if !tags.isEmpty { response.tags = tags }
-        if let tee { return await begin(tee, response, call.context) }
-        guard let body = fill.body else { return }
-        await access.change(for: call.context) { [access, response] in
-            await access.fill(fill.ticket) { _ = await access.store.put(response, body: body) }
+        guard let tee else {
+            return await access.change(for: call.context) { [access] in await access.keep(fill, tags: tags) }
         }
-    }
-
-    private func begin(_ tee: TeedContent, _ response: CachedResponse, _ call: CallContext) async {
-        await access.change(for: call) { [access] in
+        var response = fill.response
+        if !tags.isEmpty { response.tags = tags }
+        await access.change(for: call.context) { [access, response] in
             if let writer = await access.store.writer(for: response) { tee.begin(writer) }
         }
     }

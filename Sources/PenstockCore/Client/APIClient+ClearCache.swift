@@ -20,10 +20,9 @@ extension APIClient {
         let call = begin(endpoint, .init(own: options, isSilent: true))
         defer { call.finish(nil) }
         let request = try prepare(call)
-        let partition = call.context.partition
-        guard let key = CacheKey(request, partition: partition, policy: call.context.settings.cache) else {
-            return true
-        }
+        guard let cache = state.cache else { return true }
+        let (partition, policy) = (call.context.partition, call.context.settings.cache)
+        guard let key = await cache.key(of: request, in: partition, policy, configuration.cookies) else { return true }
         return await clear([.key(key)])
     }
 

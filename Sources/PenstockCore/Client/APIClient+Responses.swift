@@ -1,6 +1,7 @@
 extension APIClient {
-    /// What is stored, if it is fresh, and then what the server says (``CachePolicy/Mode/cacheThenNetwork``): one response or
-    /// two. When the load fails, the stored one has been given and the sequence throws.
+    /// What is stored, if it is fresh or stale within a ``CachePolicy/maxStale`` that is set, and then what the server says
+    /// (``CachePolicy/Mode/cacheThenNetwork``): one response or two. The first of two may be ``APIResponse/isStale``. When
+    /// the load fails, also by a server error, the stored one has been given and the sequence throws.
     ///
     /// ```swift
     /// for try await page in client.responses(to: ProductList(page: 1)) { show(page.value, isOld: page.source != .network) }

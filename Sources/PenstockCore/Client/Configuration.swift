@@ -16,8 +16,14 @@ extension APIClient {
         public var callInterceptors: [any Interceptor]
         /// See what goes to the wire: they call `next` exactly once, or throw.
         public var attemptInterceptors: [any Interceptor]
-        /// Who the calls are made for; connections and cookies of two identities are never shared. Empty while nobody
-        /// is signed in.
+        /// Who the calls are made for: any text that tells one user from another and stays the same when a token is
+        /// renewed, such as a user's number. Connections, cookies and stored responses of two identities are never
+        /// shared. Empty, as by default, while nobody is signed in.
+        ///
+        /// While it is empty the cache goes by the credentials that it sees: what was answered to one set of them
+        /// (`Authorization`, `Cookie`, every field and parameter that ``Redaction`` takes for a secret) is found with
+        /// just that set again. What a stage below the cache adds, such as an attempt interceptor or a signer, cannot
+        /// be seen there: what came of such a request is not stored. Setting the identity is better in both cases.
         public var identity: @Sendable () -> String
         /// `nil` keeps no cookies.
         public var cookies: (any CookieStore)?

@@ -34,6 +34,8 @@ public struct Exchange: Sendable {
         var timings: Timings
         var connection: ConnectionInfo
         var source: ResponseSource
+        /// `nil` while ``request`` is what was sent.
+        var sent: HTTPRequest?
     }
 
     /// What the stages it passed have left in it. Beside the rest, which others hold as well when it is changed.
@@ -68,7 +70,16 @@ public struct Exchange: Sendable {
 
     public var request: HTTPRequest {
         get { parts.request }
-        _modify { yield &parts.request }
+        _modify {
+            if parts.sent == nil { parts.sent = parts.request }
+            yield &parts.request
+        }
+    }
+
+    /// The request as it went to the wire, whatever an interceptor has put in its place since.
+    var sentRequest: HTTPRequest {
+        get { parts.sent ?? parts.request }
+        set { parts.sent = newValue }
     }
 
     /// Of a streamed call, only the head.

@@ -88,6 +88,7 @@ final class Passage: Sendable {
     private struct State: Sendable {
         var uses = 0
         var last: Exchange.Remains?
+        var sent: HTTPRequest?
     }
 
     private let limit: Int
@@ -112,15 +113,20 @@ final class Passage: Sendable {
     }
 
     fileprivate func note(_ exchange: Exchange) {
-        state.withLock { $0.last = exchange.remains }
+        state.withLock { state in
+            state.last = exchange.remains
+            state.sent = exchange.sentRequest
+        }
     }
 
     /// The exchange that the interceptor returns. One that it has made anew takes over what the stages below had left in
     /// the one it was given, so that nothing of theirs goes unsettled.
     func out(_ exchange: Exchange) -> Exchange {
-        guard exchange.remains.isEmpty, let last = state.withLock(\.last) else { return exchange }
+        let (last, sent) = state.withLock { ($0.last, $0.sent) }
         var exchange = exchange
-        exchange.remains = last
+        if exchange.remains.isEmpty, let last { exchange.remains = last }
+        // What went to the wire stays what it was.
+        if let sent { exchange.sentRequest = sent }
         return exchange
     }
 }

@@ -16,7 +16,7 @@ struct Pipeline: Sendable {
         var stages: [any Stage] = []
         stages += call.map(CallInterception.init)
         stages.append(Redirect())
-        if let cache = state.cache { stages.append(Cache(access: cache)) }
+        if let cache = state.cache { stages.append(Cache(access: cache, cookies: configuration.cookies)) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }

@@ -5,15 +5,35 @@ import Foundation
 enum SHA256 {
     /// The digest as 64 hexadecimal digits.
     static func hex(_ data: some Sequence<UInt8>) -> String {
+        hex(of: digest(Array(data)))
+    }
+
+    private static func digest(_ data: [UInt8]) -> [UInt32] {
         var state = initial
-        let message = padded(Array(data))
+        let message = padded(data)
         for start in stride(from: 0, to: message.count, by: 64) {
             compress(message[start..<(start + 64)], into: &state)
         }
-        return state.map { word in
+        return state
+    }
+
+    private static func hex(of state: [UInt32]) -> String {
+        state.map { word in
             let digits = String(word, radix: 16)
             return String(repeating: "0", count: 8 - digits.utf8.count) + digits
         }.joined()
+    }
+
+    /// The keyed digest HMAC-SHA-256 (RFC 2104) as 64 hexadecimal digits.
+    static func hex(_ data: some Sequence<UInt8>, key: some Collection<UInt8>) -> String {
+        let short = key.count > 64 ? bytes(digest(Array(key))) : Array(key)
+        let block = short + [UInt8](repeating: 0, count: 64 - short.count)
+        let inner = digest(block.map { $0 ^ 0x36 } + Array(data))
+        return hex(of: digest(block.map { $0 ^ 0x5C } + bytes(inner)))
+    }
+
+    private static func bytes(_ state: [UInt32]) -> [UInt8] {
+        state.flatMap { word in stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) } }
     }
 
     private static func padded(_ data: [UInt8]) -> [UInt8] {

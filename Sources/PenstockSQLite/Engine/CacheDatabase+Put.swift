@@ -64,7 +64,7 @@ extension CacheDatabase {
         try connection.statement("UPDATE entry SET stored = ?, used = ?, size = ? WHERE id = ?")
             .run(Self.seconds(response.responseTime), nextUse(), size, entry.row)
         totals.bytes += size - old.size
-        totals.epoch += 1
+        countReplacement()
         try connection.statement("DELETE FROM tag WHERE entry = ?").run(entry.row)
         try insertTags(of: response, entry.row)
         return Stored(response: response, entry: entry)
@@ -192,7 +192,7 @@ extension CacheDatabase {
             }
             if known.response.key == response.key, known.response.variant == response.variant {
                 try removeRow(found.id)
-                totals.epoch += 1
+                countReplacement()
             }
         }
     }

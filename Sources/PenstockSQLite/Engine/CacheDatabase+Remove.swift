@@ -55,7 +55,7 @@ extension CacheDatabase {
             }
             if selection.erases { try removeUnfinished(selection) }
         }
-        totals.epoch += 1
+        countRemoval()
         if selections.contains(where: \.erases) { totals.owesScrub = 1 }
     }
 
@@ -129,7 +129,7 @@ extension CacheDatabase {
                 for each in found { try invalidate(each, selection) }
             }
         }
-        totals.epoch += 1
+        countRemoval()
     }
 
     private func invalidate(_ found: FoundRow, _ selection: CacheSelection) throws(SQLiteError) {

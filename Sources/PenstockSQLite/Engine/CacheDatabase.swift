@@ -11,14 +11,23 @@ final class CacheDatabase {
     private var lastUse: Int64 = 0
     /// The epoch that this process knows; `nil` before its first batch.
     private var knownEpoch: Int64?
-    /// Somebody else has changed the epoch.
-    private(set) var hasForeignChange = false
+    /// What somebody else has done since that was last asked.
+    private var foreignChange = ForeignChange.none
+
+    enum ForeignChange {
+        case none
+        /// Responses were replaced or got new fields.
+        case replacement
+        /// Something was removed or invalidated.
+        case removal
+    }
 
     /// The row of the table `state`.
     struct Totals {
         var entries: Int64 = 0
         var bytes: Int64 = 0
-        /// Grows with each removal or change of a response.
+        /// Counts changes of a response, and in its upper half removals and invalidations, so that other processes can tell
+        /// one from the other.
         var epoch: Int64 = 0
         /// Whether bytes of what was erased may still be somewhere in the file.
         var owesScrub: Int64 = 0
@@ -71,20 +80,37 @@ final class CacheDatabase {
         }
     }
 
-    /// Whether there was a foreign change since this was last asked.
-    func takeForeignChange() -> Bool {
-        defer { hasForeignChange = false }
-        return hasForeignChange
+    /// What somebody else has done since this was last asked.
+    func takeForeignChange() -> ForeignChange {
+        defer { foreignChange = .none }
+        return foreignChange
     }
 
     private func noticeEpoch(_ epoch: Int64) {
-        if let knownEpoch, knownEpoch != epoch { hasForeignChange = true }
+        guard let knownEpoch, knownEpoch != epoch else { return }
+        if knownEpoch >> 32 != epoch >> 32 {
+            foreignChange = .removal
+        } else if foreignChange == .none {
+            foreignChange = .replacement
+        }
     }
+
+    func countReplacement() { totals.epoch &+= 1 }
+
+    func countRemoval() { totals.epoch &+= 1 << 32 }
 
     /// The next place in the order of uses. It is no time, so no clock can turn the order round.
     func nextUse() -> Int64 {
         lastUse += 1
         return lastUse
+    }
+
+    /// The key of the digests that stand for credentials.
+    func digestKey() throws(SQLiteError) -> Data? {
+        let statement = try connection.statement("SELECT key FROM secret WHERE id = 1")
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return Data(try statement.bytes(0))
     }
 
     /// Counts everything anew.

@@ -39,8 +39,8 @@ final class CacheEngine: @unchecked Sendable {
     let alive = Locked<Set<Int64>>([])
     private let queue = DispatchQueue(label: "penstock.cache")
     private let inbox = Locked(Inbox())
-    /// See ``SharedCacheStore/foreignChanges``.
-    private let changes = Locked<UInt64>(0)
+    /// See ``SharedCacheStore/foreignChanges`` and ``SharedCacheStore/foreignRemovals``.
+    private let changes = Locked((all: UInt64(0), removals: UInt64(0)))
     /// When the file was found unusable.
     private let failure = Locked<Duration?>(nil)
 
@@ -56,7 +56,8 @@ final class CacheEngine: @unchecked Sendable {
         files = CacheFiles(path: configuration.file.path, system: configuration.files)
     }
 
-    var foreignChanges: UInt64 { changes.withLock { $0 } }
+    var foreignChanges: UInt64 { changes.withLock { $0.all } }
+    var foreignRemovals: UInt64 { changes.withLock { $0.removals } }
 
     /// Whether there is no use in trying to open the file now.
     var isResting: Bool {
@@ -173,7 +174,7 @@ final class CacheEngine: @unchecked Sendable {
         guard error.meaning != .busy, error.meaning != .moved, database != nil else { return false }
         close()
         guard files.removeAll() else { return false }
-        changes.withLock { $0 += 1 }
+        countForeign(.removal)
         tell(.thrownAway)
         return true
     }
@@ -220,7 +221,7 @@ final class CacheEngine: @unchecked Sendable {
         if let database {
             if !database.connection.hasMoved { return database }
             close()
-            changes.withLock { $0 += 1 }
+            countForeign(.removal)
         }
         if isResting { throw SQLiteError(code: 14) }
         do throws(SQLiteError) {
@@ -305,7 +306,7 @@ final class CacheEngine: @unchecked Sendable {
             rest()
             return false
         }
-        changes.withLock { $0 += 1 }
+        countForeign(.removal)
         tell(.setAside(cause, file: URL(fileURLWithPath: name)))
         return true
     }
@@ -317,7 +318,15 @@ final class CacheEngine: @unchecked Sendable {
     }
 
     func announceForeignChange(_ database: CacheDatabase) {
-        if database.takeForeignChange() { changes.withLock { $0 += 1 } }
+        countForeign(database.takeForeignChange())
+    }
+
+    private func countForeign(_ change: CacheDatabase.ForeignChange) {
+        guard change != .none else { return }
+        changes.withLock { changes in
+            changes.all += 1
+            if change == .removal { changes.removals += 1 }
+        }
     }
 
     /// Renews what is being written and removes what was left behind, once a minute.

@@ -44,18 +44,20 @@ struct CacheRow {
     static func bytes(of key: CacheKey) -> [UInt8] {
         // At once into memory of the right size, since each look-up needs it.
         let digest = key.contentDigest ?? ""
+        let credentials = key.credentialDigest ?? ""
         let owner = key.partition
-        let count = key.method.rawValue.utf8.count + key.url.utf8.count + owner.environment.utf8.count
-        return [UInt8](unsafeUninitializedCapacity: count + owner.identity.utf8.count + digest.utf8.count + 21) {
-            buffer, used in
+        let texts = key.method.rawValue.utf8.count + key.url.utf8.count + owner.environment.utf8.count
+        let count = texts + owner.identity.utf8.count + digest.utf8.count + credentials.utf8.count + 25
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
-            bytes[0] = key.contentDigest == nil ? 0 : 1
+            bytes[0] = (key.contentDigest == nil ? 0 : 1) | (key.credentialDigest == nil ? 0 : 2)
             used = 1
             append(key.method.rawValue, to: bytes, &used)
             append(key.url, to: bytes, &used)
             append(owner.environment, to: bytes, &used)
             append(owner.identity, to: bytes, &used)
             append(digest, to: bytes, &used)
+            if key.credentialDigest != nil { append(credentials, to: bytes, &used) }
         }
     }
 
@@ -71,13 +73,16 @@ struct CacheRow {
 
     private static func key(from bytes: UnsafeRawBufferPointer) throws(Malformed) -> CacheKey {
         var reader = ByteReader(bytes)
-        let hasDigest = try reader.number(UInt8.self) == 1
+        let digests = try reader.number(UInt8.self)
         let name = try reader.text()
         let url = try reader.text()
         let partition = ConnectionPartition(environment: try reader.text(), identity: try reader.text())
         let digest = try reader.text()
+        let credentials = digests & 2 == 0 ? nil : try reader.text()
         guard let method = HTTPMethod(rawValue: name) else { throw Malformed() }
-        return CacheKey(storedMethod: method, url: url, partition: partition, contentDigest: hasDigest ? digest : nil)
+        return CacheKey(
+            storedMethod: method, url: url, partition: partition, contentDigest: digests & 1 == 0 ? nil : digest,
+            credentialDigest: credentials)
     }
 
     // MARK: Writing

@@ -39,7 +39,13 @@ enum CacheSchema {
                     owes_scrub INTEGER NOT NULL
                 );
                 INSERT INTO state VALUES (1, 0, 0, 1, 0);
-                """)
+                """),
+        Migration(
+            name: "the key of the digests that stand for credentials",
+            sql: """
+                CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL);
+                INSERT INTO secret VALUES (1, randomblob(32));
+                """),
     ]
 
     /// "PSTK": says that the file is a cache of Penstock's.

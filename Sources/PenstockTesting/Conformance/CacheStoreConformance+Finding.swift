@@ -10,7 +10,7 @@ extension CacheStoreConformance {
             try expect(await probe.store.entries(after: nil, limit: 10).isEmpty, "something is listed")
         },
         Rule("All that is known of a response comes back") { probe in
-            let key = try probe.key("/a?b=c", method: .post, identity: "anna", digest: "d1")
+            let key = try probe.key("/a?b=c", method: .post, identity: "anna", digest: "d1", credentials: "c1")
             let sent = everything(of: key, at: probe.now)
             _ = await probe.store.put(sent, body: Data("abc".utf8))
             let stored = try await probe.one(key)
@@ -23,6 +23,8 @@ extension CacheStoreConformance {
                 probe.key("/a", method: .post), probe.key("/a", method: .post, digest: ""),
                 probe.key("/a", method: .post, digest: "1"), probe.key("/a", environment: "production"),
                 probe.key("/a", identity: "anna"), probe.key("/a", environment: "", identity: "testanna"),
+                probe.key("/a", credentials: ""), probe.key("/a", credentials: "1"),
+                probe.key("/a", method: .post, digest: "", credentials: "1"),
             ]
             for (index, key) in keys.enumerated() {
                 _ = await probe.store.put(probe.response(key, mark: "\(index)"), body: Data("\(index)".utf8))
@@ -32,6 +34,29 @@ extension CacheStoreConformance {
                 try expect(stored.response.fields["X-Mark"], is: "\(index)", "mark")
                 try expect(await probe.body(stored), is: Data("\(index)".utf8), "body")
             }
+        },
+        Rule("What is selected by URL or tag goes whatever credentials it was asked for with") { probe in
+            for (index, credentials) in [nil, "1", "2"].enumerated() {
+                let key = try probe.key("/a", credentials: credentials)
+                let response = probe.response(key, mark: "\(index)", tags: ["t"])
+                _ = await probe.store.put(response, body: Data("\(index)".utf8))
+            }
+            let owner = ConnectionPartition(environment: "test")
+            await probe.store.invalidate([.url(try probe.url("/a"), in: owner)])
+            for credentials in [nil, "1", "2"] {
+                let stored = try await probe.one(try probe.key("/a", credentials: credentials))
+                try expect(stored.response.isInvalidated, "\(credentials ?? "none") is not invalid")
+            }
+            await probe.store.remove([.key(try probe.key("/a", credentials: "1"))])
+            try expect(await probe.store.statistics().entries, is: 2, "after one key")
+            await probe.store.remove([.tag("t", in: owner)])
+            try expect(await probe.store.statistics().entries, is: 0, "after the tag")
+        },
+        Rule("The key for digests stays what it is") { probe in
+            let key = await probe.store.digestKey()
+            try expect(key?.count ?? 32 >= 16, "it is short")
+            await probe.store.close()
+            try expect(await probe.store.digestKey(), is: key, "key")
         },
         Rule("A URL of two thousand characters is stored like any other") { probe in
             let long = "/" + String(repeating: "a", count: 1_000) + "?q=" + String(repeating: "b", count: 1_000)

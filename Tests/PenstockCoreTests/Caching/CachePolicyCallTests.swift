@@ -140,6 +140,72 @@ import Testing
         #expect(error?.kind == .unreachable(.offline))
     }
 
+    @Test("cacheThenNetwork shows what is stale where the app says how stale, and marks it", .covers("S2.10"))
+    func staleThenNetwork() async throws {
+        let rig = CacheRig(CachePolicy(.cacheThenNetwork, maxStale: .seconds(100)))
+        _ = try await rig.tea()
+        rig.serves(.tea(2))
+        rig.pass(159)
+        var given: [String] = []
+        for try await response in rig.client.responses(to: Tea()) {
+            given.append("\(response.summary)\(response.isStale ? " stale" : "")")
+        }
+        #expect(given == ["1 memory stale", "2 network"])
+        rig.pass(161)
+        #expect(try await rig.responses() == ["2 network"])
+    }
+
+    @Test("A server error after what was stored is a failure, as no answer is", .covers("S2.10"))
+    func cacheThenError() async throws {
+        let rig = CacheRig(.cacheThenNetwork)
+        _ = try await rig.tea()
+        rig.serves(.json("down", status: 503))
+        var given: [String] = []
+        let error = await failure {
+            for try await response in rig.client.responses(to: Tea()) { given.append(response.summary) }
+        }
+        #expect(given == ["1 memory"])
+        #expect(error?.kind == .httpStatus(503))
+    }
+
+    @Test("reload loads and stores, and fails when the load fails", .covers("S3.11"))
+    func reload() async throws {
+        let rig = CacheRig(.http) { _ in .tea(1, ["Cache-Control": "max-age=60", "ETag": "\"1\""]) }
+        _ = try await rig.tea()
+        rig.serves(.notModified)
+        let same = try await rig.tea(.reload)
+        #expect(same.value.id == 1)
+        #expect(same.source == .revalidated)
+        #expect(rig.lastSent["If-None-Match"] == "\"1\"")
+        rig.serves(.tea(2))
+        #expect(try await rig.tea(.reload).value.id == 2)
+        for (response, kind) in [(HTTPResponse.json("down", status: 503), APIError.Kind.httpStatus(503))] {
+            rig.serves(response)
+            #expect(await failure { try await rig.tea(.reload) }?.kind == kind)
+        }
+        rig.isOffline()
+        #expect(await failure { try await rig.tea(.reload) }?.kind == .unreachable(.offline))
+        rig.serves { _ throws(TransportError) in throw TransportError(.timeout(.firstByte), sendState: .maybeProcessed)
+        }
+        #expect(await failure { try await rig.tea(.reload) }?.kind == .timeout(.firstByte))
+        // What was stored is still there for the others.
+        #expect(try await rig.tea().value.id == 2)
+        #expect(try await rig.tea().source == .memory)
+    }
+
+    @Test("With maxStale of zero nothing stale is given", .covers("S2.11"))
+    func neverStale() async throws {
+        let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .zero))
+        _ = try await rig.tea()
+        rig.serves(.json("down", status: 503))
+        rig.pass(59)
+        #expect(try await rig.tea().isStale == false)
+        rig.pass(1)
+        #expect(await failure { try await rig.tea() }?.kind == .httpStatus(503))
+        rig.isOffline()
+        #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
+    }
+
     @Test("A plain call of cacheThenNetwork gives what was loaded", .covers("S2.10"))
     func plainCacheThenNetwork() async throws {
         let rig = CacheRig(.cacheThenNetwork)

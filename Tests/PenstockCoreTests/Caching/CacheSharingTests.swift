@@ -61,6 +61,34 @@ import Testing
         #expect(shared.events.grammarViolations.isEmpty)
     }
 
+    @Test("A reload waits for no answer to another call", .covers("S3.37"))
+    func reload() async throws {
+        let shared = Shared([
+            .respond(.tea(1, Self.fields)), .held(.respond(.notModified)), .respond(.tea(2, Self.fields)),
+        ])
+        _ = try await shared.client.send(Tea())
+        shared.clock.advance(by: .seconds(61))
+        let call = shared.client.start(Tea())
+        await shared.script.waitForExchanges(count: 2)
+        #expect(try await shared.client.send(Tea(), options: .cache(.reload)).id == 2)
+        shared.script.release()
+        #expect(try await call.value.id == 1)
+    }
+
+    @Test("What several calls share is stored with the tags of all", .covers("S3.37"), arguments: ["a", "b", "c"])
+    func tags(tag: String) async throws {
+        let shared = Shared([.held(.respond(.tea(1, Self.fields)))])
+        let first = shared.client.start(Tea(cacheTags: ["a"]))
+        await shared.script.waitForExchanges(count: 1)
+        let others = [["b"], ["a"], ["c", "a"]].map { shared.client.start(Tea(cacheTags: $0)) }
+        while shared.joined < 3 { await Task.yield() }
+        shared.script.release()
+        for call in [first] + others { _ = try await call.value }
+        #expect(await shared.store.statistics().entries == 1)
+        await shared.client.clearCache(.tag(tag))
+        #expect(await shared.store.statistics().entries == 0)
+    }
+
     @Test("However many wait for the same validation, the server is asked once", .covers("S3.37"))
     func validation() async throws {
         let shared = Shared([.respond(.tea(1, Self.fields)), .held(.respond(.notModified))])

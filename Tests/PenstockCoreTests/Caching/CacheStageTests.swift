@@ -135,6 +135,78 @@ import Testing
         #expect(rig.hits == 2)
     }
 
+    @Test(
+        "A 304 or HEAD that says it varies by what is added below the cache makes the stored response invalid",
+        .covers("H28"), arguments: [HTTPMethod.get, .head])
+    func varyBelowLater(method: HTTPMethod) async throws {
+        let token = Intercepting.setting("X-Token", "alice")
+        let rig = CacheRig { request in
+            var fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+            guard request.fields.contains("If-None-Match") || request.method == .head else { return .tea(1, fields) }
+            fields[HTTPFieldName("Vary")] = "X-Token"
+            return HTTPResponse(status: request.method == .head ? 200 : 304, fields: fields)
+        } configured: {
+            $0.attemptInterceptors = [token]
+        }
+        let url = try HTTPURL("https://a.example/x")
+        _ = try await rig.client.send(HTTPRequest(method: .get, url: url))
+        _ = try await rig.client.send(HTTPRequest(method: method, url: url), options: .cache(.networkElseCache))
+        #expect(rig.hits == 2)
+        let kept = try #require(await rig.store.entries(after: nil, limit: 2).first)
+        #expect(kept.response.isInvalidated)
+        #expect(!kept.response.fields.contains("Vary"))
+        // The same once more: it is asked about each time.
+        _ = try await rig.client.send(HTTPRequest(method: .get, url: url))
+        #expect(rig.hits == 3)
+    }
+
+    @Test("A user who signs in while another's call is in flight gets an answer of their own", .covers("H28"))
+    func usersInFlight() async throws {
+        let script = ScriptedTransport([
+            .held(.respond(.tea(1))), .respond(.tea(2)), .respond(.tea(3)),
+        ])
+        let user = Box("alice")
+        let store = MemoryCacheStore()
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.cache = .store(store)
+        configuration.options.cache = .http
+        configuration.identity = { user.value }
+        let client = APIClient(configuration, transport: script)
+        let alice = client.start(Tea())
+        await script.waitForExchanges(count: 1)
+        user.value = "bob"
+        // It would wait for ever if it shared the exchange that is held.
+        #expect(try await client.send(Tea()).id == 2)
+        script.release()
+        #expect(try await alice.value.id == 1)
+        #expect(try await client.response(for: Tea()).source == .memory)
+        #expect(try await client.send(Tea()).id == 2)
+        user.value = "alice"
+        #expect(try await client.send(Tea()).id == 1)
+        #expect(script.requests.count == 2)
+    }
+
+    @Test("What is stored in one environment is not found in another, also at the same host", .covers("S1.22"))
+    func environments() async throws {
+        let hosts = ServerEnvironment.standard.map { ($0, "https://one.example.com") }
+        let rig = CacheRig(configured: {
+            $0.services = ServiceRegistry([
+                Service(.main, Dictionary(uniqueKeysWithValues: hosts), envelope: .retcode)
+            ])
+            $0.environment = .test
+            $0.allowsEnvironmentSwitch = true
+        })
+        _ = try await rig.tea()
+        try rig.client.switchEnvironment(to: .production)
+        rig.serves(.tea(2))
+        #expect(await failure { try await rig.tea(.cacheOnly) }?.kind == .cacheMiss)
+        #expect(try await rig.tea().value.id == 2)
+        try rig.client.switchEnvironment(to: .test)
+        let kept = try await rig.tea()
+        #expect(kept.value.id == 1 && kept.source == .memory)
+        #expect(Set(rig.rig.sent.map(\.url.absoluteString)).count == 1)
+    }
+
     @Test("One user's responses are never another's", .covers("S2.19", "S4.13", "H28"))
     func users() async throws {
         let rig = CacheRig()
@@ -147,7 +219,45 @@ import Testing
         #expect(rig.hits == 2)
     }
 
-    @Test("Parameters in another order are the same key; another base URL is another one", .covers("S2.19"))
+    /// A read whose parameters a test chooses.
+    private struct Search: Endpoint {
+        typealias Output = Product
+        var method = HTTPMethod.get
+        var parameters: ParameterObject
+        var placement = ParameterPlacement.query
+        var options: CallOptions? { .cache(CachePolicy(.http, isRead: true)) }
+        var route: Route { Route(method, "/search") }
+    }
+
+    @Test("Parameters in another order are the same key", .covers("S2.19"), arguments: [HTTPMethod.get, .post])
+    func permuted(method: HTTPMethod) async throws {
+        let rig = CacheRig()
+        func source(_ parameters: ParameterObject) async throws -> ResponseSource {
+            let placement = method == .get ? ParameterPlacement.query : .json
+            let search = Search(method: method, parameters: parameters, placement: placement)
+            return try await rig.client.response(for: search).source
+        }
+        #expect(try await source(["a": "1", "b": "2", "c": ["y": 1, "x": 2]]) == .network)
+        #expect(try await source(["c": ["x": 2, "y": 1], "b": "2", "a": "1"]) == .memory)
+        #expect(try await source(["a": "2", "b": "1", "c": ["x": 2, "y": 1]]) == .network)
+        // One value that looks like two parameters.
+        #expect(try await source(["a": "1", "b": "2"]) == .network)
+        #expect(try await source(["a": "1&b=2"]) == .network)
+    }
+
+    @Test("A read by GET and one by POST are apart", .covers("S2.19"))
+    func methods() async throws {
+        let rig = CacheRig()
+        func source(_ method: HTTPMethod) async throws -> ResponseSource {
+            try await rig.client.response(for: Search(method: method, parameters: ["a": "1"])).source
+        }
+        #expect(try await source(.get) == .network)
+        #expect(try await source(.post) == .network)
+        #expect(try await source(.get) == .memory)
+        #expect(try await source(.post) == .memory)
+    }
+
+    @Test("Escapes of one form are the same key; another base URL is another one", .covers("S2.19"))
     func keys() async throws {
         let rig = CacheRig()
         func get(_ query: String) async throws -> ResponseSource {

@@ -45,6 +45,19 @@ import Testing
         #expect(await store.statistics().entries == 0)
     }
 
+    @Test(
+        "A length that no content has is none", .covers("S3.37"),
+        arguments: ["-5", "-9223372036854775808", "9223372036854775807", "99999999999999999999", "+3", "x"])
+    func length(text: String) async throws {
+        let store = MemoryCacheStore()
+        var head = Self.head
+        head.fields[HTTPFieldName("Content-Length")] = text
+        let client = client([.stream(head, Self.pieces)], store)
+        #expect(try await client.stream(Tea()).collect() == Data("firstsecondthird".utf8))
+        let stored = try #require(await store.entries(after: nil, limit: 1).first)
+        #expect(stored.response.bodyLength == 16)
+    }
+
     @Test("A status that is no success is not stored", .covers("S2.13"))
     func refused() async throws {
         let store = MemoryCacheStore()

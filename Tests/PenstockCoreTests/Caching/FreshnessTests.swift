@@ -98,6 +98,11 @@ import Testing
         ([:], 0, 7, 7),
         (["Date": date(0)], 0, 7, 7),
         (["Date": date(-5)], 0, 7, 12),
+        // A date of whole seconds that a server renews once a second says nothing about less than two.
+        (["Date": date(-1)], 0, 7, 7),
+        (["Date": date(-2)], 0, 7, 9),
+        (["Date": date(-1)], 3, 7, 10),
+        (["Date": date(-1), "Age": "1"], 0, 7, 8),
         // A date ahead of the clock is no negative age.
         (["Date": date(500)], 0, 7, 7),
         (["Age": "30"], 0, 7, 37),
@@ -133,6 +138,17 @@ import Testing
     func `a response from the future is not believed`(offset: TimeInterval, decision: String) throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=1000"])
         #expect(try CacheFixtures.decide([:], [stored], after: offset) == decision)
+    }
+
+    @Test(arguments: [0.0, 0.25, 1.0, 1.75]) func `what was made a moment ago is fresh for a second where it says so`(
+        lag: TimeInterval
+    ) throws {
+        // It came so long after the second that its date names.
+        let fields: HTTPFields = ["Cache-Control": "max-age=1", "Date": Self.date(0)]
+        let stored = try CacheFixtures.stored(fields, at: lag)
+        #expect(try CacheFixtures.hit([:], stored, after: lag + 0.001)?.age == 0)
+        #expect(try CacheFixtures.decide([:], [stored], after: lag + 0.999) == "use fresh")
+        #expect(try CacheFixtures.decide([:], [stored], after: lag + 1) == "load expired")
     }
 
     // MARK: The app's lifetime

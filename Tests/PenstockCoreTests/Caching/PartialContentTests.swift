@@ -3,6 +3,43 @@ import PenstockCore
 import Testing
 
 @Suite struct PartialContentTests {
+    @Test(
+        "A part whose numbers no server has sent answers nothing",
+        arguments: [Int.max, Int.max - 5, -1, Int.min], [Int?.none, .max, -1, 0])
+    func forged(offset: Int, completeLength: Int?) throws {
+        var stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"1\""]))
+        stored.part = CachedPart(offset: offset, completeLength: completeLength)
+        for range in ["bytes=0-5", "bytes=9-", "bytes=-3", "bytes=0-999999999999999", nil] {
+            let fields: HTTPFields = range.map { ["Range": $0] } ?? [:]
+            let query = try CacheFixtures.query(.get, fields, [stored])
+            var validation: CacheValidation?
+            switch query.decide(now: CacheFixtures.start) {
+            case .use: Issue.record("\(range ?? "all") is answered")
+            case .revalidate(let asked): validation = asked
+            default: break
+            }
+            _ = query.fallback(for: .disconnected, now: CacheFixtures.start)
+            let more = CacheFixtures.arrival(
+                ["Content-Range": "bytes 10-19/20", "ETag": "\"1\""], status: 206)
+            _ = query.receive(more, for: validation)
+        }
+    }
+
+    @Test("A length below zero and a time that is none are no crash")
+    func impossible() throws {
+        var stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100"]))
+        stored.bodyLength = -1
+        let query = try CacheFixtures.query(.get, [:], [stored])
+        if case .use = query.decide(now: CacheFixtures.start) { Issue.record("it is answered") }
+        let strange = CachedResponse(
+            key: query.key, status: 200, fields: ["Cache-Control": "max-age=9"],
+            requestTime: Date(timeIntervalSince1970: .nan), responseTime: Date(timeIntervalSince1970: .nan),
+            bodyLength: 1)
+        _ = try CacheFixtures.query(.get, [:], [strange], policy: CachePolicy(.http, ttl: .seconds(9)))
+            .decide(now: CacheFixtures.start)
+        #expect(query.receive(CacheFixtures.arrival([:], length: -5)).insertion?.pieces == [.received(0..<0)])
+    }
+
     static func stored(
         _ range: String, length: Int, tag: String? = "\"a\"", control: String = "max-age=100"
     ) throws -> CachedResponse? {

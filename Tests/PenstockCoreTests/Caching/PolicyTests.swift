@@ -41,13 +41,21 @@ import Testing
         (.cacheOnly, fresh, 1, "deliver fresh"),
         (.cacheOnly, fresh, 101, "refuse cache-only"),
         (.cacheOnly, "max-age=100, stale-while-revalidate=9", 101, "deliver stale-while-revalidate"),
-        (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 149, "deliver disconnected"),
+        (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 149, "deliver max-stale"),
         (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 151, "refuse cache-only"),
         (CachePolicy(.cacheOnly, maxStale: .seconds(50)), "max-age=1, must-revalidate", 9, "refuse cache-only"),
         (CachePolicy(.cacheOnly, ttl: .zero), fresh, 1, "refuse cache-only"),
         (.cacheThenNetwork, nil, 1, "send uri-miss"),
         (.cacheThenNetwork, fresh, 1, "deliver fresh, ask policy!"),
         (.cacheThenNetwork, fresh, 101, "ask expired"),
+        (CachePolicy(.cacheThenNetwork, maxStale: .seconds(50)), fresh, 149, "deliver max-stale, ask policy!"),
+        (CachePolicy(.cacheThenNetwork, maxStale: .seconds(50)), fresh, 151, "ask expired"),
+        (CachePolicy(.cacheThenNetwork, maxStale: .seconds(50)), "max-age=1, must-revalidate", 9, "ask expired"),
+        (CachePolicy(.cacheThenNetwork, maxStale: .zero), fresh, 100, "ask expired"),
+        (.reload, nil, 1, "send uri-miss!"),
+        (.reload, fresh, 1, "ask policy!"),
+        (.reload, fresh, 101, "ask policy!"),
+        (CachePolicy(.reload, ttl: .zero), fresh, 1, "send policy!"),
         (.networkElseCache, nil, 1, "send uri-miss"),
         (.networkElseCache, fresh, 1, "ask policy"),
         (.networkElseCache, fresh, 101, "ask policy"),
@@ -79,17 +87,21 @@ import Testing
         mode: CachePolicy.Mode
     ) throws {
         let steps = try Self.plan(CachePolicy(mode), Self.fresh, method: .post)
-        let expected: [CachePolicy.Mode: String] = [.cacheOnly: "refuse cache-only", .networkOnly: "send policy!"]
+        let expected: [CachePolicy.Mode: String] = [
+            .cacheOnly: "refuse cache-only", .networkOnly: "send policy!", .reload: "send method!",
+        ]
         #expect(steps == expected[mode] ?? "send method")
     }
 
     @Test(arguments: CachePolicy.Mode.allCases) func `what may be stored is the mode's to say`(
         mode: CachePolicy.Mode
     ) throws {
-        let plan = try CacheFixtures.query(policy: CachePolicy(mode)).plan(now: CacheFixtures.start)
-        #expect(plan.mayStore == ![.cacheOnly, .networkOnly].contains(mode))
-        let refused = try CacheFixtures.query(.get, ["Cache-Control": "no-store"], policy: CachePolicy(mode))
-        #expect(!refused.plan(now: CacheFixtures.start).mayStore)
+        let arrival = CacheFixtures.arrival(["Cache-Control": "max-age=60"])
+        let isStoring = ![.cacheOnly, .networkOnly].contains(mode)
+        let refusal = try CacheFixtures.query(policy: CachePolicy(mode)).storageRefusal(of: arrival)
+        #expect(refusal == (isStoring ? nil : .policy))
+        let silent = try CacheFixtures.query(.get, ["Cache-Control": "no-store"], policy: CachePolicy(mode))
+        #expect(silent.storageRefusal(of: arrival) == (isStoring ? .requestNoStore : .policy))
     }
 
     // MARK: Failures
@@ -121,6 +133,16 @@ import Testing
         (bounded, "", "no-cache, stale-if-error=80", .disconnected, 1, true),
         (bounded, "", "max-age=10", .disconnected, 20, false),
         (bounded, "", "no-store", .disconnected, 1, false),
+        (CachePolicy(.networkElseCache, maxStale: .zero), "", "", .disconnected, 99, true),
+        (CachePolicy(.networkElseCache, maxStale: .zero), "", "", .disconnected, 100, false),
+        (CachePolicy(.networkElseCache, maxStale: .zero), "", "", status, 101, false),
+        (CachePolicy(.networkElseCache, maxStale: .zero), "stale-if-error=80", "", status, 101, false),
+        (CachePolicy(.networkElseCache, maxStale: .seconds(-9)), "stale-if-error=80", "", status, 101, false),
+        (CachePolicy(.networkElseCache, maxStale: .zero), "", "stale-if-error=80", status, 179, true),
+        // The clock stands so far before the time at which the response came that nobody knows how old it is.
+        (.networkElseCache, "", "", .disconnected, -61, false),
+        (bounded, "", "", status, -61, false),
+        (bounded, "", "", status, -59, true),
         (.http, "", "", .disconnected, 99 + week, true),
         (.http, "", "", .disconnected, 101 + week, false),
         (.http, "", "", status, 101, false),
@@ -151,6 +173,20 @@ import Testing
         stored.isInvalidated = true
         let query = try CacheFixtures.query(.get, [:], [stored], policy: .networkElseCache)
         #expect(query.fallback(for: .disconnected, now: CacheFixtures.start) == nil)
+    }
+
+    @Test func `a server error to whom nothing may step in for is the answer, and takes nothing's place`() throws {
+        let stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100"]))
+        let error = CacheFixtures.arrival(["Cache-Control": "max-age=60"], status: 503, at: 30)
+        for policy in [CachePolicy.reload, .cacheThenNetwork] {
+            let query = try CacheFixtures.query(.get, [:], [stored], policy: policy)
+            let reception = query.receive(error, mayFallBack: false)
+            guard case .response = reception.answer else {
+                Issue.record("\(reception.answer)")
+                continue
+            }
+            #expect(reception.insertion == nil && reception.refusal == .error)
+        }
     }
 
     @Test func `a server error is answered by what steps in, and is not stored`() throws {

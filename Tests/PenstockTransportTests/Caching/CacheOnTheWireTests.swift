@@ -97,6 +97,8 @@ extension CacheCase {
         defer { server.stop() }
         var configuration = APIClient.Configuration(services: [])
         configuration.cache = .store(store)
+        // One user, whatever the requests carry.
+        configuration.identity = { "one" }
         configuration.time = clock.timeSource
         configuration.options.cache = .http
         configuration.options.cleartext = .loopback

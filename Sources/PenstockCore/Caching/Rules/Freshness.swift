@@ -37,11 +37,18 @@ enum FreshnessLifetime {
 enum InitialAge {
     /// - Parameter date: the valid `Date` of the response.
     static func of(_ fields: HTTPFields, date: Date?, requestTime: Date, responseTime: Date) -> TimeInterval {
-        // Whole seconds, as Date has no more: half a second of age would be made of nothing. A date ahead of the
-        // clock, and a clock that was set back during the exchange, count as no age.
-        let apparent = date.map { max(0, responseTime.timeIntervalSince($0).rounded(.down)) } ?? 0
+        let apparent = date.map { apparentAge(since: $0, at: responseTime) } ?? 0
         let delay = max(0, responseTime.timeIntervalSince(requestTime))
         return max(apparent, TimeInterval(value(fields)) + delay)
+    }
+
+    /// A `Date` has whole seconds, and many servers make one a second and give it to all responses until the next one is
+    /// due. So what seems to be less than two seconds old may have been made this moment, and has no age; a cache on the
+    /// way would say how old it is by `Age`. A date ahead of the clock, and a clock that was set back during the exchange,
+    /// count as no age either.
+    private static func apparentAge(since date: Date, at responseTime: Date) -> TimeInterval {
+        let seconds = responseTime.timeIntervalSince(date).rounded(.down)
+        return seconds < 2 ? 0 : seconds
     }
 
     /// §5.1: the first member counts, and the field is ignored when that is no number.

@@ -23,11 +23,11 @@ enum PartialContent {
 extension CacheQuery {
     /// A stored part and the one that came as one response; `nil` unless both have the same strong entity tag, and touch.
     func joined(_ stored: CachedResponse, with arrival: CacheArrival) -> CacheInsertion? {
-        guard let part = stored.part, let new = PartialContent.bytes(of: arrival), new == ContentRange(arrival.fields),
+        guard let part = stored.part, let held = stored.held, let new = PartialContent.bytes(of: arrival),
+            new == ContentRange(arrival.fields),
             let tag = EntityTag.of(arrival.fields), stored.terms.tag?.matchesStrongly(tag) ?? false,
             part.completeLength == nil || new.completeLength == nil || part.completeLength == new.completeLength
         else { return nil }
-        let held = part.offset..<(part.offset + stored.bodyLength)
         guard held.lowerBound <= new.bytes.upperBound, new.bytes.lowerBound <= held.upperBound else { return nil }
         let union = min(held.lowerBound, new.bytes.lowerBound)..<max(held.upperBound, new.bytes.upperBound)
         return placed(

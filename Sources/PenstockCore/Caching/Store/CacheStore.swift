@@ -61,6 +61,14 @@ public protocol CacheStore: Sendable {
     /// Counts a use that this store has not seen itself. It does not wait.
     func touch(_ entries: [CacheEntryID])
 
+    /// The secret key by which digests of credentials are made for ``CacheKey/credentialDigest``: random, at least 16
+    /// bytes, made once and kept with what is stored and as well protected, so that a later process finds what this one
+    /// has stored. Asked for when the first request with credentials is made for nobody in particular.
+    ///
+    /// - Returns: `nil`, as by default, where the store keeps none: each client then has a key of its own, and finds
+    ///   nothing of this kind that another one has stored.
+    func digestKey() async -> Data?
+
     /// How much is stored.
     func statistics() async -> CacheStatistics
 
@@ -78,11 +86,21 @@ public protocol CacheStore: Sendable {
 
 /// A store that other processes may change too.
 public protocol SharedCacheStore: CacheStore {
-    /// Another number whenever somebody else's removal or change of a response was noticed. It does not wait.
+    /// Another number whenever it was noticed that somebody else has replaced, changed, invalidated or removed a response.
+    /// It does not wait.
     var foreignChanges: UInt64 { get }
+
+    /// The same for invalidations and removals alone: these may be about a response that this process has not handed over
+    /// yet, too. ``foreignChanges`` by default, for a store that cannot tell.
+    var foreignRemovals: UInt64 { get }
 
     /// Begins to look for such changes; it does not wait for the outcome.
     func lookForForeignChanges()
+}
+
+extension SharedCacheStore {
+    /// As often as anything changes.
+    public var foreignRemovals: UInt64 { foreignChanges }
 }
 
 /// Takes a body piece by piece. Letting go of it before ``finish()`` is to abandon it.
@@ -102,6 +120,9 @@ public protocol CacheBodyWriter: AnyObject, Sendable {
 }
 
 extension CacheStore {
+    /// A store that keeps no key for digests.
+    public func digestKey() async -> Data? { nil }
+
     /// A store without memory has nothing at hand.
     public func responsesAtHand(for key: CacheKey) -> [StoredResponse]? { nil }
 

@@ -12,7 +12,7 @@ extension LayeredCacheStore {
 
     @discardableResult
     public func invalidate(_ selections: [CacheSelection]) async -> Bool {
-        await change(selections) { state, selection in
+        await change(selections, .invalidation) { state, selection in
             state.unwritten.invalidate(selection)
         } below: {
             await below.invalidate($0)
@@ -21,7 +21,7 @@ extension LayeredCacheStore {
 
     @discardableResult
     public func remove(_ selections: [CacheSelection]) async -> Bool {
-        await change(selections) { state, selection in
+        await change(selections, .removal) { state, selection in
             state.unwritten.remove(selection)
         } below: {
             await below.remove($0)
@@ -75,21 +75,28 @@ extension LayeredCacheStore {
         return output
     }
 
-    /// Changes the selected responses in memory at once, and below in their turn.
+    /// Changes the selected responses at one moment for all readers: in memory and in the queue at once, and what is read
+    /// from below as if that had been changed too, until it has, in its turn.
     private func change(
-        _ selections: [CacheSelection], _ note: (inout State, CacheSelection) -> Void,
-        below body: ([CacheSelection]) async -> Bool
+        _ selections: [CacheSelection], _ effect: PendingChanges.Effect,
+        _ note: (inout State, CacheSelection) -> Void, below body: ([CacheSelection]) async -> Bool
     ) async -> Bool {
-        state.withLock { state in
+        let number = state.withLock { state in
             state.gate.begin(nil)
+            defer { state.lastChange += 1 }
             for selection in selections {
                 let selection = state.written(selection)
                 for key in state.table.keys(for: selection) { state.table.forget(key, selectedBy: selection) }
                 note(&state, selection)
             }
+            state.pending.begin(state.lastChange, selections.map(state.written), effect)
+            return state.lastChange
         }
         let isDone = await lane.run { await body(state.withLock { state in selections.map(state.written) }) }
-        state.withLock { $0.gate.end(nil) }
+        state.withLock { state in
+            state.pending.end(number)
+            state.gate.end(nil)
+        }
         return isDone
     }
 }

@@ -98,7 +98,7 @@ extension LayeredCacheStore {
 extension LayeredCacheStore.State {
     /// `nil` when the other responses of the key are not at hand.
     fileprivate mutating func putAtHand(_ response: CachedResponse, _ body: Data) -> StoredResponse? {
-        guard table.peek(response.key) != nil else { return nil }
+        guard atHand(response.key) != nil else { return nil }
         return put(StoredResponse(response, entry: nextEntry(), body: body), original: nil)
     }
 
@@ -114,7 +114,7 @@ extension LayeredCacheStore.State {
 
     fileprivate mutating func update(_ entry: CacheEntryID, to response: CachedResponse) -> StoredResponse? {
         guard
-            let old = table.peek(response.key)?.responses.first(where: { known in
+            let old = atHand(response.key)?.first(where: { known in
                 known.response.variant == response.variant && known.entry == (written(entry) ?? entry)
             }), let body = old.body
         else { return nil }

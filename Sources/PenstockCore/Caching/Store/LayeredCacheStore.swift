@@ -5,7 +5,7 @@ import Foundation
 /// What is stored is at hand at once, and handed to the store below a moment later, together with what came meanwhile:
 /// at most ``writeDelay`` later, and at the latest by ``flush()``. A process that is killed before loses it. Removals and
 /// invalidations wait for the store below. What that could not write is kept in memory alone. Removals and changes by
-/// other processes are noticed within ``coherence`` of their commit.
+/// other processes are noticed within ``coherence`` of their commit, and cost each key one look-up below.
 public final class LayeredCacheStore: CacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
@@ -14,9 +14,13 @@ public final class LayeredCacheStore: CacheStore {
         var uses: [CacheEntryID] = []
         var round: UInt64 = 1
         var seenChanges: UInt64
+        var seenRemovals: UInt64
         var nextLook: Duration = .zero
         var lastVersion: UInt64 = 0
+        var lastChange: UInt64 = 0
         var unwritten = UnwrittenChanges()
+        /// What the store below is being told of, and readers see already.
+        var pending = PendingChanges()
         /// By the rows that responses had in memory alone.
         var writtenEntries: [Int64: CacheEntryID] = [:]
         /// Writes what is unwritten, after a while.
@@ -52,7 +56,9 @@ public final class LayeredCacheStore: CacheStore {
         self.time = time
         shared = below as? any SharedCacheStore
         state = Locked(
-            State(table: MemoryCacheTable(limits: limits), seenChanges: shared?.foreignChanges ?? 0))
+            State(
+                table: MemoryCacheTable(limits: limits), seenChanges: shared?.foreignChanges ?? 0,
+                seenRemovals: shared?.foreignRemovals ?? 0))
     }
 
     public func responsesAtHand(for key: CacheKey) -> [StoredResponse]? {
@@ -65,10 +71,13 @@ public final class LayeredCacheStore: CacheStore {
         return nil
     }
 
+    /// What the store below has, with what it is about to get. Whoever wants what is at hand first asks for that first.
     public func responses(for key: CacheKey) async -> [StoredResponse] {
-        if let atHand = responsesAtHand(for: key) { return atHand }
-        let (ticket, unwritten) = state.withLock { ($0.gate.ticket(for: key), $0.unwritten[key]) }
-        let found = UnwrittenChanges.overlay(await below.responses(for: key), with: unwritten)
+        let (ticket, unwritten, pending) = state.withLock {
+            ($0.gate.ticket(for: key), $0.unwritten[key], $0.pending)
+        }
+        let known = pending.applied(to: await below.responses(for: key))
+        let found = UnwrittenChanges.overlay(state.withLock { $0.withBodies(known, of: key) }, with: unwritten)
         guard let times = limits.validTimes(at: time.date()) else {
             if let ticket { state.withLock { $0.fill(key, with: found, ticket) } }
             return found
@@ -77,6 +86,9 @@ public final class LayeredCacheStore: CacheStore {
         if let ticket { state.withLock { $0.fill(key, with: valid, ticket) } }
         return valid
     }
+
+    /// That of the store below.
+    public func digestKey() async -> Data? { await below.digestKey() }
 
     public func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
         guard let body = state.withLock({ $0.table.peek($0.written(entry) ?? entry)?.body }) else {
@@ -98,18 +110,23 @@ public final class LayeredCacheStore: CacheStore {
         return body
     }
 
-    /// Asks the store below to look, and forgets everything when it has found something.
+    /// Asks the store below to look. What it has found costs each key one look-up below; what was not written yet is lost
+    /// only where others have removed something.
     private func noticeForeignChanges() {
         guard let shared else { return }
         let now = time.now()
-        let changes = shared.foreignChanges
+        let (changes, removals) = (shared.foreignChanges, shared.foreignRemovals)
         let mustLook = state.withLock { state in
-            if changes != state.seenChanges {
-                state.seenChanges = changes
+            if changes != state.seenChanges || removals != state.seenRemovals {
                 state.gate.begin(nil)
-                state.table.removeAll()
-                // It may have been among what they removed.
-                state.unwritten.removeAll()
+                if removals == state.seenRemovals {
+                    state.table.distrust()
+                } else {
+                    state.table.removeAll()
+                    // It may have been among what they removed.
+                    state.unwritten.removeAll()
+                }
+                (state.seenChanges, state.seenRemovals) = (changes, removals)
                 state.gate.end(nil)
             }
             guard now >= state.nextLook else { return false }
@@ -123,7 +140,7 @@ public final class LayeredCacheStore: CacheStore {
 extension LayeredCacheStore.State {
     /// What is at hand for a key, and the uses that it is time to tell the store below.
     fileprivate mutating func use(_ key: CacheKey) -> (found: [StoredResponse]?, uses: [CacheEntryID]) {
-        guard let group = table.use(key) else { return (nil, []) }
+        guard let group = table.use(key), table.trusts(group) else { return (nil, []) }
         guard group.round != round, table.noteUse(of: key, in: round) else { return (group.responses, []) }
         uses += group.responses.map(\.entry)
         return (group.responses, uses.count < 256 ? [] : takeUses())
@@ -139,11 +156,27 @@ extension LayeredCacheStore.State {
         if gate.isValid(ticket), table.fits(found) { table.set(key, to: found) }
     }
 
+    /// What was found below, with the bodies that are in memory: an entry never gets another one.
+    fileprivate func withBodies(_ found: [StoredResponse], of key: CacheKey) -> [StoredResponse] {
+        guard let known = table.peek(key)?.responses else { return found }
+        return found.map { stored in
+            guard stored.body == nil, let body = known.first(where: { $0.entry == stored.entry })?.body else {
+                return stored
+            }
+            return StoredResponse(stored.response, entry: stored.entry, body: body)
+        }
+    }
+
+    /// All responses of a key, where they are at hand.
+    func atHand(_ key: CacheKey) -> [StoredResponse]? {
+        table.peek(key).flatMap { table.trusts($0) ? $0.responses : nil }
+    }
+
     /// Keeps a body that was read from below beside the metadata it belongs to.
     fileprivate mutating func keep(_ body: Data, of stored: StoredResponse, _ ticket: FillGate.Ticket) {
         let key = stored.response.key
-        guard gate.isValid(ticket), let group = table.peek(key) else { return }
-        let filled = group.responses.map { known in
+        guard gate.isValid(ticket), let responses = atHand(key) else { return }
+        let filled = responses.map { known in
             known.entry == stored.entry ? StoredResponse(known.response, entry: known.entry, body: body) : known
         }
         if table.fits(filled) { table.set(key, to: filled) }

@@ -17,6 +17,7 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
 
     private let limits: CacheLimits
     private let time: TimeSource
+    private let key = CredentialDigests.newKey()
     private let state: Locked<State>
 
     /// - Parameters:
@@ -107,6 +108,9 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
             }
         }
     }
+
+    /// As old as the store.
+    public func digestKey() async -> Data? { key }
 
     public func statistics() async -> CacheStatistics {
         state.withLock(\.table.statistics)

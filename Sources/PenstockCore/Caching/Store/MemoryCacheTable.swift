@@ -8,6 +8,8 @@ struct MemoryCacheTable: Sendable {
         var responses: [StoredResponse]
         /// The last round in which a use was noted: see ``MemoryCacheTable/noteUse(of:in:)``.
         var round: UInt64 = 0
+        /// See ``MemoryCacheTable/distrust()``.
+        fileprivate var generation: UInt64 = 0
     }
 
     private let limits: CacheLimits
@@ -15,6 +17,7 @@ struct MemoryCacheTable: Sendable {
     private var places: [Substring: Set<CacheKey>] = [:]
     private var tags: [String: Set<CacheKey>] = [:]
     private var rows: [Int64: CacheKey] = [:]
+    private var generation: UInt64 = 0
 
     init(limits: CacheLimits) {
         self.limits = limits
@@ -30,6 +33,12 @@ struct MemoryCacheTable: Sendable {
     func peek(_ key: CacheKey) -> Group? {
         groups.peek(key)
     }
+
+    /// Leaves everything in place but doubts it: what is here may no longer be what a store below has.
+    mutating func distrust() { generation &+= 1 }
+
+    /// Whether a group was set since that was last doubted.
+    func trusts(_ group: Group) -> Bool { group.generation == generation }
 
     /// - Returns: whether it is the first use of the key in this round.
     mutating func noteUse(of key: CacheKey, in round: UInt64) -> Bool {
@@ -68,10 +77,11 @@ struct MemoryCacheTable: Sendable {
         let cost = Self.cost(of: stored)
         guard cost <= limits.bytes else { return false }
         var row = stored.entry.row
+        let generation = generation
         let isDone = groups.replace(key) { group in
             guard group.responses.count == 1, Self.isLike(group.responses[0], stored) else { return nil }
             row = group.responses[0].entry.row
-            group = Group(responses: [stored])
+            group = Group(responses: [stored], generation: generation)
             return cost
         }
         if row != stored.entry.row {
@@ -95,7 +105,8 @@ struct MemoryCacheTable: Sendable {
         while responses.lazy.map(Self.cost).reduce(0, +) > limits.bytes { responses.removeFirst() }
         guard !responses.isEmpty else { return }
         for stored in responses { rows[stored.entry.row] = key }
-        groups.set(key, to: Group(responses: Array(responses)), cost: responses.lazy.map(Self.cost).reduce(0, +))
+        let group = Group(responses: Array(responses), generation: generation)
+        groups.set(key, to: group, cost: responses.lazy.map(Self.cost).reduce(0, +))
         places[key.place, default: []].insert(key)
         for tag in Set(responses.lazy.flatMap(\.response.tags)) { tags[tag, default: []].insert(key) }
         makeRoom()

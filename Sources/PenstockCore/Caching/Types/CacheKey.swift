@@ -3,7 +3,8 @@ import Foundation
 /// What a stored response is found by (RFC 9111 §2): method, URL and whose it is.
 ///
 /// The variants of one URL, told apart by `Vary`, share a key. Nothing of one environment or identity can be found by
-/// another, since both are part of it.
+/// another, since both are part of it. While a client has no identity, the credentials that a request carries stand in
+/// for it: see ``credentialDigest``.
 public struct CacheKey: Hashable, Sendable {
     private let parts: Parts
     /// Of those parts in which keys differ most; the others seldom tell two keys apart. Of this process alone.
@@ -14,28 +15,38 @@ public struct CacheKey: Hashable, Sendable {
     /// - Parameters:
     ///   - method: GET and HEAD become the same key.
     ///   - contentDigest: `nil` for what has no content.
+    ///   - credentialDigest: `nil` for a request without credentials, and wherever the partition names an identity.
     public init(
-        method: HTTPMethod = .get, url: HTTPURL, partition: ConnectionPartition, contentDigest: String? = nil
+        method: HTTPMethod = .get, url: HTTPURL, partition: ConnectionPartition, contentDigest: String? = nil,
+        credentialDigest: String? = nil
     ) {
         self.init(
             storedMethod: method == .head ? .get : method, url: PercentEncoding.normalised(url.absoluteString),
-            partition: partition, contentDigest: contentDigest)
+            partition: partition, contentDigest: contentDigest, credentialDigest: credentialDigest)
     }
 
     /// The key of a request.
     ///
-    /// - Parameter policy: tells whether a method other than GET and HEAD only reads; its content then belongs to the key.
-    /// - Returns: `nil` for such a read whose content is a file or a stream, as that is not read beforehand.
-    public init?(_ request: HTTPRequest, partition: ConnectionPartition, policy: CachePolicy) {
+    /// - Parameters:
+    ///   - policy: tells whether a method other than GET and HEAD only reads; its content then belongs to the key. The
+    ///     content of a GET, where it has any, always does.
+    ///   - credentialDigest: `nil` for a request without credentials, and wherever the partition names an identity.
+    /// - Returns: `nil` for a read whose content is a file or a stream, as that is not read beforehand.
+    public init?(
+        _ request: HTTPRequest, partition: ConnectionPartition, policy: CachePolicy, credentialDigest: String? = nil
+    ) {
+        let isPlainRead = request.method == .get || request.method == .head
         var digest: String?
-        if policy.isRead, request.method != .get, request.method != .head {
+        if isPlainRead ? !request.body.isNone : policy.isRead {
             switch request.body.source {
             case .none: digest = Self.digest(of: Data(), type: request.fields[.contentType])
             case .bytes(let data): digest = Self.digest(of: data, type: request.fields[.contentType])
             case .file, .stream: return nil
             }
         }
-        self.init(method: request.method, url: request.url, partition: partition, contentDigest: digest)
+        self.init(
+            method: request.method, url: request.url, partition: partition, contentDigest: digest,
+            credentialDigest: credentialDigest)
     }
 
     /// The same bytes mean something else in another type.
@@ -44,12 +55,16 @@ public struct CacheKey: Hashable, Sendable {
     }
 
     /// A key that was stored, part by part as it was read.
-    public init(storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?) {
-        parts = Parts(storedMethod, url, partition, contentDigest)
+    public init(
+        storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?,
+        credentialDigest: String?
+    ) {
+        parts = Parts(storedMethod, url, partition, contentDigest, credentialDigest)
         var hasher = Hasher()
         hasher.combine(url)
         hasher.combine(partition.identity)
         if let contentDigest { hasher.combine(contentDigest) }
+        if let credentialDigest { hasher.combine(credentialDigest) }
         mark = hasher.finalize()
     }
 
@@ -59,8 +74,12 @@ public struct CacheKey: Hashable, Sendable {
     public var url: String { parts.url }
     /// The environment and the identity the response belongs to.
     public var partition: ConnectionPartition { parts.partition }
-    /// A digest of the request's content, for a read that is no GET: equal content has equal digests. `nil` otherwise.
+    /// A digest of the request's content, where a read has any: equal content has equal digests. `nil` otherwise.
     public var contentDigest: String? { parts.contentDigest }
+    /// A keyed digest of the credentials that the request carried, for a client that has no identity
+    /// (`APIClient.Configuration.identity`): what was answered to one token is not found with another one, nor without
+    /// any. `nil` for a request without credentials, and wherever the partition names an identity.
+    public var credentialDigest: String? { parts.credentialDigest }
 
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.mark == right.mark && (left.parts === right.parts || left.parts.isEqual(to: right.parts))
@@ -76,17 +95,22 @@ public struct CacheKey: Hashable, Sendable {
         let url: String
         let partition: ConnectionPartition
         let contentDigest: String?
+        let credentialDigest: String?
 
-        init(_ method: HTTPMethod, _ url: String, _ partition: ConnectionPartition, _ contentDigest: String?) {
+        init(
+            _ method: HTTPMethod, _ url: String, _ partition: ConnectionPartition, _ contentDigest: String?,
+            _ credentialDigest: String?
+        ) {
             self.method = method
             self.url = url
             self.partition = partition
             self.contentDigest = contentDigest
+            self.credentialDigest = credentialDigest
         }
 
         func isEqual(to other: Parts) -> Bool {
             url == other.url && method == other.method && partition == other.partition
-                && contentDigest == other.contentDigest
+                && contentDigest == other.contentDigest && credentialDigest == other.credentialDigest
         }
     }
 }

@@ -15,8 +15,6 @@ public struct CachePlan: Sendable {
     public let steps: [Step]
     /// Why the first step is what it is.
     public let reason: CacheReason
-    /// Whether a response may be stored, if HTTP's rules and the app's allow it.
-    public let mayStore: Bool
 }
 
 /// A request to send, and what is known about it.

@@ -1,22 +1,44 @@
 /// How an app wants its calls to use the cache, on top of what HTTP says.
 ///
-/// | mode | reads | sends | stores |
-/// |---|---|---|---|
-/// | ``Mode/http`` | what is fresh | when nothing fresh is stored | yes |
-/// | ``Mode/cacheOnly`` | what is fresh, or stale within ``maxStale`` | never | – |
-/// | ``Mode/cacheThenNetwork`` | what is fresh, first | always, after it | yes |
-/// | ``Mode/networkElseCache`` | what is stored, when the load fails | always | yes |
-/// | ``Mode/networkOnly`` | never | always | never |
+/// | mode | answers from the cache | sends | stores | when the load fails |
+/// |---|---|---|---|---|
+/// | ``Mode/http`` | with what is fresh | when nothing fresh is stored | yes | what is stale within ``maxStale`` |
+/// | ``Mode/cacheOnly`` | with what is fresh, or stale within a ``maxStale`` that is set | never | – | – |
+/// | ``Mode/cacheThenNetwork`` | the same, and then with what was loaded | always | yes | throws, where something was given first |
+/// | ``Mode/networkElseCache`` | only when the load fails | always | yes | what is fresh, or stale within ``maxStale`` |
+/// | ``Mode/reload`` | never | always | yes | throws |
+/// | ``Mode/networkOnly`` | never | always | never | throws |
 ///
-/// The default is ``networkElseCache``: always the newest, and what is stored while the server cannot be reached.
+/// The default is ``networkElseCache``: always the newest, and what is stored while the server cannot be reached. **A call
+/// of this policy succeeds with a stored response, at most seven days after its freshness, when the server cannot be
+/// reached, does not answer in time, or answers 500, 502, 503 or 504.** ``APIResponse/isStale`` and
+/// ``APIResponse/source`` tell; `send` gives the value alone and cannot. Where a failure must be seen as one, as by a
+/// monitor or by "pull to refresh", take ``reload``.
 ///
 /// ```swift
 /// CachePolicy(.http, ttl: .seconds(300))                      // five minutes, whatever the server says
 /// CachePolicy(.networkElseCache, maxStale: .seconds(86_400))  // a day old at most when offline
+/// CachePolicy(.networkElseCache, maxStale: .zero)             // nothing stale, ever
+/// CachePolicy.reload                                          // loads, stores, and fails when it fails
 /// ```
 public struct CachePolicy: Hashable, Sendable {
+    /// When a call reads what is stored, and when it sends; see the table of ``CachePolicy``.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        case http, cacheOnly, cacheThenNetwork, networkElseCache, networkOnly
+        /// HTTP's own rules (RFC 9111): what is fresh is the answer, what is stale is asked about.
+        case http
+        /// Never sends. What is not stored, or too old, is ``APIError/Kind/cacheMiss``.
+        case cacheOnly
+        /// Gives what is stored, then loads and gives that as well; see ``APIClient/responses(to:options:)``.
+        case cacheThenNetwork
+        /// Loads, and reads what is stored when the load fails.
+        case networkElseCache
+        /// Loads and stores, and fails when the load fails: what "pull to refresh" means. What is stored is neither
+        /// given nor lost: the server is asked whether it is still the current one (a 304 costs no body), a failure
+        /// leaves it as it is for calls of other policies, and the answer takes its place. The call never waits for
+        /// the answer to another call that asked before it.
+        case reload
+        /// Neither reads nor stores.
+        case networkOnly
     }
 
     public var mode: Mode
@@ -26,8 +48,12 @@ public struct CachePolicy: Hashable, Sendable {
     public var ttl: Duration?
     /// How long after its freshness a response is still taken when a load fails. It extends what the server's and the
     /// request's `stale-if-error` allow, and never overrules the server's `no-cache` or `must-revalidate`, unless
-    /// ``ttl`` does. `nil`, the default, means ``defaultMaxStale`` where no answer came at all, and for
-    /// ``Mode/networkElseCache`` also where the answer was a server error.
+    /// ``ttl`` does. What is given so is marked (``APIResponse/isStale``).
+    ///
+    /// `nil`, the default, means ``defaultMaxStale`` where no answer came at all, and for ``Mode/networkElseCache`` also
+    /// where the answer was a server error (500, 502, 503, 504). ``Mode/cacheOnly`` and ``Mode/cacheThenNetwork`` give
+    /// without a failure what is stale, and only where this is set. Zero and less switch it off: a failure is never
+    /// answered by what is stale, whatever the server allows; only a `stale-if-error` of the request itself still counts.
     public var maxStale: Duration?
     /// Declares that a request of another method than GET and HEAD only reads: its responses are stored as a GET's are
     /// and found again by the same method, URL and content. `false` by default.
@@ -43,10 +69,17 @@ public struct CachePolicy: Hashable, Sendable {
     /// Seven days.
     public static let defaultMaxStale = Duration.seconds(604_800)
 
+    /// ``Mode/http``, by the server's lifetimes.
     public static let http = CachePolicy(.http)
+    /// ``Mode/cacheOnly``, of what is fresh.
     public static let cacheOnly = CachePolicy(.cacheOnly)
+    /// ``Mode/cacheThenNetwork``, of what is fresh.
     public static let cacheThenNetwork = CachePolicy(.cacheThenNetwork)
+    /// ``Mode/networkElseCache``: the default.
     public static let networkElseCache = CachePolicy(.networkElseCache)
+    /// ``Mode/reload``: loads, stores, and fails when the load fails.
+    public static let reload = CachePolicy(.reload)
+    /// ``Mode/networkOnly``: neither reads nor stores.
     public static let networkOnly = CachePolicy(.networkOnly)
 
     /// Whether anything may be read or stored.

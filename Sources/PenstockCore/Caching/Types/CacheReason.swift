@@ -4,7 +4,7 @@ public enum CacheReason: String, Hashable, Sendable, CaseIterable {
 
     /// Fresh by the server's rules or the app's (RFC 9111 §4.2).
     case fresh
-    /// Stale, by no more than the request's `max-stale` allows (RFC 9111 §5.2.1.2).
+    /// Stale, by no more than the request's `max-stale` (RFC 9111 §5.2.1.2) or ``CachePolicy/maxStale`` allows.
     case maxStale = "max-stale"
     /// Stale, and refreshed behind the answer (RFC 5861 §3).
     case staleWhileRevalidate = "stale-while-revalidate"

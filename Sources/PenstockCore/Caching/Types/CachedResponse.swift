@@ -129,6 +129,16 @@ extension CachedResponse: Equatable {
     }
 }
 
+extension CachedResponse {
+    /// Which bytes of the representation are held. `nil` for numbers that no response has and that only a store which has
+    /// been tampered with gives.
+    var held: Range<Int>? {
+        let offset = part?.offset ?? 0
+        let (end, isTooFar) = offset.addingReportingOverflow(bodyLength)
+        return offset >= 0 && bodyLength >= 0 && !isTooFar ? offset..<end : nil
+    }
+}
+
 /// Which bytes of a representation are stored (RFC 9111 §3.3).
 public struct CachedPart: Hashable, Sendable {
     /// Offset of the first stored byte.

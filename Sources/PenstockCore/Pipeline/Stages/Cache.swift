@@ -5,6 +5,8 @@ struct Cache: Stage {
     static let name = StageName.cache
 
     let access: CacheAccess
+    /// What the stage `Cookies` will add to a request, as cookies are credentials.
+    let cookies: (any CookieStore)?
     let lane = CacheLane()
 
     /// What there is to do next.
@@ -12,6 +14,8 @@ struct Cache: Stage {
         case pass
         case answer(Exchange)
         case send(CacheHop, Boxed<CacheExchange>)
+        /// The request has credentials, and the store has not given the key of their digests yet.
+        case unlock(Boxed<Waiting>)
         /// Nothing is decided before the store has been asked.
         case find(CacheHop)
         /// The answer needs a body that is not at hand.
@@ -20,9 +24,16 @@ struct Cache: Stage {
         var readsStore: Bool {
             switch self {
             case .pass, .answer, .send: false
-            case .find, .read: true
+            case .unlock, .find, .read: true
             }
         }
+    }
+
+    /// What is needed to begin once the key of the digests is there.
+    private struct Waiting: Sendable {
+        let request: HTTPRequest
+        let call: CallContext
+        let next: Next
     }
 
     /// Only what waits is asynchronous, and what waits for the store is a function of its own: a call that waits for the
@@ -48,6 +59,7 @@ struct Cache: Stage {
     @inline(never)
     private func read(_ move: Move) async throws(APIError) -> Move {
         switch move {
+        case .unlock(let waiting): try await begin(waiting)
         case .find(let hop): try follow(try await hop.find())
         case .read(let reading): try goOn(reading, await reading.body())
         default: move
@@ -56,7 +68,21 @@ struct Cache: Stage {
 
     @inline(never)
     private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws(APIError) -> Move {
-        guard let hop = CacheHop(request, call, next, self) else { return .pass }
+        let owner = access.owner(of: request, in: call.partition, cookies)
+        if owner.isLocked { return .unlock(Boxed(Waiting(request: request, call: call, next: next))) }
+        return try begin(request, call, next, owner)
+    }
+
+    private func begin(_ waiting: Boxed<Waiting>) async throws(APIError) -> Move {
+        let (request, call) = (waiting.value.request, waiting.value.call)
+        try await access.unlockDigests(call)
+        return try begin(request, call, waiting.value.next, access.owner(of: request, in: call.partition, cookies))
+    }
+
+    private func begin(
+        _ request: HTTPRequest, _ call: CallContext, _ next: Next, _ owner: CacheOwner
+    ) throws(APIError) -> Move {
+        guard let hop = CacheHop(request, call, next, self, owner) else { return .pass }
         return hop.isFound ? try follow(hop) : .find(hop)
     }
 

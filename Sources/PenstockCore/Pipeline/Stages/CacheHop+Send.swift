@@ -13,7 +13,7 @@ extension CacheHop {
         } catch {
             return try await failed(error, sent)
         }
-        return try await receive(CacheAnswer(answer, to: sent, at: time))
+        return try await receive(CacheAnswer(answer, to: sent, at: time, ticket))
     }
 
     /// A part that is missing is of no use to who reads a stream.
@@ -43,7 +43,7 @@ extension CacheHop {
     func arrival(of answer: CacheAnswer) -> CacheArrival {
         let response = answer.exchange.response
         let isWhole = answer.exchange.content == nil
-        let length = isWhole ? response.body.count : Int(response.fields[.contentLength] ?? "") ?? 0
+        let length = isWhole ? response.body.count : ByteOffset.parse(response.fields[.contentLength] ?? "") ?? 0
         return CacheArrival(
             status: response.status, fields: response.fields, version: response.version, bodyLength: length,
             requestTime: answer.time, responseTime: call.time.date())
@@ -51,11 +51,11 @@ extension CacheHop {
 
     @inline(never)
     func receive(_ answer: CacheAnswer) async throws(APIError) -> Exchange {
-        let reception = query.receive(arrival(of: answer), for: answer.sent.value.validation)
-        let urls = reception.invalidations
-        if !urls.isEmpty {
-            let partition = call.partition
-            await access.change(for: call) { [access] in await access.invalidate(urls, in: partition) }
+        var answer = answer
+        let sent = answer.sent.value
+        let reception = query.receive(arrival(of: answer), for: sent.validation, mayFallBack: sent.mayFallBack)
+        if !reception.invalidations.isEmpty {
+            answer.ticket = await invalidate(reception.invalidations, by: answer.ticket)
         }
         switch reception.answer {
         case .response: return try await passed(answer, reception)
@@ -73,7 +73,7 @@ extension CacheHop {
 
     @inline(__always)
     private func passed(_ answer: CacheAnswer, _ reception: CacheReception) async throws(APIError) -> Exchange {
-        if !reception.updates.isEmpty { await apply(reception.updates) }
+        if !reception.updates.isEmpty { await apply(reception.updates, by: answer) }
         var exchange = answer.exchange
         let fill = try await fill(reception.insertion, answer)
         var record = CacheRecord(status: answer.status)
@@ -99,7 +99,7 @@ extension CacheHop {
         // The body first: an update may move it.
         guard let body = try await body(for: hit, at: place) else { return try await sendAgain(answer) }
         var exchange = exchange(for: hit, at: place, with: body, status: answer.status, from: source)
-        if answer.load?.claim() ?? true { await apply(reception.updates) }
+        if answer.load?.claimsUpdate() ?? true { await apply(reception.updates, by: answer) }
         exchange.timings = answer.exchange.timings
         exchange.connection = answer.exchange.connection
         return exchange
@@ -154,16 +154,19 @@ struct CacheAnswer: Sendable {
     let load: CacheLoad?
     /// Whether the request was this call's own.
     let leads: Bool
+    /// Says whether it may still be stored.
+    var ticket: CacheChanges.Ticket
 
     init(
-        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, in load: CacheLoad? = nil,
-        leads: Bool = true
+        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, _ ticket: CacheChanges.Ticket,
+        in load: CacheLoad? = nil, leads: Bool = true
     ) {
         self.exchange = exchange
         self.sent = sent
         self.time = time
         self.load = load
         self.leads = leads
+        self.ticket = load?.ticket ?? ticket
     }
 
     /// How the cache handled it.

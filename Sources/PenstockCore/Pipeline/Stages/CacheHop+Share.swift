@@ -24,7 +24,15 @@ final class CacheLoad: Sendable {
     let ticket: CacheChanges.Ticket
     /// When its request was made.
     let time: Date
-    private let isClaimed = Locked(false)
+    private let state = Locked(State())
+    /// Of the calls that got the same response, one stores it at a time.
+    private let storing = ChangeLane()
+
+    private struct State: Sendable {
+        var hasUpdated = false
+        /// What the response was stored with; `nil` before it was stored.
+        var tags: Set<String>?
+    }
 
     init(_ call: CallContext, _ ticket: CacheChanges.Ticket) {
         self.ticket = ticket
@@ -32,11 +40,25 @@ final class CacheLoad: Sendable {
         time = call.time.date()
     }
 
-    /// Whether the caller is the first to store what came.
-    func claim() -> Bool {
-        isClaimed.withLock { isClaimed in
-            defer { isClaimed = true }
-            return !isClaimed
+    /// Whether the caller is the first to note what came of a validation.
+    func claimsUpdate() -> Bool {
+        state.withLock { state in
+            defer { state.hasUpdated = true }
+            return !state.hasUpdated
+        }
+    }
+
+    /// Stores what came, once for all who got it, and once more for one whose tags it does not have yet.
+    ///
+    /// - Parameter put: is given the tags of all so far.
+    func store(_ tags: [String], _ put: ([String]) async -> Void) async {
+        await storing.run {
+            let all = state.withLock { state -> Set<String>? in
+                if let known = state.tags, known.isSuperset(of: tags) { return nil }
+                state.tags = (state.tags ?? []).union(tags)
+                return state.tags
+            }
+            if let all { await put(all.sorted()) }
         }
     }
 }
@@ -51,9 +73,9 @@ extension CacheHop {
     /// answer of its own.
     @inline(never)
     func isShareable(_ sent: Boxed<CacheExchange>) -> Bool {
-        guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended else {
-            return false
-        }
+        guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended,
+            query.policy.mode != .reload
+        else { return false }
         guard let validation = sent.value.validation else { return query.policy.mode == .http && query.bypass == nil }
         return validation.purpose == .validate
     }
@@ -71,7 +93,7 @@ extension CacheHop {
             try call.checkGoesOn()
             throw APIError(.cancelled, stage: .cache)
         case .success(let exchange):
-            let answer = CacheAnswer(exchange, to: sent, at: load.note.time, in: load.note, leads: leads)
+            let answer = CacheAnswer(exchange, to: sent, at: load.note.time, ticket, in: load.note, leads: leads)
             return leads || fits(answer, load.request) ? try await receive(answer) : nil
         case .failure(let error):
             return leads || isOurs(error) ? try await failed(error, sent) : nil
@@ -94,6 +116,7 @@ extension CacheHop {
 
     /// A response to another call is of use when it may be stored, and would be found for this one (RFC 9111 §4).
     private func fits(_ answer: CacheAnswer, _ request: HTTPRequest) -> Bool {
+        guard isOwned(answer.exchange) else { return false }
         let arrival = arrival(of: answer)
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
         let variant = CacheVariant(response: arrival.fields, request: request.fields)

@@ -2,11 +2,31 @@ import Foundation
 
 /// What a response leaves in the store: fields of a validation at once, a new body only once it has passed.
 extension CacheHop {
+    /// Whether the response belongs to whom the key says. While the client has no identity, a stage below may have added
+    /// credentials that nobody can know of when the next request is looked up.
+    func isOwned(_ answer: Exchange) -> Bool {
+        owner.isOwner(of: answer.sentRequest, asked: query.request)
+    }
+
+    /// What a write at these URLs makes out of date.
+    ///
+    /// - Parameter ticket: of the write.
+    /// - Returns: the ticket to store its own answer with.
+    func invalidate(_ urls: [HTTPURL], by ticket: CacheChanges.Ticket) async -> CacheChanges.Ticket {
+        let renewed = Locked(ticket)
+        await access.change(for: call) { [access, partition = call.partition] in
+            let ticket = await access.invalidate(urls, in: partition, by: ticket)
+            renewed.withLock { $0 = ticket }
+        }
+        return renewed.withLock { $0 }
+    }
+
     /// Notes that a validation brought new fields (RFC 9111 §4.3.4).
-    func apply(_ updates: [CacheUpdate]) async {
+    func apply(_ updates: [CacheUpdate], by answer: CacheAnswer) async {
+        guard isOwned(answer.exchange) else { return }
         await access.change(for: call) { [self] in
-            await access.fill(ticket) {
-                for update in updates { await apply(update) }
+            await access.fill(answer.ticket) {
+                for update in updates { await apply(isSelectable(update.updated, answer) ? update : update.invalidating) }
             }
         }
     }
@@ -24,8 +44,8 @@ extension CacheHop {
     @inline(__always)
     func fill(_ insertion: CacheInsertion?, _ answer: CacheAnswer) async throws(APIError) -> CacheFill? {
         let exchange = answer.exchange
-        let ticket = answer.load?.ticket ?? ticket
-        guard let insertion, mayStore(insertion, exchange, answer.sent) else { return nil }
+        let ticket = answer.ticket
+        guard let insertion, mayStore(insertion, answer) else { return nil }
         guard exchange.content == nil else {
             guard insertion.response.part == nil, insertion.received != nil else { return nil }
             return CacheFill(response: insertion.response, body: nil, ticket: ticket, load: nil)
@@ -34,13 +54,19 @@ extension CacheHop {
         return CacheFill(response: insertion.response, body: body, ticket: ticket, load: answer.load)
     }
 
-    private func mayStore(_ insertion: CacheInsertion, _ answer: Exchange, _ sent: Boxed<CacheExchange>) -> Bool {
+    private func mayStore(_ insertion: CacheInsertion, _ answer: CacheAnswer) -> Bool {
         // Nobody knows content that was thrown away.
-        if next.discards?(answer.response) ?? false { return false }
-        // A field that a stage below has set, a cookie for example, is not known when the next request is looked up.
-        return insertion.response.variant.selectors.allSatisfy { selector in
+        if next.discards?(answer.exchange.response) ?? false { return false }
+        return isOwned(answer.exchange) && isSelectable(insertion.response, answer)
+    }
+
+    /// Whether requests that it answers can be told from others. A field that a stage below has set, a cookie for example,
+    /// is not known when the next request is looked up.
+    private func isSelectable(_ response: CachedResponse, _ answer: CacheAnswer) -> Bool {
+        response.variant.selectors.allSatisfy { selector in
             let name = HTTPFieldName(selector.name)
-            return answer.request.fields.combined(name) == sent.value.request.fields.combined(name)
+            return answer.exchange.sentRequest.fields.combined(name)
+                == answer.sent.value.request.fields.combined(name)
         }
     }
 
@@ -59,6 +85,15 @@ extension CacheHop {
             }
         }
         return body.count == insertion.response.bodyLength ? body : nil
+    }
+}
+
+extension CacheUpdate {
+    /// Instead of new fields: the stored response must be asked about before it is used again.
+    fileprivate var invalidating: CacheUpdate {
+        var invalid = stored
+        invalid.isInvalidated = true
+        return CacheUpdate(stored: stored, updated: invalid)
     }
 }
 

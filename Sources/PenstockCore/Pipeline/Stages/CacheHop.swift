@@ -11,6 +11,8 @@ final class CacheHop: Sendable {
     /// Where ``stored`` came from.
     let source: ResponseSource
     let ticket: CacheChanges.Ticket
+    /// Whose the request is, as far as it can be seen above the stages that send it.
+    let owner: CacheOwner
 
     /// Whether the store has said what it has.
     let isFound: Bool
@@ -18,17 +20,20 @@ final class CacheHop: Sendable {
     private init(
         _ hop: CacheHop, _ query: CacheQuery, _ stored: [StoredResponse], _ source: ResponseSource
     ) {
-        (stage, call, next, ticket) = (hop.stage, hop.call, hop.next, hop.ticket)
+        (stage, call, next, ticket, owner) = (hop.stage, hop.call, hop.next, hop.ticket, hop.owner)
         (self.query, self.stored, self.source) = (query, stored, source)
         isFound = true
     }
 
     /// With what the store has at hand. `nil` when the request is none of the cache's business.
-    init?(_ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache) {
+    init?(_ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache, _ owner: CacheOwner) {
         let policy = call.settings.cache
         if policy.mode == .networkOnly, request.method.isSafe, !request.fields.contains(.cacheControl) { return nil }
-        guard let key = CacheKey(request, partition: call.partition, policy: policy) else { return nil }
-        (self.stage, self.call, self.next) = (stage, call, next)
+        guard
+            let key = CacheKey(
+                request, partition: call.partition, policy: policy, credentialDigest: owner.credentialDigest)
+        else { return nil }
+        (self.stage, self.call, self.next, self.owner) = (stage, call, next, owner)
         ticket = stage.access.ticket(for: key)
         let isRead = request.method == .get || request.method == .head || policy.isRead
         let atHand = isRead && !policy.isOff ? stage.access.store.responsesAtHand(for: key) : []

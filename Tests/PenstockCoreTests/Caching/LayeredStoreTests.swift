@@ -1,0 +1,240 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// A memory over another store, seen by readers while that is being changed.
+@Suite(.timeLimit(.minutes(5))) struct LayeredStoreTests {
+    private static let partition = ConnectionPartition(identity: "alice")
+
+    private static func url(_ path: String) throws -> HTTPURL { try HTTPURL("https://a.example\(path)") }
+
+    private static func key(_ path: String) throws -> CacheKey { CacheKey(url: try url(path), partition: partition) }
+
+    private static func response(_ path: String, _ mark: String = "1", tags: [String] = []) throws -> CachedResponse {
+        CachedResponse(
+            key: try key(path), status: 200, fields: ["X-Mark": mark], requestTime: .distantPast,
+            responseTime: .distantPast, bodyLength: 0, tags: tags)
+    }
+
+    /// What readers see of some responses, each in a word.
+    private static func seen(_ paths: [String], in store: LayeredCacheStore) async throws -> [String] {
+        var seen: [String] = []
+        for path in paths {
+            let found = await store.find(try key(path))
+            seen.append(found.first.map { $0.response.isInvalidated ? "invalid" : "fresh" } ?? "gone")
+        }
+        return seen
+    }
+
+    @Test(
+        "A reader during a change sees all of it: in memory, in the queue and below", .covers("S4.21", "S3.45"),
+        arguments: [true, false])
+    func betweenTimes(isInvalidation: Bool) async throws {
+        let below = GatedStore()
+        let layered = LayeredCacheStore(over: below, writeDelay: .seconds(3_600))
+        let paths = ["/below", "/memory", "/queue", "/tagged", "/other"]
+        for path in paths where path != "/queue" {
+            let tags = path == "/tagged" ? ["t"] : []
+            await below.put(try Self.response(path, tags: tags), body: Data("b".utf8))
+        }
+        _ = await layered.find(try Self.key("/memory"))
+        await layered.put(try Self.response("/queue"), body: Data("b".utf8))
+        #expect(try await Self.seen(["/queue"], in: layered) == ["fresh"])
+        #expect(await below.responses(for: try Self.key("/queue")).isEmpty)
+
+        let selections: [CacheSelection] = try ["/below", "/memory", "/queue"].map { .url(try Self.url($0)) }
+        below.holdsChanges()
+        let change = Task {
+            if isInvalidation {
+                await layered.invalidate(selections + [.tag("t", in: Self.partition)])
+            } else {
+                await layered.remove(selections + [.tag("t", in: Self.partition)])
+            }
+        }
+        await below.untilHeld()
+        // The store below has not been changed yet.
+        #expect(await below.responses(for: try Self.key("/below")).first?.response.isInvalidated == false)
+        let word = isInvalidation ? "invalid" : "gone"
+        let expected = [word, word, word, word, "fresh"]
+        #expect(try await Self.seen(paths, in: layered) == expected)
+        #expect(try await Self.seen(paths.reversed(), in: layered) == expected.reversed())
+        below.release()
+        #expect(await change.value)
+        #expect(try await Self.seen(paths, in: layered) == expected)
+        await layered.close()
+        #expect(try await Self.seen(paths, in: LayeredCacheStore(over: below)) == expected)
+    }
+
+    @Test("A read that began before a change and ends after it takes nothing old into memory", .covers("S4.21"))
+    func overtaken() async throws {
+        let below = GatedStore()
+        let layered = LayeredCacheStore(over: below)
+        await below.put(try Self.response("/a"), body: Data("b".utf8))
+        below.holdsReads()
+        let read = Task { await layered.find(try Self.key("/a")).first?.response.isInvalidated }
+        await below.untilHeld()
+        let selection = CacheSelection.url(try Self.url("/a"))
+        #expect(await layered.invalidate([selection]))
+        below.release()
+        _ = try await read.value
+        #expect(try await Self.seen(["/a"], in: layered) == ["invalid"])
+    }
+
+    @Test("What is stored while a change is under way is not changed by it", .covers("S4.21"))
+    func storedMeanwhile() async throws {
+        let below = GatedStore()
+        let layered = LayeredCacheStore(over: below)
+        await layered.put(try Self.response("/a"), body: Data("old".utf8))
+        await layered.flush()
+        below.holdsChanges()
+        let selection = CacheSelection.url(try Self.url("/a"))
+        let change = Task { await layered.invalidate([selection]) }
+        await below.untilHeld()
+        let put = Task { await layered.put(try Self.response("/a", "2"), body: Data("new".utf8)) }
+        below.release()
+        #expect(await change.value)
+        _ = try await put.value
+        let found = try #require(await layered.find(try Self.key("/a")).first)
+        #expect(!found.response.isInvalidated)
+        #expect(await layered.body(of: found) == Data("new".utf8))
+    }
+
+    // MARK: Other processes
+
+    @Test("What another process replaces takes nothing else away from this one", .covers("S3.45"))
+    func foreignReplacement() async throws {
+        let below = GatedStore()
+        let layered = LayeredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+        for path in ["/a", "/b"] {
+            await below.put(try Self.response(path), body: Data(path.utf8))
+            let found = try #require(await layered.find(try Self.key(path)).first)
+            #expect(await layered.body(of: found) == Data(path.utf8))
+        }
+        await layered.put(try Self.response("/queue"), body: Data("q".utf8))
+        let reads = below.bodyReads
+        await below.put(try Self.response("/a", "2"), body: Data("other".utf8))
+        below.noteForeign(isRemoval: false)
+        // The one that was replaced, the other one with the body that is in memory, and the one that waits to be written.
+        let replaced = try #require(await layered.find(try Self.key("/a")).first)
+        #expect(replaced.response.fields["X-Mark"] == "2")
+        let kept = try #require(await layered.find(try Self.key("/b")).first)
+        #expect(kept.body == Data("/b".utf8))
+        #expect(below.bodyReads == reads)
+        #expect(try await Self.seen(["/queue"], in: layered) == ["fresh"])
+        #expect(layered.responsesAtHand(for: try Self.key("/b")) != nil)
+        await layered.flush()
+        #expect(await below.responses(for: try Self.key("/queue")).count == 1)
+    }
+
+    @Test("What another process removes is not written by this one", .covers("S3.45"))
+    func foreignRemoval() async throws {
+        let below = GatedStore()
+        let layered = LayeredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+        await below.put(try Self.response("/a"), body: Data("a".utf8))
+        #expect(try await Self.seen(["/a"], in: layered) == ["fresh"])
+        await layered.put(try Self.response("/queue"), body: Data("q".utf8))
+        await below.remove([.identity("alice")])
+        below.noteForeign(isRemoval: true)
+        #expect(try await Self.seen(["/a", "/queue"], in: layered) == ["gone", "gone"])
+        await layered.flush()
+        #expect(await below.statistics().entries == 0)
+    }
+}
+
+/// A store in memory that hands bodies out apart, holds what a test wants held, and tells of changes by others.
+private final class GatedStore: SharedCacheStore {
+    private struct State {
+        var holdsChanges = false
+        var holdsReads = false
+        var bodyReads = 0
+        var foreign = (changes: UInt64(0), removals: UInt64(0))
+    }
+
+    private let memory = MemoryCacheStore()
+    private let state = Locked(State())
+    private let held = AsyncStream<Void>.makeStream()
+    private let released = AsyncStream<Void>.makeStream()
+
+    func holdsChanges() { state.withLock { $0.holdsChanges = true } }
+    func holdsReads() { state.withLock { $0.holdsReads = true } }
+
+    func untilHeld() async {
+        for await _ in held.stream { return }
+    }
+
+    func release() { released.continuation.yield() }
+
+    private func hold() async {
+        held.continuation.yield()
+        for await _ in released.stream { return }
+    }
+
+    var bodyReads: Int { state.withLock(\.bodyReads) }
+
+    func noteForeign(isRemoval: Bool) {
+        state.withLock { state in
+            state.foreign.changes += 1
+            if isRemoval { state.foreign.removals += 1 }
+        }
+    }
+
+    var foreignChanges: UInt64 { state.withLock { $0.foreign.changes } }
+    var foreignRemovals: UInt64 { state.withLock { $0.foreign.removals } }
+    func lookForForeignChanges() {}
+
+    func responses(for key: CacheKey) async -> [StoredResponse] {
+        let found = await memory.responses(for: key).map { StoredResponse($0.response, entry: $0.entry, body: nil) }
+        let holds = state.withLock { state in
+            defer { state.holdsReads = false }
+            return state.holdsReads
+        }
+        if holds { await hold() }
+        return found
+    }
+
+    func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
+        state.withLock { $0.bodyReads += 1 }
+        return await memory.bytes(of: entry, from: offset)
+    }
+
+    @discardableResult
+    func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
+        await memory.put(response, body: body)
+    }
+
+    func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? { nil }
+
+    func update(_ entry: CacheEntryID, to response: CachedResponse) async -> StoredResponse? {
+        await memory.update(entry, to: response)
+    }
+
+    func invalidate(_ selections: [CacheSelection]) async -> Bool {
+        await holdChange()
+        return await memory.invalidate(selections)
+    }
+
+    @discardableResult
+    func remove(_ selections: [CacheSelection]) async -> Bool {
+        await holdChange()
+        return await memory.remove(selections)
+    }
+
+    private func holdChange() async {
+        let holds = state.withLock { state in
+            defer { state.holdsChanges = false }
+            return state.holdsChanges
+        }
+        if holds { await hold() }
+    }
+
+    func touch(_ entries: [CacheEntryID]) { memory.touch(entries) }
+    func statistics() async -> CacheStatistics { await memory.statistics() }
+    func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
+        await memory.entries(after: entry, limit: limit)
+    }
+    func flush() async {}
+    func close() async {}
+}
