@@ -49,6 +49,12 @@ struct Transmit: Interceptor {
         }
     }
 
+    /// Without this look a body that has been read would go out empty, and its request would seem to succeed.
+    private func alreadySent(_ request: HTTPRequest) -> APIError {
+        let reason = "the request is sent again, but its body can be read only once"
+        return APIError(.blocked(reason: reason), stage: .transport, request: request)
+    }
+
     private func invalidField(_ name: String, _ reason: String) -> APIError {
         APIError(.invalidParameter(field: name, reason: reason), stage: .prepare)
     }
@@ -67,6 +73,7 @@ struct Transmit: Interceptor {
             request, timeouts: timeouts, limits: call.settings.limits, trust: call.settings.trust,
             proxy: call.settings.proxy, partition: call.partition, control: call.control)
         if call.settings.redirects.isFollowing { exchange.skipsContent = RedirectPolicy.leadsOn }
+        if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
         call.emit(.requestSent(request))
         return exchange
     }
@@ -91,6 +98,7 @@ struct Transmit: Interceptor {
     @inline(never)
     private func failed(_ error: TransportError, _ request: HTTPRequest, _ call: CallContext) -> APIError {
         call.record(attempt(request, status: error.partialResponse?.status, error.timings))
+        if error.sendState == .unsent { request.body.reading?.release() }
         return APIError(error, request: request)
     }
 
