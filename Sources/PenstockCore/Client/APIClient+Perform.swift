@@ -70,7 +70,8 @@ extension APIClient {
             options: resolved, control: control, time: configuration.time, sink: isSilent ? nil : configuration.events,
             streams: streams, isRefresh: isRefresh)
         return ActiveCall(
-            endpoint, context, at: shared.calls.add(context), own: options, resolved: resolved, runtime: runtime,
+            endpoint, context, at: shared.calls.add(context, of: lineage), own: options, resolved: resolved,
+            runtime: runtime,
             scope: scope.map { WeakScope($0, context) })
     }
 
