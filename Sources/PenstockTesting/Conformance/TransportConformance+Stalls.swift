@@ -55,9 +55,9 @@ extension TransportConformance {
         drips("A header that drips is ended by the first byte's time", "HTTP/1.1 200 OK\r\n", .firstByte) {
             "X-\($0): 1\r\n"
         },
-        drips("Interim responses that drip are ended by the first byte's time", "", .firstByte) { _ in
-            "HTTP/1.1 102 Processing\r\n\r\n"
-        },
+        drips(
+            "Interim responses that drip are ended by the first byte's time", requires: .interimLimit, "", .firstByte
+        ) { _ in "HTTP/1.1 102 Processing\r\n\r\n" },
         drips("Content that drips is ended by the total time", "HTTP/1.1 200 OK\r\n\r\n") { _ in "x" },
         drips("Trailers that drip are ended by the total time", "\(chunked)0\r\n") { "X-\($0): 1\r\n" },
         drips("Interim responses that drip are ended by the total time", "") { _ in "HTTP/1.1 102 Processing\r\n\r\n" },
@@ -105,10 +105,11 @@ extension TransportConformance {
     }
 
     private static func drips(
-        _ name: String, _ start: String, _ phase: TimeoutPhase = .total, _ next: @escaping @Sendable (Int) -> String
+        _ name: String, requires capabilities: TransportCapabilities = [], _ start: String,
+        _ phase: TimeoutPhase = .total, _ next: @escaping @Sendable (Int) -> String
     ) -> Rule {
         Rule(
-            name, needsWire: true,
+            name, requires: capabilities, needsWire: true,
             server: { _ in
                 .wire(start, .hold).followed {
                     // As slow as a client that waits for silence would put up with.
