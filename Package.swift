@@ -1,4 +1,5 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
+// The sources need Swift 6.3 for `weak let` (SE-0481), and 6.2.3 for `@nonexhaustive` (SE-0487). Built and tested with 6.3.1.
 import PackageDescription
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
@@ -56,8 +57,10 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Not for apps to ship. The fault server speaks TLS and HTTP/2 on Linux.
-        .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        // Not for apps to ship. The fault server speaks TLS and HTTP/2 on Linux. Without a name for `pkg-config`, which SwiftPM
+        // would ask for every package that depends on this one: only who builds PenstockTesting needs nghttp2, and is told by
+        // the shim when it is missing.
+        .systemLibrary(name: "CNGHTTP2"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(
             name: "PenstockTesting",

@@ -1,6 +1,16 @@
 #ifndef PENSTOCK_CCODINGS_SHIM_H
 #define PENSTOCK_CCODINGS_SHIM_H
 
+#if !__has_include(<brotli/decode.h>)
+#error "Brotli is not installed: apt-get install libbrotli-dev"
+#endif
+#if !__has_include(<zlib.h>)
+#error "zlib is not installed: apt-get install zlib1g-dev"
+#endif
+#if !__has_include(<zstd.h>)
+#error "Zstandard is not installed: apt-get install libzstd-dev"
+#endif
+
 #include <brotli/decode.h>
 #include <zlib.h>
 #include <zstd.h>

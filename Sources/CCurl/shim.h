@@ -1,6 +1,10 @@
 #ifndef PENSTOCK_CCURL_SHIM_H
 #define PENSTOCK_CCURL_SHIM_H
 
+#if !__has_include(<curl/curl.h>)
+#error "libcurl is not installed: apt-get install libcurl4-openssl-dev"
+#endif
+
 #include <curl/curl.h>
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */

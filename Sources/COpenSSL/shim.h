@@ -1,6 +1,10 @@
 #ifndef PENSTOCK_COPENSSL_SHIM_H
 #define PENSTOCK_COPENSSL_SHIM_H
 
+#if !__has_include(<openssl/ssl.h>)
+#error "OpenSSL is not installed: apt-get install libssl-dev"
+#endif
+
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>

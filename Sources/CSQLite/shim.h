@@ -1,6 +1,10 @@
 #ifndef PENSTOCK_CSQLITE_SHIM_H
 #define PENSTOCK_CSQLITE_SHIM_H
 
+#if !__has_include(<sqlite3.h>)
+#error "SQLite is not installed: apt-get install libsqlite3-dev"
+#endif
+
 #include <sqlite3.h>
 #include <stdint.h>
 

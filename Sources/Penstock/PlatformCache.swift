@@ -7,7 +7,20 @@ import PenstockSQLite
 public enum PlatformCache {
     /// That of this process, opened at its first use: `penstock/<process>/http.sqlite` in `XDG_CACHE_HOME`, or in
     /// `~/.cache` where that is not set; on Apple's systems in `Library/Caches`.
-    public static let shared: any CacheStore = open(file)
+    ///
+    /// In a process that runs tests it is in memory alone: tests leave nothing in the user's folder, and none is answered
+    /// with what an earlier run has left there. Those are the programs that `swift test` builds and starts, whose names end
+    /// in `.xctest` or are those of its helpers, and what Xcode starts to run tests in, which has
+    /// `XCTestConfigurationFilePath` in its environment.
+    public static let shared: any CacheStore = {
+        let process = ProcessInfo.processInfo
+        return runsTests(process.processName, process.environment) ? MemoryCacheStore() : open(file)
+    }()
+
+    static func runsTests(_ program: String, _ environment: [String: String]) -> Bool {
+        program.hasSuffix(".xctest") || ["xctest", "swiftpm-testing-helper"].contains(program)
+            || environment["XCTestConfigurationFilePath"] != nil
+    }
 
     /// A store in a file of one's own, whose folder is made when it is not there. Several processes may share it.
     public static func open(_ file: URL, limits: CacheLimits = .disk) -> any CacheStore {

@@ -52,12 +52,13 @@
         mutating func sending(_ now: UInt64) {
             connecting = nil
             awaitingAnswer = nil
+            spanStart = nil
             lastByte = now
         }
 
-        /// The last byte of the request was handed over.
+        /// The last byte of the request was handed over. The head of the response may have come before.
         mutating func sent(_ now: UInt64) {
-            awaitingAnswer = now
+            if spanStart == nil { awaitingAnswer = now }
             lastByte = now
         }
 
@@ -65,12 +66,14 @@
             lastByte = now
         }
 
+        /// The head of the response is complete, and its content begins.
         mutating func answered(_ now: UInt64) {
             awaitingAnswer = nil
             lastByte = now
+            beginSpan(now)
         }
 
-        mutating func contentBegins(_ now: UInt64) {
+        private mutating func beginSpan(_ now: UInt64) {
             (spanStart, spanBytes) = (now, 0)
         }
 
@@ -98,7 +101,7 @@
             isSuspended = false
             if awaitingAnswer != nil { awaitingAnswer = now }
             if lastByte != nil { lastByte = now }
-            if spanStart != nil { contentBegins(now) }
+            if spanStart != nil { beginSpan(now) }
         }
 
         // MARK: What follows
@@ -118,7 +121,7 @@
         private mutating func isTooSlow(_ now: UInt64) -> Bool {
             guard let spanStart, Self.end(spanStart, span) <= now else { return false }
             guard spanBytes >= leastBytes else { return true }
-            contentBegins(now)
+            beginSpan(now)
             return false
         }
 

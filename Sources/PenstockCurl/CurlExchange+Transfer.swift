@@ -59,13 +59,13 @@
 
         /// - Returns: the number of bytes taken; any other than those given ends the transfer.
         func receiveHeader(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            clock.answered(now)
+            clock.moved(now)
             let wasComplete = head.isComplete
             if let kind = head.take(line, order.limits, pool?.knownLines) {
                 return refuse(kind, "the response head is not acceptable")
             }
             if head.isComplete, !wasComplete {
-                clock.contentBegins(now)
+                clock.answered(now)
                 if head.version == .http2, order.request.url.scheme == .http {
                     return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on")
                 }

@@ -29,7 +29,8 @@ struct FetchOptions: Sendable {
             names: ["-o", "--output"], placeholder: "FILE", help: "write the body to FILE, whole or not at all"),
         OptionRule(names: ["--json"], placeholder: nil, help: "print one JSON object that tells everything"),
         OptionRule(
-            names: ["--timeout"], placeholder: "SECONDS", help: "for the whole call, redirects included (default 60)"),
+            names: ["--timeout"], placeholder: "SECONDS", help: "for the whole call, redirects included (default: none)"
+        ),
         OptionRule(
             names: ["--transport"], placeholder: TransportChoice.names(" | "),
             help: "what carries the request (default \(TransportChoice.platform.name))"),

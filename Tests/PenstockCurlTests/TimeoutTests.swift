@@ -118,7 +118,7 @@
                 Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil), .init(bytes: 10, per: .seconds(4)))
             clock.begin(0)
             clock.sending(0)
-            clock.contentBegins(second)
+            clock.answered(second)
             clock.received(10, 2 * second)
             #expect(clock.nextLook(2 * second) == 5 * second)
             #expect(clock.expired(5 * second) == nil)
@@ -132,12 +132,22 @@
             var clock = CurlClock(
                 Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil), .init(bytes: 10, per: .seconds(4)))
             clock.begin(0)
-            clock.contentBegins(0)
+            clock.answered(0)
             clock.suspend()
             #expect(clock.expired(50 * second) == nil)
             clock.resume(50 * second)
             #expect(clock.expired(54 * second - 1) == nil)
             #expect(clock.expired(54 * second) == .limitExceeded(.minimumThroughput))
+        }
+
+        @Test("The head of a response that comes before the request is sent is not waited for again")
+        func earlyHead() {
+            var clock = CurlClock(Timeouts(connect: nil, firstByte: .seconds(3), idle: nil, total: nil))
+            clock.begin(0)
+            clock.sending(0)
+            clock.answered(second)
+            clock.sent(2 * second)
+            #expect(clock.expired(100 * second) == nil)
         }
 
         @Test func withoutTimeoutsNothingIsDue() {

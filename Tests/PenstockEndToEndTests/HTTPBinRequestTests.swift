@@ -103,7 +103,7 @@ struct HTTPBinRequestTests {
             #expect(headers?["X-Trace"]?.string == "abc; d=\"e\"")
             let tags = headers?["X-Tag"]?.string?.split(separator: ",").map { $0.trimmingPrefix(" ") }
             #expect(tags == ["one", "two"])
-            #expect(headers?["User-Agent"]?.string == "Penstock/\(PenstockVersion.current)")
+            #expect(headers?["User-Agent"]?.string?.hasSuffix(" Penstock/\(PenstockVersion.current)") == true)
         }
     }
 

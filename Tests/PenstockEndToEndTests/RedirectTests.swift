@@ -97,7 +97,7 @@ struct RedirectTests {
             #expect(headers["Host"]?.string.map { "http://\($0)" } == servers.httpbin.base)
             #expect(headers["Authorization"] == nil)
             #expect(headers["X-Api-Key"] == nil)
-            #expect(headers["User-Agent"]?.string?.hasPrefix("Penstock/") == true)
+            #expect(headers["User-Agent"]?.string?.contains("Penstock/") == true)
         }
     }
 

@@ -34,6 +34,29 @@ struct StubTransportTests {
         #expect(stub.unscripted == [name])
     }
 
+    @Test func `Services with the same path are told apart by their hosts, in any case and with or without a port`()
+        async throws
+    {
+        let stub = StubTransport()
+        stub.on(.get, "/status", HTTPResponse(status: 200))
+        stub.on(.get, "/status", host: "Pay.test", HTTPResponse(status: 201))
+        stub.on(.get, "/status", host: "pay.test:8080", HTTPResponse(status: 202))
+        stub.on(.get, "/only", host: "pay.test") { _ throws(TransportError) in HTTPResponse(status: 203) }
+        var statuses: [Int] = []
+        for host in ["shop.test", "pay.test", "PAY.test:80", "pay.test:8080", "pay.test:8081", "pay.test.shop.test"] {
+            let request = HTTPRequest(method: .get, url: try HTTPURL("http://\(host)/status"))
+            statuses.append(try await stub.perform(TransportRequest(request)).response.status)
+        }
+        #expect(statuses == [200, 201, 201, 202, 201, 200])
+        let only = HTTPRequest(method: .get, url: try HTTPURL("http://pay.test/only"))
+        #expect(try await stub.perform(TransportRequest(only)).response.status == 203)
+        await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/only")) }
+        #expect(stub.unscripted == ["GET http://shop.test/only"])
+        stub.on(.get, "/status", host: "pay.test", HTTPResponse(status: 204))
+        let again = HTTPRequest(method: .get, url: try HTTPURL("http://pay.test/status"))
+        #expect(try await stub.perform(TransportRequest(again)).response.status == 204)
+    }
+
     @Test func `A later script replaces an earlier one, and a closure answers the rest`() async throws {
         let stub = StubTransport { request in HTTPResponse(status: request.method == .post ? 201 : 404) }
         stub.on(.get, "/a", HTTPResponse(status: 500))

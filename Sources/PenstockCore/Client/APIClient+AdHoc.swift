@@ -3,7 +3,10 @@ extension APIClient {
     ///
     /// ```swift
     /// let user: User = try await client.send(path: "/user/login", method: .post, parameters: ["account": "alice"])
+    /// let image: Data = try await client.send(path: "/users/7/image")
     /// ```
+    ///
+    /// As for an ``Endpoint``, `Data` is the bytes, `String` the text, and every other output a model from JSON.
     public func send<Output: Decodable & Sendable>(
         path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
         placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
@@ -11,8 +14,20 @@ extension APIClient {
     ) async throws(APIError) -> Output {
         let endpoint = AdHocEndpoint(
             Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
-            decoding: ResponseDecoding<Output>.json)
+            decoding: ResponseDecoding<Output>.standard)
         return try await send(endpoint, options: options, in: scope)
+    }
+
+    /// The same for an API that gives nothing back: the call succeeds or throws.
+    public func send(
+        path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
+        placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
+        options: CallOptions? = nil, in scope: CallScope? = nil
+    ) async throws(APIError) {
+        let endpoint = AdHocEndpoint(
+            Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
+            decoding: ResponseDecoding<Void>.nothing)
+        try await send(endpoint, options: options, in: scope)
     }
 
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by GET.
@@ -24,6 +39,13 @@ extension APIClient {
             path: path, method: .get, parameters: parameters, service: service, as: type, options: options)
     }
 
+    /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by GET.
+    public func get(
+        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions? = nil
+    ) async throws(APIError) {
+        try await send(path: path, method: .get, parameters: parameters, service: service, options: options)
+    }
+
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by POST.
     public func post<Output: Decodable & Sendable>(
         _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
@@ -31,5 +53,12 @@ extension APIClient {
     ) async throws(APIError) -> Output {
         try await send(
             path: path, method: .post, parameters: parameters, service: service, as: type, options: options)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by POST.
+    public func post(
+        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions? = nil
+    ) async throws(APIError) {
+        try await send(path: path, method: .post, parameters: parameters, service: service, options: options)
     }
 }

@@ -26,13 +26,15 @@ extension APIClient {
         return await clear([.key(key)])
     }
 
-    /// A user has signed out: ends the calls that were made for them, and removes all that is stored of them, in every
-    /// environment. Nothing that was under way is stored afterwards. Set ``Configuration/identity`` to another one first.
+    /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
+    /// it was derived from; and removes their cookies and all responses that are stored of them, in every environment.
+    /// Nothing that was under way is kept afterwards. Set ``Configuration/identity`` to another one first.
     ///
-    /// - Returns: whether no byte is left; see ``CacheStore/remove(_:)``.
+    /// - Returns: whether no byte of the responses is left; see ``CacheStore/remove(_:)``.
     @discardableResult
     public func forget(identity: String) async -> Bool {
         state.calls.end { $0.partition.identity == identity }
+        configuration.cookies?.removeAll(ofIdentity: identity)
         return await clear([.identity(identity)])
     }
 

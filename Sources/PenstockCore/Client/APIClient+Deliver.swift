@@ -22,7 +22,8 @@ extension APIClient {
         try context.stage(.status) { () throws(APIError) in
             try context.settings.status.check(exchange.response, envelope: envelope, options: options)
         }
-        let payload = Payload(exchange.response.body, options: options)
+        let payload = Payload(
+            exchange.response.body, contentType: exchange.response.fields[.contentType], options: options)
         let opened = try context.stage(.envelope) { () throws(APIError) in
             try endpoint.decoding.open(payload, envelope: envelope, options: options)
         }

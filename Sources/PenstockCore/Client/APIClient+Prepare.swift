@@ -56,7 +56,7 @@ extension APIClient {
             parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
             for: call.context)
         let url = try url(route.path, query: content.query, base: baseURL(call, runtime))
-        var fields = commonFields()
+        var fields = commonFields(accepting: call.context.streams ? .anything : endpoint.decoding.accepts)
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
         call.resolved.options.headers?.apply(to: &fields)
@@ -64,13 +64,25 @@ extension APIClient {
     }
 
     /// What every request of this client carries until something closer to the call changes it.
-    func commonFields() -> HTTPFields {
-        var fields = Self.ownFields
+    func commonFields(accepting media: AcceptedMedia = .anything) -> HTTPFields {
+        var fields =
+            switch media {
+            case .json: Self.jsonFields
+            case .text: Self.textFields
+            case .anything: Self.anyFields
+            }
         fields.merge(configuration.headers.read())
         return fields
     }
 
-    private static let ownFields: HTTPFields = [.userAgent: "Penstock/\(PenstockVersion.current)"]
+    // Made once each, since every call begins with one of them.
+    private static let jsonFields = ownFields(.json)
+    private static let textFields = ownFields(.text)
+    private static let anyFields = ownFields(.anything)
+
+    private static func ownFields(_ media: AcceptedMedia) -> HTTPFields {
+        [.accept: media.value, .userAgent: UserAgent.standard]
+    }
 
     private func baseURL<E: Endpoint>(_ call: ActiveCall<E>, _ runtime: ServiceRuntime) throws(APIError) -> HTTPURL {
         guard let text = call.resolved.options.baseURL else { return try runtime.baseURL(in: call.context.environment) }
@@ -133,7 +145,7 @@ extension CallSettings {
 extension APIError {
     fileprivate init(_ error: ParameterEncodingError, stage: StageName) {
         let field = error.path.isEmpty ? "parameters" : error.path.joined(separator: ".")
-        self.init(.invalidParameter(field: field, reason: "\(error.reason)"), stage: stage, underlying: error)
+        self.init(.invalidParameter(field: field, reason: error.explanation), stage: stage, underlying: error)
     }
 
     fileprivate init(_ error: RoutePath.Invalid) {

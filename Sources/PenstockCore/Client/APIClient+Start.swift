@@ -108,7 +108,7 @@ extension APIClient {
         _ endpoint: E, _ options: CallOptions?, in scope: CallScope?,
         then deliver: @escaping @Sendable (CallContext, Result<APIResponse<E.Output>, APIError>) async -> Void
     ) -> Call<E.Output> {
-        let feed = CallFeed<E.Output>()
+        let feed = CallFeed<E.Output>(time: configuration.time)
         let control = ExchangeControl(onProgress: feed.yield)
         let active = begin(
             endpoint, .init(own: options, scope: scope, control: control, isDeliveredLater: true))

@@ -5,8 +5,8 @@
 /// let user = try await client.send(Login(account: "alice", password: "secret"))
 /// ```
 ///
-/// Make one and hand it to the module managers that need it; there is no hidden shared one. A client made by
-/// ``with(_:)`` differs in its configuration and shares the transport, the environment and the table of calls.
+/// Make one and hand it to the module managers that need it; there is no hidden shared one. A module that wants its own
+/// interceptors, headers or environment derives a client of its own: ``with(_:)``.
 public final class APIClient: Sendable {
     public let configuration: Configuration
     public var transport: any Transport { state.transport }
@@ -43,9 +43,26 @@ public final class APIClient: Sendable {
         state = SharedState(configuration, of: client)
     }
 
-    /// A client for a module that wants its own interceptors, headers or options; the others stay as they are.
+    /// A client derived from this one, for a module that wants its own interceptors, headers or options.
+    ///
+    /// ```swift
+    /// let traced = client.with { $0.callInterceptors.append(Traced()) }
+    /// ```
+    ///
+    /// One rule says what the two have in common: **what is done to a client reaches it and the clients derived from it, and
+    /// never the client it was derived from.**
+    ///
+    /// - Its configuration is a copy with your changes. What is an object in it (the cookie store, the cache, the event sink)
+    ///   is the same object in both, and so is the transport with its connections.
+    /// - ``cancelAll()``, ``cancel(_:)-(CallID)``, ``callCount``, ``calls`` and ``call(_:)`` are about its own calls and those
+    ///   of its descendants. A parent's are therefore about the derived client's calls as well.
+    /// - Its environment follows the parent's, also when that is switched later, until it has one of its own: set in
+    ///   `change`, or by ``switchEnvironment(to:)``, which moves its descendants with it.
+    ///
+    /// ``forget(identity:)`` alone is for everyone: a user who has signed out has done so in every module.
     public func with(_ change: (inout Configuration) -> Void) -> APIClient {
         var changed = configuration
+        changed.beginsDerivation(in: environment)
         change(&changed)
         return APIClient(changed, of: self)
     }
@@ -101,9 +118,10 @@ public final class APIClient: Sendable {
 
 extension APIClient {
     /// The environment of calls that begin now.
-    public var environment: ServerEnvironment { state.environment.withLock { $0 } }
+    public var environment: ServerEnvironment { state.lineage.environment }
 
-    /// Sends the calls that begin from now on to another environment. Those under way stay where they are.
+    /// Sends the calls that begin from now on to another environment. Those under way stay where they are. Clients derived
+    /// from this one go along unless they have an environment of their own; the one it was derived from stays.
     ///
     /// - Throws: ``APIError/Kind/blocked(reason:)`` unless the configuration allows it: in a release build it must be
     ///   asked for.
@@ -111,28 +129,44 @@ extension APIClient {
         guard configuration.allowsEnvironmentSwitch else {
             throw APIError(.blocked(reason: "this client does not allow switching environments"), stage: .prepare)
         }
-        state.environment.withLock { $0 = environment }
+        state.lineage.environment = environment
     }
 }
 
 // MARK: Cancellation
 
 extension APIClient {
-    /// Ends every call under way, also those of clients derived from this one. New calls work as before.
+    /// Ends every call under way of this client and of those derived from it. New calls work as before.
     public func cancelAll() {
-        state.calls.end { _ in true }
+        state.calls.end(of: state.lineage) { _ in true }
     }
 
-    /// Ends one call.
+    /// Ends one call of this client or of one derived from it; nothing where it is over.
     public func cancel(_ id: CallID) {
-        state.calls.end { $0.isKnown(as: id) }
+        state.calls.end(of: state.lineage) { $0.isKnown(as: id) }
     }
 
-    /// Ends every call of one API that is under way.
+    /// Ends every call of one API that is under way in this client or in one derived from it.
     public func cancel<E: Endpoint>(_ endpoint: E.Type) {
-        state.calls.end { $0.endpointType == endpoint }
+        state.calls.end(of: state.lineage) { $0.endpointType == endpoint }
+    }
+}
+
+// MARK: The record of calls
+
+extension APIClient {
+    /// The calls under way of this client and of those derived from it, oldest first.
+    public var calls: [CallContext] { state.calls.calls(of: state.lineage).sorted { $0.id < $1.id } }
+
+    /// The call of that id; `nil` once it is over, and for the call of a client that was not derived from this one.
+    ///
+    /// ```swift
+    /// if let call = client.call(id) { print(call.endpoint, call.environment, call.attempts) }
+    /// ```
+    public func call(_ id: CallID) -> CallContext? {
+        state.calls.calls(of: state.lineage).first { $0.isKnown(as: id) }
     }
 
-    /// How many calls are under way.
-    public var callCount: Int { state.calls.count }
+    /// How many calls are under way in this client and in those derived from it.
+    public var callCount: Int { state.calls.calls(of: state.lineage).count }
 }

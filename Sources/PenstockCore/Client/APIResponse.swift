@@ -8,7 +8,7 @@ public struct APIResponse<Output: Sendable>: Sendable {
     /// The envelope's code and message, when there was an envelope.
     public var code: BusinessCode?
     public var message: String?
-    /// Values that were of the wrong type and were replaced by their defaults.
+    /// The properties that took their defaults: they were absent, `null`, or of a wrong type that the policy lets pass.
     public var notes: [DecodingNote]
     /// Every exchange of the call, the last one last: more than one when it was redirected.
     public var attempts: [APIError.Attempt]

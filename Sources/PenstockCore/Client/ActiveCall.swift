@@ -64,7 +64,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
             streams: terms.streams, isRefresh: terms.isRefresh, deadline: terms.isEndless ? .some(nil) : nil)
         isDeliveredLater = terms.isDeliveredLater
         parent = terms.isAdopted ? origin : nil
-        place = terms.isAdopted ? nil : client.state.calls.add(context)
+        place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)
         scope = terms.scope.map { [context] in WeakScope($0, context) }
         if let parent, !parent.adopt(context) { context.end(.requested) }
     }

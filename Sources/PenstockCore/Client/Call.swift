@@ -62,6 +62,8 @@ public typealias CallUpdates<Output: Sendable> = AsyncThrowingStream<CallUpdate<
 /// One thing that a call yields.
 @nonexhaustive
 public enum CallUpdate<Output: Sendable>: Sendable {
+    /// Bytes have moved: the first progress of each exchange, then at most thirty a second, and each direction's last. The
+    /// numbers never go back within an exchange; a redirect or another attempt counts from the beginning.
     case progress(TransferProgress)
     case redirected(to: HTTPURL)
     /// A stored response that comes before the one that is loaded: ``CachePolicy/Mode/cacheThenNetwork``.
@@ -74,18 +76,23 @@ public enum CallUpdate<Output: Sendable>: Sendable {
 final class CallFeed<Output: Sendable>: Sendable {
     private struct State {
         var listeners: [CallUpdates<Output>.Continuation] = []
-        var latestProgress: TransferProgress?
+        var progress = ProgressGate()
         var cached: APIResponse<Output>?
         var end: Result<APIResponse<Output>, APIError>?
     }
 
     private let state = Locked(State())
+    private let time: TimeSource
+
+    init(time: TimeSource) {
+        self.time = time
+    }
 
     func subscribe() -> CallUpdates<Output> {
         let (stream, continuation) = CallUpdates<Output>.makeStream()
         let (cached, progress, end) = state.withLock { state in
             if state.end == nil { state.listeners.append(continuation) }
-            return (state.cached, state.latestProgress, state.end)
+            return (state.cached, state.progress.latest, state.end)
         }
         if let cached { continuation.yield(.cached(cached)) }
         if let progress { continuation.yield(.progress(progress)) }
@@ -94,10 +101,8 @@ final class CallFeed<Output: Sendable>: Sendable {
     }
 
     func yield(_ progress: TransferProgress) {
-        let listeners = state.withLock { state in
-            state.latestProgress = progress
-            return state.listeners
-        }
+        let now = time.now()
+        let listeners = state.withLock { state in state.progress.take(progress, at: now) ? state.listeners : [] }
         for listener in listeners { listener.yield(.progress(progress)) }
     }
 
@@ -114,12 +119,15 @@ final class CallFeed<Output: Sendable>: Sendable {
     }
 
     func end(with result: Result<APIResponse<Output>, APIError>) {
-        let listeners = state.withLock { state in
+        let (listeners, progress) = state.withLock { state in
             state.end = result
             defer { state.listeners = [] }
-            return state.listeners
+            return (state.listeners, state.progress.rest())
         }
-        for listener in listeners { Self.finish(listener, with: result) }
+        for listener in listeners {
+            if let progress { listener.yield(.progress(progress)) }
+            Self.finish(listener, with: result)
+        }
     }
 
     private static func finish(

@@ -5,22 +5,30 @@ final class CallTable: Sendable {
         fileprivate let index: Int
     }
 
+    private struct Entry: Sendable {
+        let call: CallContext
+        /// Of the client that made it; `nil` where a table does not tell clients apart.
+        let client: ClientLineage?
+    }
+
     private struct State: Sendable {
-        var calls: [CallContext?] = []
+        var entries: [Entry?] = []
         var free: [Int] = []
     }
 
     private let state = Locked(State())
 
-    var count: Int { state.withLock { $0.calls.count - $0.free.count } }
+    /// How many there are, whichever client made them.
+    var count: Int { state.withLock { $0.entries.count - $0.free.count } }
 
-    func add(_ call: CallContext) -> Place {
-        state.withLock { state in
+    func add(_ call: CallContext, of client: ClientLineage? = nil) -> Place {
+        let entry = Entry(call: call, client: client)
+        return state.withLock { state in
             guard let index = state.free.popLast() else {
-                state.calls.append(call)
-                return Place(index: state.calls.count - 1)
+                state.entries.append(entry)
+                return Place(index: state.entries.count - 1)
             }
-            state.calls[index] = call
+            state.entries[index] = entry
             return Place(index: index)
         }
     }
@@ -28,17 +36,30 @@ final class CallTable: Sendable {
     /// Nothing where the call has gone already.
     func remove(_ call: CallContext, at place: Place) {
         state.withLock { state in
-            guard place.index < state.calls.count, state.calls[place.index] === call else { return }
-            state.calls[place.index] = nil
+            guard place.index < state.entries.count, state.entries[place.index]?.call === call else { return }
+            state.entries[place.index] = nil
             state.free.append(place.index)
             // What a crowd took is given back when it has gone.
-            if state.free.count == state.calls.count, state.calls.count > 1_024 { state = State() }
+            if state.free.count == state.entries.count, state.entries.count > 1_024 { state = State() }
+        }
+    }
+
+    /// - Parameter client: whose calls, together with those of the clients derived from it; `nil` for everyone's.
+    func calls(of client: ClientLineage? = nil) -> [CallContext] {
+        let entries = state.withLock(\.entries)
+        return entries.compactMap { entry in
+            guard let entry else { return nil }
+            guard let client else { return entry.call }
+            return entry.client?.descends(from: client) == true ? entry.call : nil
         }
     }
 
     /// Ends those that match: outside the lock, since that reaches into transports.
-    func end(_ reason: CallContext.Ending = .requested, where matches: @Sendable (CallContext) -> Bool) {
-        let calls = state.withLock { $0.calls.compactMap(\.self) }
-        for call in calls where matches(call) { call.end(reason) }
+    ///
+    /// - Parameter client: whose calls, together with those of the clients derived from it; `nil` for everyone's.
+    func end(
+        of client: ClientLineage? = nil, _ reason: CallContext.Ending = .requested, where matches: (CallContext) -> Bool
+    ) {
+        for call in calls(of: client) where matches(call) { call.end(reason) }
     }
 }

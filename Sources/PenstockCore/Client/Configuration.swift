@@ -2,8 +2,13 @@ extension APIClient {
     /// What a client is made of: a value; changing it later changes no client.
     public struct Configuration: Sendable {
         public var services: ServiceRegistry
-        /// The environment at the start. Production in a release build, development in a debug build.
-        public var environment: ServerEnvironment
+        /// The environment at the start. Production in a release build, development in a debug build. In ``APIClient/with(_:)``
+        /// it is the one that the client is in at that moment; setting it there gives the derived client one of its own.
+        public var environment: ServerEnvironment {
+            didSet { setsEnvironment = true }
+        }
+        /// Whether it was set since the client was made, or since ``beginsDerivation(in:)``.
+        private(set) var setsEnvironment = false
         /// Whether the environment may be switched while the app runs. In a release build only when set.
         public var allowsEnvironmentSwitch: Bool
         /// Read anew for every call.
@@ -53,6 +58,12 @@ extension APIClient {
             cache = .standard
             time = .system
             random = .system
+        }
+
+        /// Prepares the copy that a derived client's changes are made to.
+        mutating func beginsDerivation(in environment: ServerEnvironment) {
+            self.environment = environment
+            setsEnvironment = false
         }
     }
 }

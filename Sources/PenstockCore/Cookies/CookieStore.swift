@@ -8,4 +8,7 @@ public protocol CookieStore: Sendable {
 
     /// Forgets everything of a partition, or of all.
     func removeAll(in partition: ConnectionPartition?)
+
+    /// Forgets everything of a user, in every environment: they have signed out.
+    func removeAll(ofIdentity identity: String)
 }

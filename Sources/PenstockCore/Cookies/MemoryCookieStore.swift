@@ -51,6 +51,10 @@ public final class MemoryCookieStore: CookieStore {
             jar = jar.filter { $0.key.partition != partition }
         }
     }
+
+    public func removeAll(ofIdentity identity: String) {
+        jar.withLock { jar in jar = jar.filter { $0.key.partition.identity != identity } }
+    }
 }
 
 /// One cookie as a store keeps it.

@@ -10,6 +10,7 @@ public struct DecodingOptions: Sendable {
         case useDefault
     }
 
+    /// ``internetDates`` by default, which reads what ``ParameterStyle/Dates`` writes by default.
     public var dates: JSONDecoder.DateDecodingStrategy
     public var data: JSONDecoder.DataDecodingStrategy
     /// For models. The keys of an ``Envelope`` and of a dotted path are always written as the server writes them.
@@ -24,7 +25,7 @@ public struct DecodingOptions: Sendable {
 
     /// - Parameter maximumDepth: clamped to 1...512, the limit of Foundation's own reader.
     public init(
-        dates: JSONDecoder.DateDecodingStrategy = .deferredToDate,
+        dates: JSONDecoder.DateDecodingStrategy = DecodingOptions.internetDates,
         data: JSONDecoder.DataDecodingStrategy = .base64,
         keys: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
         nonConformingFloats: JSONDecoder.NonConformingFloatDecodingStrategy = .throw,
@@ -36,6 +37,16 @@ public struct DecodingOptions: Sendable {
         self.nonConformingFloats = nonConformingFloats
         self.wrongTypes = wrongTypes
         self.maximumDepth = min(max(maximumDepth, 1), 512)
+    }
+
+    /// Dates as RFC 3339 §5.6 writes them, the form of ISO 8601 that servers use: `2026-01-31T08:30:00Z`, with or without a
+    /// fraction of a second, in any zone. A number, a date without a time and a time without a zone are refused.
+    public static let internetDates = JSONDecoder.DateDecodingStrategy.custom { decoder in
+        let container = try decoder.singleValueContainer()
+        let text = try? container.decode(String.self)
+        if let date = text.flatMap(InternetDate.date) { return date }
+        throw DecodingError.typeMismatch(
+            Date.self, .init(codingPath: decoder.codingPath, debugDescription: "no date of RFC 3339"))
     }
 
     func decoder(for session: DecodingSession) -> JSONDecoder {

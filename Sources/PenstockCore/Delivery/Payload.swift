@@ -13,15 +13,18 @@ public struct Payload: Sendable {
 
     private struct Parts: Sendable {
         let data: Data
+        let contentType: String?
         var path: JSONPath
         var options: DecodingOptions
         /// The parsed document, the same for all copies. Two first uses at one moment may both parse.
         let document = Once<JSONValue>()
     }
 
-    /// - Parameter options: how ``value(_:at:)`` decodes.
-    public init(_ data: Data, options: DecodingOptions = DecodingOptions()) {
-        self.init(Boxed(Parts(data: data, path: JSONPath(""), options: options)))
+    /// - Parameters:
+    ///   - contentType: the media type that came with the bytes, which may name the character set of ``text()``.
+    ///   - options: how ``value(_:at:)`` decodes.
+    public init(_ data: Data, contentType: String? = nil, options: DecodingOptions = DecodingOptions()) {
+        self.init(Boxed(Parts(data: data, contentType: contentType, path: JSONPath(""), options: options)))
     }
 
     private init(_ parts: Boxed<Parts>) {
@@ -67,6 +70,15 @@ public struct Payload: Sendable {
         } catch {
             throw .decoding(error, at: JSONPath(""))
         }
+    }
+
+    /// Every byte of the body as text, in the character set that a byte order mark or the `charset` of `Content-Type`
+    /// names, or else in UTF-8.
+    ///
+    /// - Throws: ``APIError/Kind/decoding(path:reason:)`` for a character set that is not known, and for bytes that do not
+    ///   fit theirs.
+    public func text() throws(APIError) -> String {
+        try TextDecoding.text(of: data, contentType: parts.contentType)
     }
 
     /// Decodes the value at a dotted path below the root.

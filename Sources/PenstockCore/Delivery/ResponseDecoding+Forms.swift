@@ -13,7 +13,7 @@ extension ResponseDecoding where Output: Decodable {
     ///   - path: a dotted path below the envelope's data key.
     ///   - options: in place of the service's.
     public static func json(at path: String = "", options: DecodingOptions? = nil) -> ResponseDecoding {
-        ResponseDecoding { (payload, envelope, common) throws(APIError) in
+        ResponseDecoding(accepting: .json) { (payload, envelope, common) throws(APIError) in
             let options = options ?? common
             let place = JSONPath(envelope?.data ?? "").appending(JSONPath(path))
             let session = DecodingSession(payload.data, options: options, envelope: envelope, path: place)
@@ -31,23 +31,44 @@ extension ResponseDecoding where Output: Decodable {
     }
 }
 
+extension ResponseDecoding where Output: Decodable {
+    /// What an output of this type is made by unless its endpoint says otherwise: bytes for `Data`, and a model from JSON for
+    /// every other but `String`. That is the text (``text``); under an envelope, which must say success, it is the string
+    /// that the envelope holds as its data. The type is looked at when the program runs, so that generic code gets the same.
+    public static var standard: ResponseDecoding {
+        if Output.self == Data.self, let data = ResponseDecoding<Data>.data as? ResponseDecoding { return data }
+        if Output.self == String.self, let text = ResponseDecoding<String>.textOrEnveloped as? ResponseDecoding {
+            return text
+        }
+        return .json
+    }
+}
+
 extension ResponseDecoding where Output == Data {
     /// The bytes as they came. No envelope is looked for; use ``payload`` when the service's envelope is to be checked.
     public static var data: ResponseDecoding {
-        ResponseDecoding { payload, _, _ in Opened(nil, payload: payload) { (payload.data, []) } }
+        ResponseDecoding(accepting: .anything) { payload, _, _ in
+            Opened(nil, payload: payload) { (payload.data, []) }
+        }
     }
 }
 
 extension ResponseDecoding where Output == String {
-    /// The bytes as UTF-8 text. No envelope is looked for.
+    /// The body as text, in the character set that a byte order mark or the `charset` of `Content-Type` names, or else in
+    /// UTF-8. No envelope is looked for.
+    ///
+    /// A character set that is not known, and bytes that do not fit theirs, are ``APIError/Kind/decoding(path:reason:)``.
     public static var text: ResponseDecoding {
-        ResponseDecoding { payload, _, _ in
-            Opened(nil, payload: payload) { () throws(APIError) in
-                guard let text = String(bytes: payload.data, encoding: .utf8) else {
-                    throw APIError(.decoding(path: "", reason: "the body is not UTF-8"), stage: .decoding)
-                }
-                return (text, [])
-            }
+        ResponseDecoding(accepting: .text) { payload, _, _ in
+            Opened(nil, payload: payload) { () throws(APIError) in (try payload.text(), []) }
+        }
+    }
+
+    /// ``text``, or under an envelope the string that it holds, so that no refusal passes for a text.
+    fileprivate static var textOrEnveloped: ResponseDecoding {
+        ResponseDecoding(accepting: .text) { (payload, envelope, options) throws(APIError) in
+            let form = envelope == nil ? text : json
+            return try form.open(payload, envelope: envelope, options: options)
         }
     }
 }
@@ -55,14 +76,14 @@ extension ResponseDecoding where Output == String {
 extension ResponseDecoding where Output == Payload {
     /// The payload itself, once the envelope says success; for reformers.
     public static var payload: ResponseDecoding {
-        afterEnvelope { payload in payload }
+        afterEnvelope(accepting: .json) { payload in payload }
     }
 }
 
 extension ResponseDecoding where Output == Void {
     /// No output. The envelope must say success; the data is not looked at, and without an envelope neither is the body.
     public static var nothing: ResponseDecoding {
-        afterEnvelope { _ in }
+        afterEnvelope(accepting: .json) { _ in }
     }
 }
 
@@ -72,11 +93,13 @@ extension ResponseDecoding {
     /// - Parameter make: gets the payload, its paths beginning at the envelope's data key. An ``APIError`` it throws is
     ///   passed on; any other becomes ``APIError/Kind/decoding(path:reason:)`` with the error as its cause.
     public static func custom(_ make: @escaping @Sendable (Payload) throws -> Output) -> ResponseDecoding {
-        afterEnvelope(make)
+        afterEnvelope(accepting: .anything, make)
     }
 
-    private static func afterEnvelope(_ make: @escaping @Sendable (Payload) throws -> Output) -> ResponseDecoding {
-        ResponseDecoding { (payload, envelope, options) throws(APIError) in
+    private static func afterEnvelope(
+        accepting accepts: AcceptedMedia, _ make: @escaping @Sendable (Payload) throws -> Output
+    ) -> ResponseDecoding {
+        ResponseDecoding(accepting: accepts) { (payload, envelope, options) throws(APIError) in
             let content = payload.content(under: envelope, options)
             let session = DecodingSession(payload.data, options: options, envelope: envelope, path: JSONPath(""))
             let head = envelope == nil ? nil : try payload.opened(Ignored.self, session: session).head

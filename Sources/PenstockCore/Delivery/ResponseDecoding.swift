@@ -8,8 +8,14 @@ import Foundation
 /// ```
 public struct ResponseDecoding<Output: Sendable>: Sendable {
     private let opening: @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
+    /// What a request for it asks for.
+    let accepts: AcceptedMedia
 
-    init(_ opening: @escaping @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>) {
+    init(
+        accepting accepts: AcceptedMedia,
+        _ opening: @escaping @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
+    ) {
+        self.accepts = accepts
         self.opening = opening
     }
 

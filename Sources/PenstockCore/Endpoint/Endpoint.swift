@@ -14,8 +14,8 @@ import Foundation
 /// Only ``Output`` and ``route`` are required. An endpoint that is `Encodable` sends its own stored properties as
 /// parameters; another one sends none unless it says which.
 public protocol Endpoint: Sendable {
-    /// What a call gives back: a `Decodable` model, `Data`, ``Payload``, `String`, `Void`, or anything with a
-    /// ``decoding-swift.property`` of its own.
+    /// What a call gives back: a `Decodable` model, made from JSON; `Data`, the bytes; `String`, the text
+    /// (``ResponseDecoding/standard``); ``Payload``; `Void`; or anything with a ``decoding-swift.property`` of its own.
     associatedtype Output: Sendable
 
     associatedtype Parameters: Encodable & Sendable = NoParameters
@@ -36,7 +36,8 @@ public protocol Endpoint: Sendable {
     /// A body in place of one made from parameters, which then go to the query.
     var body: HTTPBody? { get }
 
-    /// Headers that replace common ones of the same names.
+    /// Headers that replace common ones of the same names. Every request has an `Accept` that fits ``decoding-swift.property``
+    /// and a `User-Agent` that names the app, unless they are replaced or removed here, in options, or for all calls.
     var headers: HeaderEdits { get }
 
     /// What this API wants different from its service; `nil` by default.
@@ -102,11 +103,7 @@ extension Endpoint where Self: Encodable {
 }
 
 extension Endpoint where Output: Decodable {
-    public var decoding: ResponseDecoding<Output> { .json }
-}
-
-extension Endpoint where Output == Data {
-    public var decoding: ResponseDecoding<Data> { .data }
+    public var decoding: ResponseDecoding<Output> { .standard }
 }
 
 extension Endpoint where Output == Void {

@@ -32,7 +32,8 @@ extension Route {
         public let endpoints: [String]
     }
 
-    /// Finds verb and path declared more than once. Meant for a test of the app's own, with one sample of each API.
+    /// Finds verb and path declared more than once, whatever the names of the arguments. Meant for a test of the app's own,
+    /// with one sample of each API.
     public static func duplicates(among samples: [any Endpoint]) -> [Duplicate] {
         struct Key: Hashable {
             let service: ServiceID
@@ -43,7 +44,7 @@ extension Route {
         var order: [Key] = []
         for sample in samples {
             let route = sample.route
-            let key = Key(service: sample.service, method: route.method, template: route.path.template)
+            let key = Key(service: sample.service, method: route.method, template: route.path.shape)
             if names[key] == nil { order.append(key) }
             names[key, default: []].append(String(describing: type(of: sample)))
         }

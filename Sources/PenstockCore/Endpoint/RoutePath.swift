@@ -57,6 +57,19 @@ extension RoutePath: ExpressibleByStringInterpolation {
     }
 }
 
+extension RoutePath {
+    /// The template without the names of its arguments: the same for two paths that no server could tell apart. The text
+    /// of a template has no braces of its own, since they are escaped in it.
+    var shape: String {
+        var isName = false
+        return template.filter { character in
+            if character == "}" { isName = false }
+            defer { if character == "{" { isName = true } }
+            return !isName
+        }
+    }
+}
+
 extension RoutePath: CustomStringConvertible {
     /// The template: arguments may be private.
     public var description: String { template }

@@ -21,19 +21,21 @@ public struct HTTPBody: Sendable {
     /// Length in bytes, `nil` where only the stream's end tells.
     public let length: Int?
     /// Whether it can be sent a second time.
-    public let isReplayable: Bool
+    public var isReplayable: Bool { reading == nil }
+    /// Who may read a body that can be read only once; `nil` for every other body.
+    let reading: OnlyReading?
 
-    private init(source: Source, length: Int?, isReplayable: Bool) {
+    private init(source: Source, length: Int?, reading: OnlyReading? = nil) {
         self.source = source
         self.length = length
-        self.isReplayable = isReplayable
+        self.reading = reading
     }
 
     /// No body.
-    public static let none = HTTPBody(source: .none, length: 0, isReplayable: true)
+    public static let none = HTTPBody(source: .none, length: 0)
 
     public static func bytes(_ data: Data) -> HTTPBody {
-        HTTPBody(source: .bytes(data), length: data.count, isReplayable: true)
+        HTTPBody(source: .bytes(data), length: data.count)
     }
 
     /// A regular file that stays unchanged until the call ends.
@@ -44,20 +46,69 @@ public struct HTTPBody: Sendable {
         guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? Int else {
             throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: url.path])
         }
-        return HTTPBody(source: .file(url), length: size, isReplayable: true)
+        return HTTPBody(source: .file(url), length: size)
     }
 
     /// A stream that can be opened again for every time it is sent.
     public static func stream(length: Int? = nil, _ open: @escaping @Sendable () throws -> Chunks) -> HTTPBody {
-        HTTPBody(source: .stream(open: open), length: length, isReplayable: true)
+        HTTPBody(source: .stream(open: open), length: length)
     }
 
-    /// A stream that can be read only once.
+    /// A stream that can be read only once. Nothing that needs it a second time gets an empty body in its place: a redirect
+    /// that keeps the body, and an interceptor that sends the request again, fail with ``APIError/Kind/blocked(reason:)``
+    /// before anything is sent, and opening the stream again throws ``AlreadyRead``. An attempt that failed before
+    /// anything of the body was read has not used it up.
     public static func onceOnly(length: Int? = nil, _ chunks: Chunks) -> HTTPBody {
-        HTTPBody(source: .stream(open: { chunks }), length: length, isReplayable: false)
+        let reading = OnlyReading(chunks)
+        return HTTPBody(source: .stream(open: reading.open), length: length, reading: reading)
+    }
+
+    /// A body that can be read only once was opened a second time.
+    public struct AlreadyRead: Error, CustomStringConvertible {
+        public var description: String { "the body can be read only once, and has been read" }
     }
 
     public var isNone: Bool {
         if case .none = source { true } else { false }
+    }
+}
+
+/// The one reading of a body that has no other: who sends it claims it, and who reads it uses it up.
+final class OnlyReading: Sendable {
+    private enum State {
+        case free, claimed, read
+    }
+
+    private let chunks: HTTPBody.Chunks
+    private let state = Locked(State.free)
+
+    init(_ chunks: HTTPBody.Chunks) {
+        self.chunks = chunks
+    }
+
+    /// - Throws: ``HTTPBody/AlreadyRead`` to everyone but the first.
+    @Sendable func open() throws -> HTTPBody.Chunks {
+        let isFirst = state.withLock { state in
+            defer { state = .read }
+            return state != .read
+        }
+        guard isFirst else { throw HTTPBody.AlreadyRead() }
+        return chunks
+    }
+
+    /// Takes the reading for one sending of the request.
+    ///
+    /// - Returns: `false` when another one has it, or the stream has been read.
+    func claim() -> Bool {
+        state.withLock { state in
+            guard state == .free else { return false }
+            state = .claimed
+            return true
+        }
+    }
+
+    /// Gives the reading back after a sending that came to nothing, unless the stream was read for it.
+    func release() {
+        state.withLock { if $0 == .claimed { $0 = .free } }
     }
 }

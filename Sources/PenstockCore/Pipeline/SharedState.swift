@@ -4,8 +4,8 @@
 /// each kind. Whatever belongs to a user is kept apart by the call's isolation, whatever belongs to a service by its id.
 final class SharedState: Sendable {
     let transport: any Transport
-    /// The environment of calls that begin now.
-    let environment: Locked<ServerEnvironment>
+    /// Where the client stands among those derived from one another, and the environment of its calls that begin now.
+    let lineage: ClientLineage
     /// The calls under way.
     let calls: CallTable
     /// Wakes the calls that wait for something that does not keep their time-outs.
@@ -15,7 +15,7 @@ final class SharedState: Sendable {
 
     init(_ configuration: APIClient.Configuration, transport: any Transport) {
         self.transport = transport
-        environment = Locked(configuration.environment)
+        lineage = ClientLineage(configuration.environment)
         calls = CallTable()
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache)
@@ -24,7 +24,8 @@ final class SharedState: Sendable {
     /// That of a client which is derived from another one.
     init(_ configuration: APIClient.Configuration, of client: APIClient) {
         transport = client.state.transport
-        environment = client.state.environment
+        let environment = configuration.setsEnvironment ? configuration.environment : nil
+        lineage = ClientLineage(derivedFrom: client.state.lineage, environment: environment)
         calls = client.state.calls
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache, reusing: client)

@@ -2,16 +2,19 @@
 public struct Timeouts: Hashable, Sendable {
     /// Name look-up, connection and TLS handshake. 10 s by default.
     public var connect: Duration?
-    /// From the whole request sent to the first byte of the response. 30 s by default.
+    /// From the whole request sent to the whole head of the response, so that a head that drips is ended as well. 30 s by
+    /// default.
     public var firstByte: Duration?
     /// Without one byte in either direction. 30 s by default.
     public var idle: Duration?
-    /// The whole call: every redirect and every attempt. 60 s by default.
+    /// The whole call: every redirect and every attempt. `nil` by default, because how long a call may take depends on how
+    /// much it moves: a call that does not move ends by the other time-outs, and content that comes too slowly by
+    /// ``ResponseLimits/minimumThroughput``.
     public var total: Duration?
 
     public init(
         connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(30), idle: Duration? = .seconds(30),
-        total: Duration? = .seconds(60)
+        total: Duration? = nil
     ) {
         self.connect = connect
         self.firstByte = firstByte

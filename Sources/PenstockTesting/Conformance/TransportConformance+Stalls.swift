@@ -52,6 +52,12 @@ extension TransportConformance {
             try await expect(second, .timeout(.idle), sendState: .answered)
         },
         drips("A header that drips is ended by the total time", "HTTP/1.1 200 OK\r\n") { "X-\($0): 1\r\n" },
+        drips("A header that drips is ended by the first byte's time", "HTTP/1.1 200 OK\r\n", .firstByte) {
+            "X-\($0): 1\r\n"
+        },
+        drips(
+            "Interim responses that drip are ended by the first byte's time", requires: .interimLimit, "", .firstByte
+        ) { _ in "HTTP/1.1 102 Processing\r\n\r\n" },
         drips("Content that drips is ended by the total time", "HTTP/1.1 200 OK\r\n\r\n") { _ in "x" },
         drips("Trailers that drip are ended by the total time", "\(chunked)0\r\n") { "X-\($0): 1\r\n" },
         drips("Interim responses that drip are ended by the total time", "") { _ in "HTTP/1.1 102 Processing\r\n\r\n" },
@@ -98,9 +104,12 @@ extension TransportConformance {
         stall(when, .idle, sendState, starting: { try LoopbackServer { _ in .wire(reply, .hold) } })
     }
 
-    private static func drips(_ name: String, _ start: String, _ next: @escaping @Sendable (Int) -> String) -> Rule {
+    private static func drips(
+        _ name: String, requires capabilities: TransportCapabilities = [], _ start: String,
+        _ phase: TimeoutPhase = .total, _ next: @escaping @Sendable (Int) -> String
+    ) -> Rule {
         Rule(
-            name, needsWire: true,
+            name, requires: capabilities, needsWire: true,
             server: { _ in
                 .wire(start, .hold).followed {
                     // As slow as a client that waits for silence would put up with.
@@ -109,10 +118,13 @@ extension TransportConformance {
                 }
             }
         ) { probe in
+            let (soon, late) = (Duration.seconds(1), Duration.seconds(20))
             var exchange = try probe.exchange(
-                timeouts: Timeouts(connect: nil, firstByte: nil, idle: .seconds(10), total: .seconds(1)))
+                timeouts: Timeouts(
+                    connect: nil, firstByte: phase == .firstByte ? soon : nil, idle: .seconds(10),
+                    total: phase == .total ? soon : late))
             exchange.limits.interimResponses = 10_000
-            try await expect(probe.failure(of: exchange), .timeout(.total))
+            try await expect(probe.failure(of: exchange), .timeout(phase))
             try await probe.server.waitForAborts(count: 1)
         }
     }

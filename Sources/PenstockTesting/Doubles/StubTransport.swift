@@ -8,6 +8,12 @@ import PenstockCore
 /// stub.on(.get, "/products", HTTPResponse(status: 200, body: Data(#"{"retcode":0}"#.utf8)))
 /// ```
 ///
+/// An answer for one host goes before an answer for every host, so that two services may have the same path:
+///
+/// ```swift
+/// stub.on(.get, "/status", host: "pay.example.com", HTTPResponse(status: 503))
+/// ```
+///
 /// A request that nothing is scripted for fails loudly: the exchange throws ``TransportError/Kind/unsupported(_:)`` with
 /// the method and the URL, and ``unscripted`` keeps them for a test to check at its end.
 public final class StubTransport: Transport {
@@ -17,6 +23,8 @@ public final class StubTransport: Transport {
     private struct Key: Hashable {
         let method: HTTPMethod
         let path: String
+        /// `nil` for every host.
+        let host: String?
     }
 
     private struct State {
@@ -43,16 +51,20 @@ public final class StubTransport: Transport {
 
     // MARK: The script
 
-    /// Scripts the answer to one method and path, whatever the query. A later script replaces an earlier one.
+    /// Scripts the answer to one method and path, whatever the query. A later script replaces an earlier one for the same
+    /// method, path and host.
     ///
-    /// - Parameter path: with its percent-escapes, as ``HTTPURL/path`` has it.
-    public func on(_ method: HTTPMethod, _ path: String, respond: @escaping Responder) {
-        state.withLock { $0.script[Key(method: method, path: path)] = respond }
+    /// - Parameters:
+    ///   - path: with its percent-escapes, as ``HTTPURL/path`` has it.
+    ///   - host: whom the request is for, `shop.example.com` or with its port `127.0.0.1:8080`, in any case of letters; `nil`
+    ///     for every host for which nothing is scripted. What names the port goes before what does not.
+    public func on(_ method: HTTPMethod, _ path: String, host: String? = nil, respond: @escaping Responder) {
+        state.withLock { $0.script[Key(method: method, path: path, host: host?.lowercased())] = respond }
     }
 
     /// Scripts one response.
-    public func on(_ method: HTTPMethod, _ path: String, _ response: HTTPResponse) {
-        on(method, path) { _ in response }
+    public func on(_ method: HTTPMethod, _ path: String, host: String? = nil, _ response: HTTPResponse) {
+        on(method, path, host: host) { _ in response }
     }
 
     // MARK: What it saw
@@ -92,9 +104,14 @@ public final class StubTransport: Transport {
     }
 
     private func answer(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        let scripted = state.withLock { state in
+        let scripted: Responder? = state.withLock { state in
             state.requests.append(request)
-            return state.script[Key(method: request.method, path: request.url.path)]
+            let url = request.url
+            for host in ["\(url.host):\(url.port)", url.host, nil] {
+                let key = Key(method: request.method, path: url.path, host: host)
+                if let responder = state.script[key] { return responder }
+            }
+            return nil
         }
         if let response = try scripted?(request) { return response }
         if let response = try await fallback(request) { return response }

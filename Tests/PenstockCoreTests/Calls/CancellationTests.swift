@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Who may end a call, and what is heard of it.
-@Suite struct CancellationTests {
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
     @Test("Cancelling a handle ends its call once, as cancelled", .covers("S0.7"))
     @MainActor func cancelEndsOnce() async throws {
         let transport = CallSupport.holding()
@@ -170,6 +170,9 @@ import Testing
             for index in 0..<1_000 {
                 group.addTask {
                     let call = clients[index % 4].start(Hello())
+                    let found = clients[index % 4].call(call.id)
+                    #expect(found == nil || found?.id == call.id)
+                    #expect(clients[(index + 1) % 4].call(call.id) == nil)
                     if index.isMultiple(of: 2) { clients[index % 4].cancel(call.id) }
                     _ = await call.result
                     return call.id
@@ -179,6 +182,7 @@ import Testing
         }
         #expect(ids.count == 1_000)
         #expect(clients.allSatisfy { $0.callCount == 0 })
+        #expect(clients.allSatisfy { $0.calls.isEmpty })
     }
 
     /// Holds a call in the app's code until the test lets it go.

@@ -25,7 +25,7 @@ import Testing
 
     @Test func `those are cancelled that match and have not gone`() {
         let calls = (0..<5).map { _ in makeCall() }
-        let places = calls.map(table.add)
+        let places = calls.map { table.add($0) }
         table.remove(calls[1], at: places[1])
         table.end { $0.id != calls[3].id }
         #expect(calls.map(\.isCancelled) == [true, false, true, false, true])

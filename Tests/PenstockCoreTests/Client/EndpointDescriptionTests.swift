@@ -59,6 +59,23 @@ import Testing
         var route: Route { .get("/products/\(id, name: "id")") }
     }
 
+    struct GetProductUnnamed: Endpoint {
+        typealias Output = Product
+        let id: Int
+        var route: Route { .get("/products/\(id)") }
+    }
+
+    struct GetProductByPID: Endpoint {
+        typealias Output = Product
+        let pid: String
+        var route: Route { .get("/products/\(pid, name: "pid")") }
+    }
+
+    struct GetProductBraces: Endpoint {
+        typealias Output = Product
+        var route: Route { .get("/products/{id}") }
+    }
+
     struct ElsewhereProduct: Endpoint {
         typealias Output = Product
         var route: Route { .get("/products/\("7", name: "id")") }
@@ -72,10 +89,19 @@ import Testing
         ]
         let duplicates = Route.duplicates(among: all)
         #expect(duplicates.map(\.endpoints) == [["GetProduct", "GetProductAgain"]])
-        #expect(duplicates.first?.template == "/products/{id}")
+        #expect(duplicates.first?.template == "/products/{}")
         #expect(duplicates.first?.method == .get)
         #expect(duplicates.first?.service == .main)
         #expect(Route.duplicates(among: [GetProduct(), ElsewhereProduct(), Least()]).isEmpty)
+    }
+
+    @Test(.covers("S1.14")) func `the names of arguments make no other path, braces that are text do`() {
+        let samples: [any Endpoint] = [
+            GetProduct(id: "1"), GetProductBraces(), GetProductUnnamed(id: 1), GetProductByPID(pid: "x"),
+        ]
+        let duplicates = Route.duplicates(among: samples)
+        #expect(duplicates.map(\.endpoints) == [["GetProduct", "GetProductUnnamed", "GetProductByPID"]])
+        #expect(duplicates.map(\.template) == ["/products/{}"])
     }
 }
 

@@ -83,6 +83,13 @@ import Testing
         #expect(try ServerEnvironment(named: "staging", among: [.custom("staging")]).name == "staging")
     }
 
+    @Test(.covers("S1.23")) func `the build that runs these tests is known for one for debugging`() {
+        #expect(BuildFlavor.current == .debug)
+        let client = APIClient(.init(services: [.shop()]), transport: StubTransport())
+        #expect(client.environment == .development)
+        #expect(client.configuration.allowsEnvironmentSwitch)
+    }
+
     @Test(.covers("S1.23")) func `a release build begins in production and does not switch unless told it may`()
         async throws
     {

@@ -306,6 +306,7 @@ import Testing
             func field(for url: HTTPURL, in partition: ConnectionPartition) -> String? { "hook=cookies" }
             func receive(_ setCookie: [String], from url: HTTPURL, in partition: ConnectionPartition) {}
             func removeAll(in partition: ConnectionPartition?) {}
+            func removeAll(ofIdentity identity: String) {}
         }
         let registry = ServiceRegistry()
         registry.register(.main) {
@@ -324,19 +325,53 @@ import Testing
                 return exchange
             }
         ]
-        configuration.attemptInterceptors = [Intercepting.setting("X-Request", "request")]
+        let own = Box<APIClient?>(nil)
+        configuration.attemptInterceptors = [
+            Intercepting.setting("X-Request", "request"),
+            // The record of requests under way: a call is found in it by its id.
+            Intercepting { request, call, next in
+                var request = request
+                request.fields["X-Record"] = own.value?.call(call.id)?.endpoint
+                return try await next(request)
+            },
+        ]
         let stub = StubTransport { _ in .product }
         let client = APIClient(configuration, transport: stub)
+        own.value = client
+        defer { own.value = nil }
         let response = try await client.response(for: Hooked())
+        #expect(client.calls.isEmpty)
         let sent = try #require(stub.requests.first)
         #expect(sent.url.host == "development.registry.example.com")
         #expect(sent.url.query == "hook=parameters")
         #expect(sent.fields["X-Hook"] == "headers")
         #expect(sent.fields[.cookie] == "hook=cookies")
         #expect(sent.fields["X-Request"] == "request")
+        #expect(sent.fields["X-Record"] == "Hooked")
         #expect(sent.fields.contains("X-Signed"))
         #expect(response.value == Product(id: 8, name: "response"))
         let reformed = try await response.payload.reformed { try "reform \($0.value(Int.self, at: "id"))" }
         #expect(reformed == "reform 8")
+    }
+
+    @Test(.covers("S3.2", "S3.9"), .timeLimit(.minutes(1)))
+    func `who hears that a call began finds it by its id, and can end it`() async {
+        /// Ends every call of one API as it begins.
+        final class Blocker: EventSink {
+            let client = Box<APIClient?>(nil)
+
+            func receive(_ event: Event, _ context: EventContext) {
+                guard case .callStarted = event, let call = client.value?.call(context.call) else { return }
+                if call.endpoint == "LogIn" { client.value?.cancel(call.id) }
+            }
+        }
+        let blocker = Blocker()
+        let rig = Rig { $0.events = blocker }
+        blocker.client.value = rig.client
+        defer { blocker.client.value = nil }
+        let blocked = await failure { try await rig.client.send(LogIn(account: "a", password: "secret")) }
+        #expect(blocked?.kind == .cancelled)
+        #expect(await failure { try await rig.client.send(GetProduct()) } == nil)
+        #expect(rig.sent.map(\.url.path) == ["/api/products/7"])
     }
 }

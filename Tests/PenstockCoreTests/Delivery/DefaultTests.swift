@@ -1,6 +1,7 @@
 import Foundation
 import PenstockCore
 import PenstockTestSupport
+import PenstockTesting
 import Testing
 
 @Suite(.covers("S0.20")) struct DefaultTests {
@@ -34,6 +35,33 @@ import Testing
         #expect(decoded.value == Self.plain)
         #expect(decoded.notes.allSatisfy { $0.reason == .null })
         #expect(decoded.notes.count == Self.fields.count)
+    }
+
+    @Test func `a call records what was replaced in its response, and tells of it as it happens`() async throws {
+        struct GetItem: Endpoint {
+            typealias Output = Item
+            var route: Route { .get("/item") }
+        }
+        let recorder = EventRecorder()
+        let rig = Rig {
+            $0.events = recorder
+            $0.options.modelFormat = DecodingOptions(wrongTypes: .useDefault)
+        } answering: { _ in
+            .json(#"{"retcode":0,"data":{"id":1,"stock":null,"weight":"heavy","sold":false,"visible":true,"tags":[]}}"#)
+        }
+        let response = try await rig.client.response(for: GetItem())
+        #expect(response.value == Self.plain)
+        let expected: [DecodingNote] = [
+            .init(path: "data.stock", reason: .null), .init(path: "data.weight", reason: .wrongType("not Double")),
+            .init(path: "data.sizes", reason: .absent), .init(path: "data.text", reason: .absent),
+            .init(path: "data.maker", reason: .absent),
+        ]
+        #expect(Set(response.notes) == Set(expected))
+        #expect(response.notes.count == expected.count)
+        let told = recorder.records.compactMap { record in
+            if case .defaultUsed(let path) = record.event { path } else { nil }
+        }
+        #expect(told == response.notes.map(\.path))
     }
 
     @Test func `a field that is there wins over the default, and nothing is noted`() throws {

@@ -62,9 +62,11 @@ extension ParameterEncodingError: CustomStringConvertible {
         path.isEmpty ? "the parameters: \(explanation)" : "the parameter \(path.joined(separator: ".")): \(explanation)"
     }
 
-    private var explanation: String {
+    /// The reason in words, without the path.
+    var explanation: String {
         switch reason {
-        case .notAnObject: "names are needed here, but this is a list or a single value"
+        case .notAnObject:
+            "names are needed here, but this is a list or a single value; what has no names can be sent as a body of its own"
         case .nonFiniteNumber: "the number is infinite or not a number"
         case .unrepresentableDate: "the date is out of range"
         case .duplicateKey: "two keys are written alike"

@@ -26,7 +26,9 @@ extension CacheHop {
         guard isOwned(answer.exchange) else { return }
         await access.change(for: call) { [self] in
             await access.fill(answer.ticket) {
-                for update in updates { await apply(isSelectable(update.updated, answer) ? update : update.invalidating) }
+                for update in updates {
+                    await apply(isSelectable(update.updated, answer) ? update : update.invalidating)
+                }
             }
         }
     }

@@ -23,6 +23,8 @@ struct Cookies: Stage {
 
     @inline(never)
     private func keepCookies(of exchange: Exchange, _ request: HTTPRequest, _ call: CallContext) {
+        // A call that was cancelled meanwhile may be that of a user who has signed out.
+        guard !call.isCancelled else { return }
         let set = exchange.response.fields.values(of: .setCookie)
         if !set.isEmpty { store.receive(set, from: request.url, in: call.partition) }
     }

@@ -51,6 +51,12 @@ struct TransportStage: Stage {
         }
     }
 
+    /// Without this look a body that has been read would go out empty, and its request would seem to succeed.
+    private func alreadySent(_ request: HTTPRequest) -> APIError {
+        let reason = "the request is sent again, but its body can be read only once"
+        return APIError(.blocked(reason: reason), stage: .transport, request: request)
+    }
+
     private func invalidField(_ name: String, _ reason: String) -> APIError {
         APIError(.invalidParameter(field: name, reason: reason), stage: .prepare)
     }
@@ -71,6 +77,7 @@ struct TransportStage: Stage {
             request, timeouts: timeouts, limits: call.settings.limits, trust: call.settings.trust,
             proxy: call.settings.proxy, partition: call.partition, control: call.control)
         exchange.skipsContent = discards
+        if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
         call.emit(.requestSent(request))
         return exchange
     }
@@ -98,6 +105,7 @@ struct TransportStage: Stage {
     private func failed(_ error: TransportError, _ request: HTTPRequest, _ call: CallContext) -> APIError {
         if isBelowAppCode { call.noteReply() }
         call.record(attempt(request, status: error.partialResponse?.status, error.timings))
+        if error.sendState == .unsent { request.body.reading?.release() }
         return APIError(error, request: request)
     }
 

@@ -1,0 +1,37 @@
+/// Where a client stands among those that were derived from one another: what reaches it reaches its descendants too, and
+/// never its parent.
+final class ClientLineage: Sendable {
+    private let parent: ClientLineage?
+    private let initial: ServerEnvironment
+    /// `nil` for a client that follows its parent.
+    private let own: Locked<ServerEnvironment?>
+
+    /// - Parameter environment: that of a client without a parent.
+    init(_ environment: ServerEnvironment) {
+        parent = nil
+        initial = environment
+        own = Locked(nil)
+    }
+
+    /// - Parameter environment: `nil` for a client that follows its parent.
+    init(derivedFrom parent: ClientLineage, environment: ServerEnvironment?) {
+        self.parent = parent
+        initial = parent.environment
+        own = Locked(environment)
+    }
+
+    var environment: ServerEnvironment {
+        get { own.withLock { $0 } ?? parent?.environment ?? initial }
+        set { own.withLock { $0 = newValue } }
+    }
+
+    /// Whether it is `other`, or was derived from it.
+    func descends(from other: ClientLineage) -> Bool {
+        var place: ClientLineage? = self
+        while let current = place {
+            if current === other { return true }
+            place = current.parent
+        }
+        return false
+    }
+}

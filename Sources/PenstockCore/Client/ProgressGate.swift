@@ -1,0 +1,39 @@
+/// Which progress of a call is told: no more often than a view can follow.
+///
+/// The first is told, then at most thirty a second, and what ends a direction (the whole request sent, the whole response
+/// received). Within an exchange the bytes never go back; where they do, a redirect or another attempt has begun, and that
+/// one's first progress is told as well.
+struct ProgressGate: Sendable {
+    private static let interval = Duration.seconds(1) / 30
+
+    /// The latest progress, told or not.
+    private(set) var latest: TransferProgress?
+    private var told: TransferProgress?
+    private var lastTime: Duration = .zero
+
+    /// Takes a progress at a moment.
+    ///
+    /// - Returns: whether it is to be told.
+    mutating func take(_ progress: TransferProgress, at now: Duration) -> Bool {
+        let isFirst = latest.map { progress.sent < $0.sent || progress.received < $0.received } ?? true
+        latest = progress
+        guard isFirst || progress.ends(more: told) || now - lastTime >= Self.interval else { return false }
+        (told, lastTime) = (progress, now)
+        return true
+    }
+
+    /// What is still to be told when the call ends.
+    mutating func rest() -> TransferProgress? {
+        guard latest != told else { return nil }
+        told = latest
+        return latest
+    }
+}
+
+extension TransferProgress {
+    /// Whether it ends a direction that `earlier` did not.
+    fileprivate func ends(more earlier: TransferProgress?) -> Bool {
+        (sent == expectedToSend && sent != earlier?.sent)
+            || (received == expectedToReceive && received != earlier?.received)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// Progress is told so often that a view can follow.
+@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
+    private static func received(_ count: Int, of total: Int? = nil) -> TransferProgress {
+        TransferProgress(received: count, expectedToReceive: total)
+    }
+
+    /// What a gate tells of a list, each with its moment.
+    private static func told(_ list: [(TransferProgress, at: Duration)]) -> [TransferProgress] {
+        var gate = ProgressGate()
+        return list.filter { gate.take($0.0, at: $0.at) }.map(\.0)
+    }
+
+    @Test func `the first, thirty a second, and the last are told`() {
+        // Five seconds, a piece each millisecond.
+        let told = Self.told((1...5_000).map { (Self.received($0, of: 5_000), at: .milliseconds($0)) }).map(\.received)
+        #expect(told.first == 1)
+        #expect(told.last == 5_000)
+        #expect((140...152).contains(told.count))
+        #expect(zip(told, told.dropFirst()).dropLast().allSatisfy { $1 - $0 >= 33 })
+    }
+
+    @Test func `what was held back is told at the end, once`() {
+        var gate = ProgressGate()
+        let told = [gate.take(Self.received(1), at: .zero), gate.take(Self.received(2), at: .milliseconds(33))]
+        #expect(told == [true, false])
+        #expect(gate.latest == Self.received(2))
+        let rests = [gate.rest(), gate.rest()]
+        #expect(rests == [Self.received(2), nil])
+    }
+
+    @Test func `the end of the upload is told while the response is waited for`() {
+        let steps = [
+            TransferProgress(sent: 1, expectedToSend: 3), TransferProgress(sent: 2, expectedToSend: 3),
+            TransferProgress(sent: 3, expectedToSend: 3), TransferProgress(sent: 3, expectedToSend: 3, received: 1),
+        ]
+        #expect(Self.told(steps.map { ($0, at: .zero) }).map(\.sent) == [1, 3])
+    }
+
+    @Test func `an exchange that begins anew is told from its first bytes`() {
+        #expect(Self.told([900, 10, 20].map { (Self.received($0), at: .zero) }).map(\.received) == [900, 10])
+    }
+
+    /// Reports a thousand pieces, with a clock that it moves, and answers.
+    private struct Pouring: Transport {
+        let clock: TestClock
+        let start: Latch
+        let capabilities = TransportCapabilities.all
+
+        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+            await start.wait()
+            for count in 1...1_000 {
+                clock.advance(by: .milliseconds(1))
+                exchange.control.onProgress?(TransferProgress(received: count))
+            }
+            return TransportResponse(CallSupport.greeting)
+        }
+
+        func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+            throw TransportError(.unsupported("streams"), sendState: .unsent)
+        }
+
+        func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+        func shutdown() async {}
+    }
+
+    @Test func `a call tells by the injected clock, never back, and its last progress before its response`()
+        async throws
+    {
+        let clock = TestClock()
+        let start = Latch()
+        let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
+        let updates = client.start(Hello()).events
+        start.open()
+        var received: [Int] = []
+        var isOver = false
+        for try await update in updates {
+            switch update {
+            case .progress(let progress):
+                #expect(!isOver)
+                received.append(progress.received)
+            case .response: isOver = true
+            default: break
+            }
+        }
+        #expect(isOver)
+        #expect(received.count <= 32)
+        #expect(received.count >= 25)
+        #expect(received.last == 1_000)
+        #expect(received == received.sorted())
+    }
+}

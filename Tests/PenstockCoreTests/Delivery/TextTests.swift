@@ -1,0 +1,150 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// What the type of an output makes of a body.
+@Suite struct OutputTypeTests {
+    private struct Text: Endpoint {
+        typealias Output = String
+        var route: Route { .get("/text") }
+    }
+
+    /// Generic code that does not know what its output is.
+    private struct Of<Value: Decodable & Sendable>: Endpoint {
+        typealias Output = Value
+        var route: Route { .get("/value") }
+    }
+
+    private static func rig(
+        _ body: Data, type: String? = nil, envelope: Envelope? = nil
+    ) -> Rig {
+        Rig([.shop { $0.envelope = envelope }]) { _ in
+        } answering: { _ in
+            HTTPResponse(status: 200, fields: type.map { [.contentType: $0] } ?? [:], body: body)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("text/plain", [0x68, 0xC3, 0xA9], "hé"), ("text/plain; charset=ISO-8859-1", [0x68, 0xE9], "hé"),
+            ("text/html; charset=\"windows-1252\"", [0x80], "€"), ("text/plain;charset=utf-16be", [0x00, 0x41], "A"),
+            ("text/plain; a=\"b;charset=utf-16be\"; CHARSET=utf-8", [0xC3, 0xA9], "é"),
+            ("text/plain; charset=shift_jis", [0x82, 0xA0], "あ"), ("text/plain; charset=gb2312", [0xC4, 0xE3], "你"),
+            ("text/plain; charset=iso-8859-1", [0xEF, 0xBB, 0xBF, 0xC3, 0xA9], "é"),
+            ("text/plain", [0xFF, 0xFE, 0x41, 0x00], "A"), ("text/plain", [0xFE, 0xFF, 0x00, 0x41], "A"),
+            ("application/json", Array("\"x\"".utf8), "\"x\""), ("text/plain", [], ""),
+        ] as [(String, [UInt8], String)])
+    func `an output of String is the text, in the character set that came with it`(
+        type: String, bytes: [UInt8], text: String
+    ) async throws {
+        #expect(try await Self.rig(Data(bytes), type: type).client.send(Text()) == text)
+        #expect(try Payload(Data(bytes), contentType: type).text() == text)
+    }
+
+    @Test(
+        arguments: [
+            ("text/plain", [0xFF, 0x41], "the body is no text in the character set utf-8"),
+            ("text/plain; charset=klingon", [0x41], "the character set klingon is not known"),
+            ("text/plain; charset=", [0x41], "the character set  is not known"),
+        ] as [(String, [UInt8], String)])
+    func `text that cannot be read as what it says is an error`(
+        type: String, bytes: [UInt8], reason: String
+    ) async {
+        let error = await failure { try await Self.rig(Data(bytes), type: type).client.send(Text()) }
+        #expect(error?.kind == .decoding(path: "", reason: reason))
+    }
+
+    @Test func `under an envelope it is the string that the envelope holds, and the envelope must say success`()
+        async throws
+    {
+        let good = Self.rig(Data(#"{"retcode":0,"data":"hé"}"#.utf8), envelope: .retcode)
+        #expect(try await good.client.send(Text()) == "hé")
+        let bad = Self.rig(Data(#"{"retcode":7,"retdesc":"no","data":"x"}"#.utf8), envelope: .retcode)
+        #expect(await failure { try await bad.client.send(Text()) }?.kind == .business(code: 7, message: "no"))
+    }
+
+    @Test func `generic code gets for Data and String what an endpoint of that output gets`() async throws {
+        let body = Data(#"{"id":1,"name":"x"}"#.utf8)
+        let client = Self.rig(body).client
+        #expect(try await client.send(Of<Data>()) == body)
+        #expect(try await client.send(Of<String>()) == #"{"id":1,"name":"x"}"#)
+        #expect(try await client.send(Of<Product>()) == Product(id: 1, name: "x"))
+    }
+
+    @Test func `an ad-hoc call gives bytes, text, a model, or nothing`() async throws {
+        let body = Data(#"{"id":1,"name":"x"}"#.utf8)
+        let rig = Self.rig(body)
+        let data: Data = try await rig.client.get("/a")
+        let text: String = try await rig.client.get("/a")
+        let model: Product = try await rig.client.post("/a")
+        let central: Data = try await rig.client.send(path: "/a")
+        #expect(data == body && central == body)
+        #expect(text == #"{"id":1,"name":"x"}"#)
+        #expect(model == Product(id: 1, name: "x"))
+        try await rig.client.get("/nothing")
+        try await rig.client.post("/nothing", parameters: ["a": 1])
+        try await rig.client.send(path: "/nothing", method: .delete)
+        #expect(rig.sent.suffix(3).map(\.method) == [.get, .post, .delete])
+        #expect(rig.sent[5].text == #"{"a":1}"#)
+    }
+
+    @Test func `an ad-hoc call for nothing still opens the envelope`() async {
+        let rig = Self.rig(Data(#"{"retcode":7,"retdesc":"no"}"#.utf8), envelope: .retcode)
+        let error = await failure { try await rig.client.post("/x") }
+        #expect(error?.kind == .business(code: 7, message: "no"))
+    }
+}
+
+@Suite struct InternetDateTests {
+    private struct Moment: Codable, Hashable, Sendable {
+        var at: Date
+    }
+
+    private struct Echo: Endpoint {
+        typealias Output = Moment
+        var parameters: Moment
+        var route: Route { .post("/echo") }
+    }
+
+    @Test(arguments: [0, 1, 951_782_400, 1_767_225_599, -62_135_596_800, 253_402_300_799, -1])
+    func `a date that is sent and echoed is the same, with defaults alone`(seconds: Double) async throws {
+        let rig = Rig([.shop { $0.envelope = nil }]) { _ in
+        } answering: { request in
+            .json(request.text)
+        }
+        let moment = Moment(at: Date(timeIntervalSince1970: seconds))
+        #expect(try await rig.client.send(Echo(parameters: moment)) == moment)
+    }
+
+    @Test(arguments: [
+        ("2026-01-31T08:30:00Z", 1_769_848_200), ("2026-01-31t08:30:00z", 1_769_848_200),
+        ("2026-01-31 08:30:00Z", 1_769_848_200), ("2026-01-31T08:30:00.5Z", 1_769_848_200.5),
+        ("2026-01-31T08:30:00.250Z", 1_769_848_200.25), ("2026-01-31T10:30:00+02:00", 1_769_848_200),
+        ("2026-01-31T10:30:00+0200", 1_769_848_200), ("2026-01-31T03:00:00.125-05:30", 1_769_848_200.125),
+        ("2016-12-31T23:59:60Z", 1_483_228_800), ("2000-02-29T00:00:00Z", 951_782_400),
+        ("2026-01-31T08:30:00.12500000000000000000000Z", 1_769_848_200.125),
+    ])
+    func `every form of RFC 3339 is read, with a fraction or without`(text: String, seconds: Double) {
+        #expect(InternetDate.date(text)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(arguments: [
+        "", "2026-01-31", "2026-01-31T08:30:00", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
+        "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z", "2026-01-31T24:00:00Z",
+        "2026-01-31T08:60:00Z", "2026-01-31T08:30:61Z", "2026-01-31T08:30:00.Z", "2026-01-31T08:30:00Zx",
+        "2026-01-31T08:30:00+24:00", "2026-01-31T08:30:00+01:60", "2026-01-31T08:30:00 Z", "0000-01-01T00:00:00Z",
+        "２０２６-01-31T08:30:00Z", "+2026-01-31T08:30:00Z", "1769848200", "2026-1-31T08:30:00Z",
+    ])
+    func `what is no date of RFC 3339 is refused`(text: String) {
+        #expect(InternetDate.date(text) == nil)
+        #expect(throws: APIError.self) { try Payload(Data(#"{"at":"\#(text)"}"#.utf8)).value(Moment.self) }
+    }
+
+    @Test func `a number where a date is expected is refused, with its path`() throws {
+        let error = #expect(throws: APIError.self) { try Payload(Data(#"{"at":12345}"#.utf8)).value(Moment.self) }
+        #expect(error?.kind == .decoding(path: "at", reason: "not Date"))
+    }
+}
