@@ -108,13 +108,13 @@ import Testing
         let response = try await second.client.response(for: News())
         #expect(response.value == Data("the news of alice".utf8))
         #expect(response.cacheStatus?.description.contains("hit") == true)
-        let stages: [[APIError.Stage]] = [first, second].map { run in
+        let stages: [[StageName]] = [first, second].map { run in
             run.events.records.compactMap { if case .stageStarted(let stage) = $0.event { stage } else { nil } }
         }
         // Both are prepared and decoded; only the first one is sent.
         #expect(stages[0].contains(.transport) && !stages[1].contains(.transport))
         #expect(stages[1] == stages[0].filter { $0 != .transport })
-        for stage in [APIError.Stage.prepare, .status, .decoding] { #expect(stages[1].contains(stage)) }
+        for stage in [StageName.prepare, .status, .decoding] { #expect(stages[1].contains(stage)) }
         let reasons: [CacheReason] = [first, second].flatMap { run in
             run.events.records.compactMap { if case .cacheDecided(let reason, _) = $0.event { reason } else { nil } }
         }
