@@ -8,6 +8,11 @@ struct RequestCredentials: Sendable {
 
     /// - Parameter cookies: the value of the `Cookie` field that will be joined to the request's own.
     init(_ request: HTTPRequest, _ cookies: String? = nil) {
+        // Most requests of those who name nobody have none.
+        guard cookies != nil || request.fields.contains(where: { Self.isCredential($0.name) }) else {
+            text = []
+            return
+        }
         var found = request.fields.filter { Self.isCredential($0.name) }
             .map { (name: $0.name.text.lowercased(), value: $0.value) }
         if let cookies {
