@@ -120,6 +120,13 @@ static inline curl_off_t ccurl_get_received(CURL *easy) {
     return value;
 }
 
+/* How many bytes of a request's body were given to the socket. */
+static inline curl_off_t ccurl_get_sent(CURL *easy) {
+    curl_off_t value = 0;
+    curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &value);
+    return value;
+}
+
 /* A macro with a cast, which Swift does not import. */
 static const long ccurl_auth_basic = (long)CURLAUTH_BASIC;
 

@@ -13,6 +13,7 @@
             let bytes = UnsafeRawBufferPointer(start: line, count: size * count)
             let isExpected = !exchange.head.isComplete
             let taken = exchange.receiveHeader(bytes, handle.loop.now)
+            if taken == CURL_WRITEFUNC_PAUSE { handle.kept = .something }
             guard isExpected, exchange.head.isComplete || exchange.head.isLong, taken == bytes.count else {
                 return taken
             }
@@ -64,7 +65,10 @@
         }
 
         static let secure: curl_ssl_ctx_callback = { _, context, pointer in
-            guard let context, let exchange = handle(pointer)?.exchange else { return CURLE_SSL_CONNECT_ERROR }
+            guard let context, let handle = handle(pointer), let exchange = handle.exchange else {
+                return CURLE_SSL_CONNECT_ERROR
+            }
+            guard handle.loop.reading.apply(to: OpaquePointer(context)) else { return CURLE_OUT_OF_MEMORY }
             let isSet = CurlSecureName.require(exchange.order.request.url.host, of: OpaquePointer(context))
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
@@ -91,8 +95,9 @@
             return Glibc.close(descriptor)
         }
 
-        static let socket: curl_socket_callback = { _, descriptor, what, context, _ in
+        static let socket: curl_socket_callback = { easy, descriptor, what, context, _ in
             guard let pool = pool(context) else { return 0 }
+            if pool.loop.hasEarlyAnswers, let easy { handle(ccurl_private(easy))?.watches(descriptor, what) }
             pool.loop.poller.want(descriptor, what, for: pool)
             return 0
         }

@@ -9,9 +9,10 @@
     struct CurlClock {
         private let connect: UInt64
         private let firstByte: UInt64
-        private let idle: UInt64
+        private var idle: UInt64
         private var total: UInt64
-        /// For content that is read past: waiting longer costs more than another connection.
+        /// For content that is read past, and for what is left of a request that was answered: waiting longer costs more than
+        /// another connection.
         private static let haste: UInt64 = 500_000_000
         private let leastBytes: Int
         private let span: UInt64
@@ -85,6 +86,14 @@
         /// Little more time is given from here on.
         mutating func hurry(_ now: UInt64) {
             (began, total) = (now, min(total, Self.haste))
+        }
+
+        /// The rest of the request is not needed any more, since the answer is there.
+        ///
+        /// - Parameter isMoving: whether it may go on for as long as it moves.
+        mutating func hurry(_ now: UInt64, whileMoving isMoving: Bool) {
+            guard isMoving else { return hurry(now) }
+            (lastByte, idle) = (now, min(idle, Self.haste))
         }
 
         /// From here on the reader decides how long it takes.

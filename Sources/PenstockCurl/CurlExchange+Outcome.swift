@@ -6,7 +6,7 @@
     /// What becomes of an exchange, told while its handle still knows.
     extension CurlExchange {
         func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
-            let isOver = code == CURLE_OK || (toSkip.map { $0 < 0 } ?? false)
+            let isOver = code == CURLE_OK || isAnswered || (toSkip.map { $0 < 0 } ?? false)
             if isOver, head.isComplete || connectsOnly, failure == nil {
                 guard isCutOff else { return .success(response()) }
                 return .failure(error(.connectionLost, "the connection ended without TLS having said so"))
@@ -14,11 +14,17 @@
             return .failure(error(code))
         }
 
+        /// The time is up. What is over but for content that nobody wants, or for the rest of the request, went well.
+        func result(expiring kind: TransportError.Kind) -> Result<TransportResponse, TransportError> {
+            if toSkip != nil, head.isComplete { return .success(response()) }
+            return isAnswered ? result(CURLE_OK) : .failure(error(kind))
+        }
+
         /// As far as it has come.
         func response() -> TransportResponse {
             guard let handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
-            return TransportResponse(answer, timings: Timings(facts), connection: ConnectionInfo(facts))
+            return TransportResponse(answer, timings: Timings(facts), connection: ConnectionInfo(facts, resends))
         }
 
         var answer: HTTPResponse {
@@ -42,9 +48,10 @@
         /// A failure that comes from here and not from libcurl.
         func error(_ kind: TransportError.Kind, _ message: String = "") -> TransportError {
             guard let handle else { return TransportError(kind, sendState: .unsent, message: message) }
+            let facts = ccurl_get_facts(handle.easy)
             return TransportError(
-                kind, sendState: sendState(handle), message: message,
-                timings: Timings(ccurl_get_facts(handle.easy)), partialResponse: partialResponse)
+                kind, sendState: sendState(handle), message: message, timings: Timings(facts),
+                connection: ConnectionInfo(facts, resends), partialResponse: partialResponse)
         }
 
         /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone.
@@ -82,12 +89,12 @@
     }
 
     extension ConnectionInfo {
-        init(_ facts: ccurl_facts) {
+        init(_ facts: ccurl_facts, _ resends: Int) {
             let address = facts.address.map { String(cString: $0) } ?? ""
             self.init(
                 isReused: facts.connects == 0, remoteAddress: address.isEmpty ? nil : address,
                 remotePort: facts.port > 0 ? facts.port : nil, bytesSent: Int(facts.body_sent),
-                bytesReceived: Int(facts.body_received))
+                bytesReceived: Int(facts.body_received), resends: resends)
         }
     }
 #endif

@@ -12,6 +12,10 @@
         /// Content that is handed over in one piece, at most.
         private static let maxGathered = 128 << 10
 
+        /// A piece of content that is smaller is tiny, in bytes; and as many of them are taken in one round.
+        private static let crumb = 64
+        private static let maxCrumbs = 512
+
         func connectionStarts(_ now: UInt64) {
             clock.connectionStarted(now)
         }
@@ -22,6 +26,7 @@
             _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
         ) -> Bool {
             guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
+            if attempts > 0 { countResend(easy) }
             attempts += 1
             self.connection = connection
             clock.sending(now)
@@ -47,6 +52,13 @@
             return false
         }
 
+        /// An attempt that met a dead connection before it had sent anything does not count.
+        private func countResend(_ easy: UnsafeMutableRawPointer) {
+            let sent = ccurl_get_long(easy, CURLINFO_REQUEST_SIZE)
+            if sent > sentBefore { resends += 1 }
+            sentBefore = sent
+        }
+
         /// libcurl (seen with 7.88) goes back to the beginning of a body only if some of it was written, and forgets what it had
         /// read: the next attempt would be sent without that.
         private func beginsAnew() -> Bool {
@@ -57,26 +69,51 @@
 
         // MARK: The response
 
-        /// - Returns: the number of bytes taken; any other than those given ends the transfer.
-        func receiveHeader(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
+        /// Takes what libcurl has of a head: one line as a rule. Of what it read while the transfer was paused it hands over
+        /// the lines of each kind in one piece, and it fails where these are of more than three kinds. So a suspended
+        /// exchange takes its head all the same, and only the end of the head has to wait.
+        ///
+        /// - Returns: the number of bytes taken, or the code that pauses; any other number ends the transfer.
+        func receiveHeader(_ lines: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
+            if isSuspended, head.isEnd(lines) { return Int(CURL_WRITEFUNC_PAUSE) }
             clock.moved(now)
+            var start = 0
+            while start < lines.count {
+                let end = Self.endOfLine(lines, from: start)
+                guard receiveLine(UnsafeRawBufferPointer(rebasing: lines[start..<end]), now) else { return 0 }
+                start = end
+            }
+            return lines.count
+        }
+
+        /// - Returns: where the line after the one at `start` begins. A recipient may take a bare LF for a line's end
+        ///   (RFC 9112 §2.2).
+        private static func endOfLine(_ lines: UnsafeRawBufferPointer, from start: Int) -> Int {
+            guard let base = lines.baseAddress, let feed = memchr(base + start, 0x0A, lines.count - start) else {
+                return lines.count
+            }
+            return UnsafeRawPointer(feed) - base + 1
+        }
+
+        /// - Returns: `false` when the response is not acceptable.
+        private func receiveLine(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Bool {
             let wasComplete = head.isComplete
             if let kind = head.take(line, order.limits, pool?.knownLines) {
-                return refuse(kind, "the response head is not acceptable")
+                return refuse(kind, "the response head is not acceptable") > 0
             }
-            if head.isComplete, !wasComplete {
-                clock.answered(now)
-                if head.version == .http2, order.request.url.scheme == .http {
-                    return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on")
-                }
-                if isRefusedByProxy { return refuse(.unreachable(.proxyAuthentication), "the proxy wants credentials") }
-                guard prepareForBody() else { return 0 }
+            guard head.isComplete, !wasComplete else { return true }
+            clock.answered(now)
+            if head.version == .http2, order.request.url.scheme == .http {
+                return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on") > 0
             }
-            return line.count
+            if isRefusedByProxy {
+                return refuse(.unreachable(.proxyAuthentication), "the proxy wants credentials") > 0
+            }
+            return prepareForBody()
         }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            guard !isSuspended else { return Int(CURL_WRITEFUNC_PAUSE) }
+            guard !isSuspended, !isCrumbling(bytes.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
             clock.received(bytes.count, now)
             if toSkip != nil { return skip(bytes.count) }
             guard pipe == nil else { return passOn(bytes) }
@@ -86,6 +123,18 @@
             append(bytes)
             reportReceived(bytes.count)
             return bytes.count
+        }
+
+        /// Each chunk comes as a piece of its own, which costs more than its bytes where it is tiny. After some hundreds of
+        /// them the exchange pauses until the others have had their turn; libcurl then hands over the rest in one piece.
+        private func isCrumbling(_ count: Int) -> Bool {
+            guard count < Self.crumb, head.version != .http2, let loop = handle?.loop else { return false }
+            if crumbs.round != loop.reading.round { crumbs = (loop.reading.round, 0) }
+            crumbs.count += 1
+            guard crumbs.count > Self.maxCrumbs else { return false }
+            crumbs.count = 0
+            loop.pauseSoon(self)
+            return true
         }
 
         /// - Returns: `false` when the body that is announced will not be taken.

@@ -55,10 +55,20 @@
         @exclusivity(unchecked) var toSkip: Int?
         /// Whether libcurl has been told to read no body until the stream yields more.
         @exclusivity(unchecked) var awaitsChunk = false
+        /// Whether libcurl was told to go on sending when it had read the whole answer, so that it can say that it is over.
+        @exclusivity(unchecked) var hasGoneOn = false
+        /// Whether the answer is complete although the request is not.
+        @exclusivity(unchecked) var isAnswered = false
+        /// Tiny pieces of content in a round of the loop.
+        @exclusivity(unchecked) var crumbs: (round: UInt64, count: Int) = (0, 0)
         /// Of content that ends with its connection over TLS: whether that end has been announced. `nil` for other content.
         @exclusivity(unchecked) var endsSecurely: Bool?
         /// Times the request was about to be sent.
         @exclusivity(unchecked) var attempts = 0
+        /// Times the request was sent again, at least in part.
+        @exclusivity(unchecked) var resends = 0
+        /// Bytes of the request, its body aside, that were sent in all attempts before this one.
+        @exclusivity(unchecked) var sentBefore = 0
         /// Whether each attempt but the last had a connection that was made for it, and that no other used.
         @exclusivity(unchecked) var wasAlone = true
         /// The connection of the last attempt, if it was made for it.

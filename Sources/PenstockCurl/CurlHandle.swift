@@ -26,6 +26,9 @@
         @exclusivity(unchecked) var isOver = false
         /// Whether libcurl keeps content that the exchange has not taken yet.
         @exclusivity(unchecked) var kept = Kept.nothing
+        /// The socket that libcurl spoke of last while an answer came early, and whether it reads no more from it.
+        @exclusivity(unchecked) private(set) var watched: Int32?
+        @exclusivity(unchecked) private(set) var hasStoppedReading = false
         /// Whether the exchange takes no content any more.
         @exclusivity(unchecked) var refusesContent = false
         /// Sockets that were opened for a connection, of which one will carry it.
@@ -44,6 +47,9 @@
         @exclusivity(unchecked) private(set) var isLarge = false
         /// Large content in few, large pieces. Of memory only what is received into it is taken.
         private static let streamBuffer = 512 << 10
+        /// The same in the clear, where libcurl reads up to a hundred of them before it comes back, whoever else waits. Over
+        /// TLS ``CurlReadLimit`` sees to that.
+        private static let plainStreamBuffer = 16 << 10
 
         /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. Before version 8.14, the end of a response is
         /// missed when the last bytes of one reading do not fit into the exchange's buffer behind its head, which 16 KiB
@@ -105,7 +111,7 @@
         func clear() {
             exchange = nil
             isOver = false
-            socket = nil
+            (socket, watched, hasStoppedReading) = (nil, nil, false)
             opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             guard needsReset else { return }
@@ -120,6 +126,11 @@
         }
 
         // MARK: The connection
+
+        /// libcurl says what it wants of a socket.
+        func watches(_ descriptor: Int32, _ what: Int32) {
+            (watched, hasStoppedReading) = (descriptor, what != CURL_POLL_IN && what != CURL_POLL_INOUT)
+        }
 
         func hasOpened(_ descriptor: Int32) {
             opened.append(descriptor)
@@ -225,7 +236,7 @@
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return setBuffer() }
             isLarge = true
-            hint(CURLOPT_BUFFERSIZE, Self.streamBuffer)
+            hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
         }
 
         private func setBuffer() {

@@ -41,6 +41,11 @@
         /// Whether the final response's head is complete.
         var isComplete: Bool { phase == .body }
 
+        /// Whether a line is the one that ends the final response's head.
+        func isEnd(_ line: UnsafeRawBufferPointer) -> Bool {
+            phase == .fields && status >= 200 && Self.withoutLineEnd(line).isEmpty
+        }
+
         /// Whether content may follow (RFC 9110 §6.4.1).
         var allowsContent: Bool { status != 204 && status != 304 }
 
@@ -68,7 +73,7 @@
         private mutating func takeStatusLine(_ line: UnsafeRawBufferPointer) -> TransportError.Kind? {
             guard let space = line.firstIndex(of: 0x20), line.count >= space + 4,
                 let code = Self.number(UnsafeRawBufferPointer(rebasing: line[(space + 1)..<(space + 4)])),
-                line.count == space + 4 || line[space + 4] == 0x20, (100...599).contains(code),
+                line.count == space + 4 || line[space + 4] == 0x20, code >= 100,
                 let version = Self.version(UnsafeRawBufferPointer(rebasing: line[..<space]))
             else { return .protocolViolation }
             status = code

@@ -12,6 +12,7 @@
         let inbox = CurlInbox()
         let poller: CurlPoller
         let configuration: CurlTransport.Configuration
+        let reading = CurlReadLimit()
         /// The moment the current round began, in nanoseconds.
         @exclusivity(unchecked) private(set) var now = CurlClock.now()
 
@@ -26,9 +27,14 @@
         @exclusivity(unchecked) private var settled: [CurlExchange] = []
         /// Those with content for their readers.
         @exclusivity(unchecked) private var gathering: [CurlExchange] = []
+        /// Those that were answered before their request was sent.
+        @exclusivity(unchecked) private var answeredEarly: [CurlExchange] = []
+        var hasEarlyAnswers: Bool { !answeredEarly.isEmpty }
         /// Those that were held back, and are no longer.
         @exclusivity(unchecked) private var admitted: [CurlExchange] = []
         private static let batch = 64
+        /// Nanoseconds after which a round ends although libcurl has more to do at once.
+        private static let slice: UInt64 = 2_000_000
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
         private var nextSweep: UInt64 = 0
@@ -214,18 +220,22 @@
             for exchange in exchanges where exchange.place != nil { applyPause(exchange) }
         }
 
+        /// A head is received also while its exchange is suspended, up to its end (``CurlExchange/receiveHeader(_:_:)``).
         private func applyPause(_ exchange: CurlExchange) {
             guard let pool = exchange.pool, let handle = exchange.handle else { return }
             var bits = CURLPAUSE_CONT
-            if exchange.isSuspended || exchange.isHeldBack { bits |= CURLPAUSE_RECV }
+            if exchange.isHeldBack || exchange.isSuspended && exchange.head.isComplete { bits |= CURLPAUSE_RECV }
             if exchange.isSuspended || exchange.awaitsChunk { bits |= CURLPAUSE_SEND }
             if let code = pool.pause(handle, bits) { finish(exchange, exchange.result(code)) }
         }
 
         // MARK: A round
 
+        /// While a peer sends faster than libcurl reads, libcurl always has more to do at once. The next round goes on with
+        /// it, after the messages, time-outs and sockets of all others.
         private func serve() {
             repeat {
+                reading.beginRound()
                 for pool in pools.values {
                     if let moment = pool.timerMoment, moment <= now { pool.runTimer() }
                     if let moment = pool.nudges.moment, moment <= now { pool.nudge() }
@@ -233,9 +243,11 @@
                     if pool.isBroken { giveUp(pool) }
                 }
                 pause()
+                if hasEarlyAnswers { attendToEarlyAnswers() }
                 expire()
                 launchAdmitted()
             } while pools.values.contains { $0.isBroken || ($0.timerMoment ?? .max) <= now }
+                && CurlClock.now() - now < Self.slice
             handOver()
             deliver()
             sweep()
@@ -264,8 +276,7 @@
         private func expire() {
             while deadlines.nextMoment <= now, let exchange = deadlines.first {
                 if let kind = exchange.clock.expired(now) {
-                    let isSkipped = exchange.toSkip != nil && exchange.head.isComplete
-                    finish(exchange, isSkipped ? .success(exchange.response()) : .failure(exchange.error(kind)))
+                    finish(exchange, exchange.result(expiring: kind))
                 } else {
                     deadlines.move(exchange, to: exchange.clock.nextLook(now))
                 }
@@ -276,9 +287,30 @@
         func headIsThere(_ exchange: CurlExchange) {
             if exchange.isAdmitted, let pool = exchange.pool { admitted += pool.gate.headCame(for: exchange) }
             if exchange.toSkip != nil { hurry(exchange) }
+            if !exchange.order.request.body.isNone, exchange.isSending { answeredEarly.append(exchange) }
             guard exchange.settleHead(exchange.response()) else { return }
             if exchange.toSkip == nil { exchange.clock.endTotal() }
             settled.append(exchange)
+        }
+
+        /// Ends those whose answer is complete although their request is not.
+        private func attendToEarlyAnswers() {
+            let exchanges = answeredEarly
+            answeredEarly = []
+            for exchange in exchanges {
+                switch exchange.earlyStep() {
+                case .forget: break
+                case .wait: answeredEarly.append(exchange)
+                case .goOn:
+                    answeredEarly.append(exchange)
+                    exchange.awaitsChunk = false
+                    applyPause(exchange)
+                case .hurry:
+                    exchange.clock.hurry(now, whileMoving: !(exchange.source is CurlStreamSource))
+                    deadlines.move(exchange, to: exchange.clock.nextLook(now))
+                case .end(let result): finish(exchange, result)
+                }
+            }
         }
 
         private func finish(_ exchange: CurlExchange, _ result: Result<TransportResponse, TransportError>) {
@@ -322,6 +354,7 @@
         }
 
         private func wakeUp(_ count: Int) {
+            reading.beginRound()
             poller.dispatch(count) {
                 inbox.drainWakeup()
             } _: { pool, descriptor, events in

@@ -6,8 +6,8 @@
     ///
     /// Where a server answers before it has read the whole request and then tells the client to stop (RFC 9113 §8.1),
     /// libcurl before version 8.14 loses the answer, or spins until a time-out: it was seen to with 7.88, not with 8.14.
-    /// That takes a body that does not fit into the server's window, 65,535 bytes unless it says otherwise. Larger bodies
-    /// and those of unknown length therefore go over HTTP/1.1, on connections of their own.
+    /// That takes a body that does not fit into the server's window, 65,535 bytes unless it says otherwise, or one that is
+    /// waited for. Larger bodies and streams therefore go over HTTP/1.1, on connections of their own.
     enum CurlMultiplexing {
         private static let window = 65_535
         /// Whether libcurl was built with HTTP/2.
@@ -16,6 +16,7 @@
 
         static func suits(_ request: HTTPRequest) -> Bool {
             guard request.url.scheme == .https, !isSound, !request.body.isNone else { return true }
+            if case .stream = request.body.source { return false }
             return request.body.length.map { $0 <= window } ?? false
         }
     }

@@ -139,7 +139,7 @@
 
         /// When the pool wants to be looked at, in nanoseconds; `.max` when it does not.
         var nextMoment: UInt64 {
-            min(timerMoment ?? .max, nudges.moment ?? .max, gate.moment ?? .max)
+            isBroken ? 0 : min(timerMoment ?? .max, nudges.moment ?? .max, gate.moment ?? .max)
         }
 
         func setTimer(_ milliseconds: Int) {

@@ -5,7 +5,7 @@
     ///
     /// Connections are kept alive and shared by the exchanges of one ``ConnectionPartition``, one ``TrustPolicy`` and
     /// one ``ProxyPolicy``, and by no others. HTTP/2 is used over TLS where ALPN agrees on it; with libcurl before 8.14
-    /// requests with a body over 65,535 bytes, or of unknown length, go over HTTP/1.1 all the same. Cookies, redirects,
+    /// requests with a body over 65,535 bytes, or one that is a stream, go over HTTP/1.1 all the same. Cookies, redirects,
     /// `.netrc`, HSTS and Alt-Svc are off, and no proxy is used but a request's own, whatever the environment says.
     ///
     /// TLS is 1.2 at least, a host is never looked for in a certificate's common name, and content that only the end of its
@@ -48,7 +48,11 @@
         /// do so only where that cannot do a thing twice: nothing of the request had left, the method is idempotent and
         /// its body can be read again, or the server refused the stream before it looked at it. Who is refused on two
         /// connections of its own is told so, with the send state `unprocessed`. Of a stream that was refused on a connection
-        /// which others used as well libcurl does not tell, so that counts as `maybeProcessed`.
+        /// which others used as well libcurl does not tell, so that counts as `maybeProcessed`. How often a request was sent
+        /// again is in ``ConnectionInfo/resends``.
+        ///
+        /// A response that is complete before the request is sent is the outcome all the same (RFC 9112 §9.3). Content from a
+        /// stream then has half a second left, other content goes on for as long as it moves; the connection is closed.
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
         public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {

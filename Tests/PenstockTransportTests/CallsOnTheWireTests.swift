@@ -95,6 +95,26 @@ import Testing
         }
     }
 
+    @Test("A request that libcurl sent again by itself counts as an attempt each time")
+    func resendsAreAttempts() async throws {
+        let libcurl = TransportUnderTest("libcurl") { _ in CurlTransport() }
+        let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
+            request.path == "/dies" || request.number == 2 ? .close : .text("pong")
+        }
+        try await Shop.run(libcurl, answering: answer) { server, client in
+            _ = try await client.send(Ping())
+            let response = try await client.send(HTTPRequest(method: .get, url: try server.url.resolving("/ping")))
+            #expect(server.requestCount == 3)
+            #expect(response.attempts.map(\.status) == [nil, 200])
+            let error = await #expect(throws: APIError.self) {
+                try await client.send(HTTPRequest(method: .get, url: try server.url.resolving("/dies")))
+            }
+            #expect(server.requestCount == 5)
+            #expect(error?.kind == .transport(.connectionLost))
+            #expect(error?.attempts.count == 2)
+        }
+    }
+
     /// Returns once `received` has stayed the same while the server gave a hundred bytes more.
     private static func waitForStillness(of received: Locked<Int>, behind given: Locked<Int>) async throws {
         var (seen, start) = (received.withLock { $0 }, given.withLock { $0 })

@@ -91,13 +91,16 @@ struct ConformanceTests {
     @Test(.covers("H7", "H8", "H11"), arguments: Case.all(TransportConformance.limits))
     func `What is too much is cut off`(example: Case) async throws { try await example.run() }
 
+    @Test(.covers("H9", "H10", "H12"), arguments: Case.all(TransportConformance.contentLimits))
+    func `Content that is more than it seems is cut off`(example: Case) async throws { try await example.run() }
+
     @Test(arguments: Case.all(TransportConformance.interim))
     func `Interim responses are no answers`(example: Case) async throws { try await example.run() }
 
     @Test(.covers("H13"), arguments: Case.all(TransportConformance.stalls))
     func `What stops is given up, in its own phase`(example: Case) async throws { try await example.run() }
 
-    @Test(arguments: Case.all(TransportConformance.uploads))
+    @Test(.covers("H37"), arguments: Case.all(TransportConformance.uploads))
     func `Content of requests is whole or not sent`(example: Case) async throws { try await example.run() }
 
     @Test(arguments: Case.all(TransportConformance.sendStates))

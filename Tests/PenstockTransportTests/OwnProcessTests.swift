@@ -3,6 +3,7 @@ import PenstockCore
 import PenstockCurl
 import PenstockTestSupport
 import PenstockTesting
+import PenstockURLSession
 import Testing
 
 /// What must have a process to itself, because it measures what the process holds.
@@ -11,9 +12,10 @@ import Testing
 /// What is measured stands in `/proc`, so the suite is skipped, and says so, where there is none.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: Resources.areKnown, "there is no /proc to measure by"))
 struct OwnProcessTests {
-    @Test("Headers without end take no memory", .covers("H7"))
+    @Test("Headers without end take no memory from libcurl", .covers("H7"))
     func headersTakeNoMemory() async throws {
         await #expect(processExitsWith: .success) {
+<<<<<<< HEAD
             let server = try LoopbackServer { request in
                 let line = Data(
                     "X-Field: \(String(repeating: "v", count: request.path == "/long" ? 8_000 : 10))\r\n".utf8)
@@ -30,7 +32,35 @@ struct OwnProcessTests {
             }
             #expect(try Resources.shared.grownMemory < 2 << 20)
             await transport.shutdown()
+=======
+            try await Self.takeHeaders(["/long", "/many"], with: CurlTransport())
+>>>>>>> 8e6e13e (Conformance: floods, early answers, suspended heads, limits on content)
         }
+    }
+
+    /// What limit it meets first, and on which number of fields, is Foundation's business.
+    @Test("Headers without end take no memory from URLSession", .covers("H7"))
+    func headersTakeNoMemoryFromTheSystem() async throws {
+        await #expect(processExitsWith: .success) {
+            try await Self.takeHeaders(["/long"], with: URLSessionTransport())
+        }
+    }
+
+    private static func takeHeaders(_ paths: [String], with transport: any Transport) async throws {
+        let server = try LoopbackServer { request in
+            let line = Data("X-Field: \(String(repeating: "v", count: request.path == "/long" ? 8_000 : 10))\r\n".utf8)
+            return .raw(Data("HTTP/1.1 200 OK\r\n".utf8), ending: .hold).followed { _ in line }
+        }
+        defer { server.stop() }
+        for round in 0..<40 {
+            let url = try server.url.resolving(paths[round % paths.count])
+            await #expect(throws: TransportError.self) {
+                try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url)))
+            }
+            if round == 9 { Resources.shared.note() }
+        }
+        #expect(Resources.shared.grownMemory < 2 << 20)
+        await transport.shutdown()
     }
 
     @Test("Servers that stop leave no descriptor and no thread behind", .covers("H13"))

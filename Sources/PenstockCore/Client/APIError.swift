@@ -131,7 +131,8 @@ public struct APIError: Error, Sendable {
         set { parts.underlying = newValue }
     }
 
-    /// Every exchange of the call, the failed one last.
+    /// Every exchange of the call, the failed one last. What the transport sent again by itself
+    /// (``ConnectionInfo/resends``) counts each time, and has no status but in the last attempt.
     public var attempts: [Attempt] {
         get { parts.attempts }
         set { parts.attempts = newValue }

@@ -10,7 +10,8 @@ public struct APIResponse<Output: Sendable>: Sendable {
     public var message: String?
     /// The properties that took their defaults: they were absent, `null`, or of a wrong type that the policy lets pass.
     public var notes: [DecodingNote]
-    /// Every exchange of the call, the last one last: more than one when it was redirected.
+    /// Every exchange of the call, the last one last: more than one when it was redirected, or when the transport sent it
+    /// again by itself (``ConnectionInfo/resends``).
     public var attempts: [APIError.Attempt]
     private(set) var exchange: Exchange
 

@@ -16,7 +16,10 @@ public struct HTTPResponse: Sendable {
         parts = Boxed(Parts(status: status, fields: fields, body: body, version: version))
     }
 
-    /// 200 to 599 for anything a transport hands up; interim (1xx) replies stay below (RFC 9110 §15).
+    /// The status code as the server sent it: 200 to 999 for anything a transport hands up.
+    ///
+    /// Interim (1xx) responses are never handed up. A code of 600 or more has no meaning of its own; a client treats it as
+    /// a server error, like 500 to 599 (RFC 9110 §15). A transport refuses a code below 100 as a protocol violation.
     public var status: Int {
         get { parts.status }
         set { parts.status = newValue }

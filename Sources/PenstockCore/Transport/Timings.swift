@@ -38,15 +38,29 @@ public struct ConnectionInfo: Hashable, Sendable {
     public var bytesSent: Int
     /// Bytes of the response body as they came, before codings were removed.
     public var bytesReceived: Int
+    /// How many times the transport itself sent the request again, 0 by default: on another connection, because the one
+    /// before turned out to be dead or the server had refused the request unseen. A transport does so only where that cannot
+    /// do a thing twice (RFC 9110 §9.2.2). Attempts that sent nothing do not count.
+    public var resends: Int
 
+    /// The facts of a connection.
+    ///
+    /// - Parameters:
+    ///   - isReused: whether it had served an exchange before; `nil` where the platform does not tell.
+    ///   - remoteAddress: the peer's numeric address.
+    ///   - remotePort: the peer's port.
+    ///   - bytesSent: bytes of the request body that were handed to the wire.
+    ///   - bytesReceived: bytes of the response body as they came.
+    ///   - resends: how many times the transport itself sent the request again.
     public init(
         isReused: Bool? = nil, remoteAddress: String? = nil, remotePort: Int? = nil, bytesSent: Int = 0,
-        bytesReceived: Int = 0
+        bytesReceived: Int = 0, resends: Int = 0
     ) {
         self.isReused = isReused
         self.remoteAddress = remoteAddress
         self.remotePort = remotePort
         self.bytesSent = bytesSent
         self.bytesReceived = bytesReceived
+        self.resends = resends
     }
 }

@@ -54,16 +54,27 @@ public struct TransportError: Error, Sendable {
         var sendState: SendState
         var message: String
         var timings: Timings
+        var connection: ConnectionInfo
         var partialResponse: HTTPResponse?
     }
 
+    /// A failure.
+    ///
+    /// - Parameters:
+    ///   - kind: why the exchange failed.
+    ///   - sendState: how far its request got.
+    ///   - message: for people; holds no header value and no body. Empty by default.
+    ///   - timings: of the phases that ended. None by default.
+    ///   - connection: what it went over, as far as there was one.
+    ///   - partialResponse: the head of a response that began before the failure. None by default.
     public init(
         _ kind: Kind, sendState: SendState, message: String = "", timings: Timings = .init(),
-        partialResponse: HTTPResponse? = nil
+        connection: ConnectionInfo = .init(), partialResponse: HTTPResponse? = nil
     ) {
         parts = Boxed(
             Parts(
-                kind: kind, sendState: sendState, message: message, timings: timings, partialResponse: partialResponse))
+                kind: kind, sendState: sendState, message: message, timings: timings, connection: connection,
+                partialResponse: partialResponse))
     }
 
     public var kind: Kind {
@@ -85,6 +96,12 @@ public struct TransportError: Error, Sendable {
     public var timings: Timings {
         get { parts.timings }
         set { parts.timings = newValue }
+    }
+
+    /// What the exchange went over; all of its default values where no connection was made, or the platform does not tell.
+    public var connection: ConnectionInfo {
+        get { parts.connection }
+        set { parts.connection = newValue }
     }
 
     /// The head of a response that began before the failure, without its body.

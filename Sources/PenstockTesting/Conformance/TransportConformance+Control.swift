@@ -3,7 +3,9 @@ import PenstockCore
 
 extension TransportConformance {
     /// What a call's control does to its exchange.
-    public static let control: [Rule] = [
+    public static let control: [Rule] = controls + suspension
+
+    private static let controls: [Rule] = [
         Rule(
             "Cancelling closes the wire and ends the call as cancelled", needsWire: true,
             server: { $0.path == "/hold" ? .hold : .text("ok") }

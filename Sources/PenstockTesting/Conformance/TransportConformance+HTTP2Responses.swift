@@ -10,7 +10,7 @@ extension TransportConformance {
                 .text("content", status: Int(request.path.dropFirst()) ?? 500, fields: ["X-Status": request.path])
             }
         ) { probe in
-            for status in [200, 201, 204, 205, 206, 302, 304, 400, 401, 407, 418, 429, 500, 503, 599] {
+            for status in [200, 201, 204, 205, 206, 302, 304, 400, 401, 407, 418, 429, 500, 503, 599, 600, 999] {
                 let response = try await probe.send(.get, "/\(status)")
                 try expect(response.status, is: status, "status")
                 try expect(response.fields["X-Status"], is: "/\(status)", "field of \(status)")

@@ -24,6 +24,23 @@ extension TransportConformance {
                 }
                 throw Unmet(description: "expected a failure")
             },
+            Rule(
+                "A request that was sent again by itself says so", requires: [.sendsOnce, .timings],
+                starting: {
+                    try LoopbackServer(faults: [nil, .init(.close, at: .responseStart)]) {
+                        $0.path == "/dies" ? .close : .text("ok")
+                    }
+                }
+            ) { probe in
+                try await probe.send()
+                let answer = try await probe.transport.perform(probe.exchange(.put, body: .bytes(allBytes)))
+                try expect(answer.connection.resends, is: probe.server.requestCount - 2, "resends")
+                let exchange = try probe.exchange(.put, "/dies", body: .bytes(allBytes))
+                let error = try await probe.failure(of: exchange)
+                try expect(error, .connectionLost, sendState: .maybeProcessed)
+                let deaths = probe.server.requests.count { $0.path == "/dies" }
+                try expect(error.connection.resends, is: deaths - 1, "resends of the one that failed")
+            },
             onlyOnce(.close), onlyOnce(.reset), onlyOnce(.shutDown),
             Rule(
                 "A request that may be sent again is, at most once, when the connection it was to use again dies",

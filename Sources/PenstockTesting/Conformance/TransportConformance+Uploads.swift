@@ -160,43 +160,9 @@ extension TransportConformance {
         }
     }
 
-    // MARK: Answers before the end
-
-    private static let earlyAnswers: [Rule] = [
-        early(403), early(413), early(500),
-        Rule(
-            "A refusal is taken instead of 100 Continue, and the content stays",
-            starting: {
-                try LoopbackServer(onHead: { _ in .respond(.text("too much", status: 413)) }) { _ in .text("ok") }
-            }
-        ) { probe in
-            let body = HTTPBody.bytes(Data(count: 8 << 20))
-            let response = try await probe.send(.put, fields: ["Expect": "100-continue"], body: body)
-            try expect(response.status, is: 413, "status")
-            try expect(
-                probe.server.connections.first?.bytesReceived ?? 0 < 1 << 20, "the content was sent all the same")
-        },
-    ]
-
-    /// The server answers when it has read the head, and closes.
-    private static func early(_ status: Int) -> Rule {
-        Rule(
-            "An answer of \(status) before the end of the request is the answer",
-            starting: {
-                try LoopbackServer(onHead: { $0.path == "/" ? .respond(.text("no", status: status)) : .proceed }) { _ in
-                    .text("ok")
-                }
-            }
-        ) { probe in
-            let response = try await probe.send(.put, body: .bytes(Data(count: 8 << 20)))
-            try expect(response.status, is: status, "status")
-            try expect(String(decoding: response.body, as: UTF8.self), is: "no", "content")
-        }
-    }
-
     // MARK: Parts
 
-    private static func stream(_ pieces: [Data], length: Int? = nil, failing: Bool = false) -> HTTPBody {
+    static func stream(_ pieces: [Data], length: Int? = nil, failing: Bool = false) -> HTTPBody {
         .stream(length: length) {
             let (chunks, continuation) = HTTPBody.Chunks.makeStream()
             for piece in pieces { continuation.yield(piece) }
@@ -205,7 +171,7 @@ extension TransportConformance {
         }
     }
 
-    private static func withFile(_ content: Data, _ body: (URL) async throws -> Void) async throws {
+    static func withFile(_ content: Data, _ body: (URL) async throws -> Void) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try content.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }

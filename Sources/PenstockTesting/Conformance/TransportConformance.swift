@@ -12,6 +12,7 @@ public enum TransportConformance {
     public static let rules: [Rule] = [
         requests, responses, streaming, connections, failures, timeouts, control,
         syntax, framing, surplus, injection, limits, interim, stalls, uploads, sendStates, cancellation, secure, http2,
+        contentLimits,
     ].flatMap(\.self)
 
     /// One rule.

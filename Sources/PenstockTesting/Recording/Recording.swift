@@ -74,7 +74,7 @@ extension Recording {
 
     /// A response, whatever its status.
     public struct Response: Hashable, Codable, Sendable {
-        /// 200 to 599.
+        /// 200 to 999, as ``HTTPResponse/status``.
         public var status: Int
         /// As ``HTTPVersion`` names it.
         public var version: String

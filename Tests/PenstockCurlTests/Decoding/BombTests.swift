@@ -2,6 +2,7 @@
     import Foundation
     import PenstockCore
     import PenstockTestSupport
+    import PenstockTesting
     import Testing
 
     @testable import PenstockCurl
@@ -64,6 +65,35 @@
             while let piece = try decoder.pull(.max) { pulled += piece.count }
             #expect(pulled == 100 * Self.mebibyte)
             #expect(unit.count * 1_000 <= 11_000_000)
+        }
+
+        @Test(
+            "A bomb on the wire is stopped, collected and streamed, in bounded memory", .covers("H9"),
+            arguments: [Compressor.gzip, .zlib, .brotli, .zstd])
+        func overTheWire(_ coding: Compressor) async throws {
+            let bomb = Self.bomb(coding)
+            let server = try LoopbackServer { _ in .init(fields: [.contentEncoding: coding.name], body: bomb) }
+            defer { server.stop() }
+            let transport = CurlTransport()
+            let before = try Self.resident()
+            var order = TransportRequest(HTTPRequest(method: .get, url: server.url), timeouts: .total(.seconds(60)))
+            var error = try await failure(transport, order)
+            #expect(error.kind == .limitExceeded(.expansionRatio))
+            #expect(error.sendState == .answered)
+            order.limits.expansionRatio = .max
+            error = try await failure(transport, order)
+            #expect(error.kind == .limitExceeded(.bodyBytes))
+            order.limits.expansionRatio = 200
+            let stream = try await transport.open(order)
+            var received = 0
+            let cut = await #expect(throws: TransportError.self) {
+                while let piece = try await stream.content.next() { received += piece.count }
+            }
+            #expect(cut?.kind == .limitExceeded(.expansionRatio))
+            #expect(received <= 16 * Self.mebibyte)
+            // The content as it came, and of what it expands to no more than the limit.
+            #expect(try Self.resident() - before < 160 * Self.mebibyte)
+            await transport.shutdown()
         }
 
         @Test("Five bombs inside each other take no more memory than their windows", .covers("H9"))

@@ -95,7 +95,7 @@ struct TransportStage: Stage {
         let status = reply.response.status
         if isBelowAppCode { call.noteReply() }
         call.emit(.responseReceived(status: status, timings: reply.timings, connection: reply.connection))
-        call.record(attempt(request, status: status, reply.timings, reply.connection))
+        record(request, status: status, reply.timings, reply.connection, call)
         return Exchange(
             request: request, response: reply.response, timings: reply.timings, connection: reply.connection,
             source: .network)
@@ -104,16 +104,18 @@ struct TransportStage: Stage {
     @inline(never)
     private func failed(_ error: TransportError, _ request: HTTPRequest, _ call: CallContext) -> APIError {
         if isBelowAppCode { call.noteReply() }
-        call.record(attempt(request, status: error.partialResponse?.status, error.timings))
+        record(request, status: error.partialResponse?.status, error.timings, error.connection, call)
         if error.sendState == .unsent { request.body.reading?.release() }
         return APIError(error, request: request)
     }
 
-    private func attempt(
-        _ request: HTTPRequest, status: Int?, _ timings: Timings, _ connection: ConnectionInfo = .init()
-    ) -> APIError.Attempt {
-        APIError.Attempt(
-            method: request.method, url: request.url, status: status, timings: timings, connection: connection)
+    /// What the transport sent again by itself was attempted before without an answer.
+    private func record(
+        _ request: HTTPRequest, status: Int?, _ timings: Timings, _ connection: ConnectionInfo, _ call: CallContext
+    ) {
+        for _ in 0..<connection.resends { call.record(.init(method: request.method, url: request.url)) }
+        call.record(
+            .init(method: request.method, url: request.url, status: status, timings: timings, connection: connection))
     }
 }
 

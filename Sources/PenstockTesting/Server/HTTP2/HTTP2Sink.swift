@@ -58,9 +58,15 @@
             return stream.wait { $0.isEnded }
         }
 
+        /// Returns when the bytes are handed to the system: bytes without end must not pile up.
         func sendRaw(_ bytes: Data) -> Bool {
-            inbox.post { $0.sendRaw(bytes) }
-            return isThere
+            let stream = stream
+            stream.change { $0.hasRaw = true }
+            inbox.post { connection in
+                connection.sendRaw(bytes)
+                stream.change { $0.hasRaw = false }
+            }
+            return stream.wait { !$0.hasRaw }
         }
 
         func clientGoes(within duration: Duration) -> Bool {

@@ -6,6 +6,8 @@
     final class HTTP2Stream: Sendable {
         struct State: Sendable {
             var outgoing = Data()
+            /// Bytes that are no part of the response wait for their turn.
+            var hasRaw = false
             /// No more content comes; trailers may.
             var isFinished = false
             var trailers = HTTPFields()

@@ -1,0 +1,76 @@
+#if os(Linux)
+    import CCurl
+    import COpenSSL
+    import Foundation
+    import PenstockCore
+
+    /// What is to be done about an exchange whose answer began before its request was sent.
+    enum CurlEarlyStep {
+        /// The answer is not complete yet.
+        case wait
+        /// The request has been sent after all.
+        case forget
+        /// libcurl may be over, but does not say so while sending is paused: it must be told to go on.
+        case goOn
+        /// The answer is complete, and the request not over yet. It has little time left.
+        case hurry
+        case end(Result<TransportResponse, TransportError>)
+    }
+
+    /// A server may answer before it has read the whole request (RFC 9112 §9.3). The answer is the outcome, however long
+    /// the rest of the request would take. libcurl stops sending where the status is 300 or more, or the connection is to
+    /// close, but does not say that it is over while sending is paused. For other answers it goes on sending without end.
+    extension CurlExchange {
+        /// Whether libcurl has not sent all of the request's body, as far as it tells.
+        var isSending: Bool {
+            let body = order.request.body
+            guard !body.isNone, let handle else { return false }
+            guard let length = body.length else { return source.map { !$0.isFinished } ?? false }
+            return Int(ccurl_get_sent(handle.easy)) < length
+        }
+
+        /// To be asked after each round from the head of the answer on.
+        func earlyStep() -> CurlEarlyStep {
+            guard place != nil, let handle else { return .forget }
+            guard isSending else { return .forget }
+            guard !isSuspended, !isHeldBack, hasAllContent(handle) else { return .wait }
+            if awaitsChunk, !hasGoneOn {
+                hasGoneOn = true
+                return .goOn
+            }
+            guard isWhole(handle) else {
+                return .end(.failure(error(.connectionLost, "the connection ended before the response did")))
+            }
+            isAnswered = true
+            return handle.hasEnded ? .end(result(CURLE_OK)) : .hurry
+        }
+
+        /// Whether libcurl reads no more for this exchange. Of a connection that is shared only the length tells.
+        private func hasAllContent(_ handle: CurlHandle) -> Bool {
+            guard head.version == .http2 else { return handle.hasStoppedReading }
+            return head.contentLength.map { Int(ccurl_get_received(handle.easy)) >= $0 } ?? false
+        }
+
+        /// Whether what came is all of the content. Where the connection has ended, chunks may have been cut off before the
+        /// last one, which libcurl does not tell while it still wants to send.
+        private func isWhole(_ handle: CurlHandle) -> Bool {
+            guard order.request.method != .head, head.allowsContent else { return true }
+            if let length = head.contentLength { return Int(ccurl_get_received(handle.easy)) >= length }
+            return head.endsWithConnection || !handle.hasEnded
+        }
+    }
+
+    extension CurlHandle {
+        /// Whether the server has closed its side of the connection.
+        fileprivate var hasEnded: Bool {
+            if let session = ccurl_openssl_session(easy),
+                SSL_get_shutdown(OpaquePointer(session)) & SSL_RECEIVED_SHUTDOWN != 0
+            {
+                return true
+            }
+            guard let watched else { return false }
+            var byte: UInt8 = 0
+            return recv(watched, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+        }
+    }
+#endif
