@@ -91,6 +91,11 @@ struct ConformanceTests {
     @Test(.covers("H7", "H8", "H11"), arguments: Case.all(TransportConformance.limits))
     func `What is too much is cut off`(example: Case) async throws { try await example.run() }
 
+    @Test(.covers("H9", "H10", "H12"), arguments: Case.all(TransportConformance.costlyContent))
+    func `Content that expands without end, or trickles, is given up`(example: Case) async throws {
+        try await example.run()
+    }
+
     @Test(arguments: Case.all(TransportConformance.interim))
     func `Interim responses are no answers`(example: Case) async throws { try await example.run() }
 
