@@ -70,21 +70,28 @@ final class URLSessionContent: TransportContent {
 final class URLSessionBrake: Sendable {
     private struct State {
         var task: URLSessionTask?
+        var onRelease: (@Sendable () -> Void)?
         var isOn = false
     }
 
     private let state = Locked(State())
 
-    func attach(_ task: URLSessionTask) {
-        state.withLock { $0.task = task }
+    /// - Parameter onRelease: called each time that the task goes on.
+    func attach(_ task: URLSessionTask, onRelease: @escaping @Sendable () -> Void) {
+        state.withLock { ($0.task, $0.onRelease) = (task, onRelease) }
     }
 
-    func pull() {
-        set(true)?.suspend()
+    /// - Returns: whether the task stops for it.
+    func pull() -> Bool {
+        let task = set(true)
+        task?.suspend()
+        return task != nil
     }
 
     func release() {
-        set(false)?.resume()
+        guard let task = set(false) else { return }
+        task.resume()
+        state.withLock(\.onRelease)?()
     }
 
     private func set(_ isOn: Bool) -> URLSessionTask? {

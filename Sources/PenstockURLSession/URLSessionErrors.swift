@@ -38,6 +38,7 @@ enum URLSessionErrors {
         if ["Out of memory", "Too large response headers"].contains(where: text.hasPrefix) {
             return .limitExceeded(.headerBytes)
         }
+        if text.contains("content encodings") { return .limitExceeded(.contentCodings) }
         if brokenReplies.contains(where: text.contains) { return .protocolViolation }
         let isLost = ["transfer closed with", "Send failure", "Recv failure", "Failed to connect"].contains(
             where: text.hasPrefix)

@@ -24,6 +24,8 @@ final class URLSessionExchange: ControlledExchange {
         var head: HTTPResponse?
         var body = Data()
         var received = 0
+        /// How much content there may be, where the head tells how much of it comes over the wire.
+        var expandedLimit: Int?
         var sent = 0
         var timings = Timings()
         var connection = ConnectionInfo()
@@ -42,7 +44,7 @@ final class URLSessionExchange: ControlledExchange {
     init(_ exchange: TransportRequest, streams: Bool = false) {
         self.exchange = exchange
         pipe = streams ? ContentPipe(onDemand: brake.release) : nil
-        state = Locked(State(timers: .init(exchange.timeouts)))
+        state = Locked(State(timers: .init(exchange.timeouts, exchange.limits.minimumThroughput)))
     }
 
     func start(
@@ -58,7 +60,7 @@ final class URLSessionExchange: ControlledExchange {
             continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
             return canceller.cancel(task)
         }
-        brake.attach(task)
+        brake.attach(task) { [weak self] in self?.contentIsWanted() }
         watch()
         if mayBegin { task.resume() }
     }
@@ -131,11 +133,18 @@ final class URLSessionExchange: ControlledExchange {
         let head = URLSessionResponse.head(of: response)
         state.withLock { state in
             state.head = head
-            state.timings.responseStart = state.timers.elapsed
+            state.expandedLimit = URLSessionResponse.expandedLimit(head, exchange.limits)
+            state.timings.responseStart = state.timers.elapsed()
             state.timers.answered()
         }
         if let limit = URLSessionResponse.exceededLimit(head.fields, exchange.limits) {
             fail(.limitExceeded(limit), "the response's header is larger than allowed")
+        }
+        if URLSessionResponse.isCodedTooOften(head) {
+            fail(.limitExceeded(.contentCodings), "the content is coded too many times over")
+        }
+        if URLSessionPlatform.endsProcessAtTrailers, head.fields.contains("Trailer") {
+            fail(.other, "the response announces trailers, which end the process in Foundation")
         }
         guard !deliver(head) else { return }
         if exchange.isContentSkipped(head.status, head) { return pass(over: head) }
@@ -144,17 +153,30 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     func didReceive(_ data: Data) {
-        let (progress, isTooLarge, isWanted) = state.withLock { state -> (TransferProgress?, Bool, Bool) in
+        let (progress, isTooLarge, isExpanded, isWanted) = state.withLock { state in
             let isTooLarge = pipe == nil && data.count > exchange.limits.bodyBytes - state.body.count
             if pipe == nil, !isTooLarge, !state.isFinished { state.body.append(data) }
             state.received += data.count
-            state.timers.touch()
+            state.timers.received(data.count)
             let isWanted = !state.isFinished && !state.isPassedOver
-            return (isWanted ? measured(state) : nil, isTooLarge, isWanted)
+            let isExpanded = state.expandedLimit.map { state.received > $0 } ?? false
+            return (isWanted ? measured(state) : nil, isTooLarge, isExpanded, isWanted)
         }
         if let progress { exchange.control.onProgress?(progress) }
-        if isWanted, let pipe, !pipe.push(data) { brake.pull() }
+        if isExpanded { fail(.limitExceeded(.expansionRatio), "the content expands more than allowed") }
+        if isWanted, let pipe, !pipe.push(data) { holdContent() }
         if isTooLarge { didExceedBodyLimit() }
+    }
+
+    /// The reader has enough for now. Without a brake more comes all the same, and the time goes on.
+    private func holdContent() {
+        guard brake.pull() else { return }
+        state.withLock { $0.timers.hold() }
+    }
+
+    private func contentIsWanted() {
+        state.withLock { $0.timers.release() }
+        watch()
     }
 
     /// Hands over the head of a streamed response.
@@ -216,7 +238,7 @@ final class URLSessionExchange: ControlledExchange {
     private func completeResponse(_ state: inout State, _ task: URLSessionTask) -> TransportResponse? {
         guard var response = state.head else { return nil }
         if !exchange.isContentSkipped(response.status, response) { response.body = state.body }
-        state.timings.total = state.timers.elapsed
+        state.timings.total = state.timers.elapsed()
         state.connection.bytesSent = max(state.sent, Int(task.countOfBytesSent))
         state.connection.bytesReceived = max(state.connection.bytesReceived, Int(task.countOfBytesReceived))
         if !response.fields.contains(.contentEncoding) { state.connection.bytesReceived = response.body.count }
@@ -239,7 +261,7 @@ final class URLSessionExchange: ControlledExchange {
         let error = state.withLock { state in
             var error = TransportError(kind, sendState: sendState(state, kind), message: message)
             error.timings = state.timings
-            error.timings.total = state.timers.elapsed
+            error.timings.total = state.timers.elapsed()
             error.partialResponse = state.head
             return error
         }
@@ -288,8 +310,8 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     private func watchTimes() async {
-        while !Task.isCancelled, let next = state.withLock({ $0.timers.next }) {
-            if next.deadline <= .now { return fail(.timeout(next.phase), "\(next.phase.rawValue) time-out") }
+        while !Task.isCancelled, let next = state.withLock({ $0.timers.next() }) {
+            if next.deadline <= .now { return fail(next.end, "too slow: \(next.end)") }
             try? await Task.sleep(until: next.deadline, clock: .continuous)
         }
     }

@@ -9,6 +9,9 @@
             .streamedResponses, .noticesAll,
         ]
 
+        /// Trailers are left out, and do no harm.
+        static let endsProcessAtTrailers = false
+
         static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {
             switch body.source {
             case .none: return session.dataTask(with: request)

@@ -7,6 +7,10 @@
     enum URLSessionPlatform {
         static let capabilities: TransportCapabilities = [.partitions]
 
+        /// Foundation takes trailers for the beginning of another head, and ends the process when the transfer is complete
+        /// without one.
+        static let endsProcessAtTrailers = true
+
         static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {
             switch body.source {
             case .bytes(let data): session.uploadTask(with: request, from: data)

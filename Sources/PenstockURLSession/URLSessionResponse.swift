@@ -7,14 +7,18 @@ import PenstockCore
 
 /// Reads a response's head, and judges what Foundation leaves unjudged.
 enum URLSessionResponse {
-    /// Fields come sorted by name, as their own order is lost.
+    /// Fields come sorted by name, as their own order is lost. Foundation joins lines of one name by commas; of them only
+    /// those of `Set-Cookie` are no list, and are taken apart again.
     static func head(of response: HTTPURLResponse) -> HTTPResponse {
         let lines = response.allHeaderFields.compactMap { name, value -> (String, String)? in
             guard let name = name as? String, let value = value as? String else { return nil }
             return (name, value)
         }
         var fields = HTTPFields()
-        for (name, value) in lines.sorted(by: { $0.0 < $1.0 }) { fields.append(value, for: HTTPFieldName(name)) }
+        for (text, value) in lines.sorted(by: { $0.0 < $1.0 }) {
+            let name = HTTPFieldName(text)
+            for line in name == .setCookie ? JoinedSetCookie.split(value) : [value] { fields.append(line, for: name) }
+        }
         return HTTPResponse(status: response.statusCode, fields: fields, version: .unknown)
     }
 
@@ -22,6 +26,23 @@ enum URLSessionResponse {
         if fields.count > limits.headerCount { return .headerCount }
         let bytes = fields.reduce(0) { $0 + $1.name.text.utf8.count + $1.value.utf8.count + 4 }
         return bytes > limits.headerBytes ? .headerBytes : nil
+    }
+
+    /// More codings, one over the other, than content may have.
+    static func isCodedTooOften(_ head: HTTPResponse) -> Bool {
+        let codings = head.fields.combined(.contentEncoding)?.split(separator: ",") ?? []
+        return codings.count { !["", "identity"].contains(HTTPSyntax.trimmed($0.lowercased())) } > maximumCodings
+    }
+
+    private static let maximumCodings = 5
+
+    /// How much content a head allows after its codings are removed, by the length on the wire that it claims; `nil` where
+    /// it claims none, so that the ratio of the two cannot be known.
+    static func expandedLimit(_ head: HTTPResponse, _ limits: ResponseLimits) -> Int? {
+        guard head.fields.contains(.contentEncoding), let wire = head.fields[.contentLength].flatMap({ Int($0) })
+        else { return nil }
+        let (expanded, overflow) = wire.multipliedReportingOverflow(by: max(limits.expansionRatio, 1))
+        return overflow ? nil : max(expanded, 1 << 20)
     }
 
     /// The length of the content as `Content-Length` claims it; `nil` where that says nothing of what is handed up.

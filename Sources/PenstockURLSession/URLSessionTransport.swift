@@ -10,7 +10,11 @@ import PenstockCore
 ///
 /// What Foundation does not tell or cannot do is left out of ``capabilities``, and differs by platform:
 ///
-/// - Header fields of one name arrive as one line, and the order of lines is lost, everywhere.
+/// - Header fields of one name arrive as one line, and the order of lines is lost, everywhere. `Set-Cookie` lines are
+///   taken apart again, as far as that can be done by what they hold; on Linux lines of that name in different letter
+///   case are one line, of which Foundation keeps one.
+/// - ``ResponseLimits/expansionRatio`` is kept where the response has a `Content-Length`. Of content in chunks the size on
+///   the wire cannot be known: ``ResponseLimits/bodyBytes`` alone ends it.
 /// - A request cannot have content with `GET` or `HEAD`, nor a `Host` or framing field of its own.
 /// - There is no proxy of a request's own (a session on Apple's systems uses the system's), and no connecting without
 ///   a request.
@@ -18,7 +22,10 @@ import PenstockCore
 /// - On Linux: no trust policy but the system's, no streamed request bodies, no streamed responses, no timings of the phases, no
 ///   suspension of an exchange that has begun; a redirect status without `Location` loses its content; the
 ///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.
-///   Foundation ends the process itself at some replies: those with trailers, and heads that break off; and a request
+///   **Foundation ends the process itself** at some replies: heads that break off, and content in chunks that ends in
+///   trailers. A response whose head announces trailers (`Trailer`) is refused as soon as its head comes, which keeps the
+///   process alive unless its end comes at the same time; against any other there is no help but another transport, so
+///   do not use this one on Linux with servers that you do not trust. A request
 ///   on a connection that turns out to be dead may be sent again, of which the content is now and then left out, so that
 ///   the exchange ends by its time-out. So it does, seldom and under load, where Foundation tells nothing of a response that
 ///   came.

@@ -94,6 +94,11 @@ struct ConformanceTests {
     @Test(.covers("H9", "H10", "H12"), arguments: Case.all(TransportConformance.contentLimits))
     func `Content that is more than it seems is cut off`(example: Case) async throws { try await example.run() }
 
+    @Test(.covers("H9", "H10", "H12"), arguments: Case.all(TransportConformance.costlyContent))
+    func `Content that expands without end, or trickles, is given up`(example: Case) async throws {
+        try await example.run()
+    }
+
     @Test(arguments: Case.all(TransportConformance.interim))
     func `Interim responses are no answers`(example: Case) async throws { try await example.run() }
 

@@ -101,6 +101,30 @@ struct OwnProcessTests {
         }
     }
 
+    #if os(Linux)
+        /// Foundation ends the process at trailers, so the response must be given up before they come.
+        @Test("A response that announces trailers is refused by its head, before they end the process")
+        func announcedTrailers() async throws {
+            await #expect(processExitsWith: .success) {
+                let server = try LoopbackServer { _ in
+                    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n"
+                    return .raw(Data(head.utf8), ending: .hold).followed { index in
+                        if index == 0 { Thread.sleep(forTimeInterval: 2) }
+                        return index == 0 ? Data("0\r\nX-Sum: 1\r\n\r\n".utf8) : nil
+                    }
+                }
+                let transport = URLSessionTransport()
+                let exchange = TransportRequest(HTTPRequest(method: .get, url: server.url))
+                let error = await #expect(throws: TransportError.self) { try await transport.perform(exchange) }
+                #expect(error?.message.contains("trailers") == true)
+                #expect(error?.sendState == .answered)
+                try await server.waitForAborts(count: 1)
+                await transport.shutdown()
+                server.stop()
+            }
+        }
+    #endif
+
     /// Threads of this process that are not the server's, which has one for each connection.
     private static func clientThreads(_ server: LoopbackServer) throws -> Int {
         try Resources.count("task") - server.openConnectionCount

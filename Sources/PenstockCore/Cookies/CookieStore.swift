@@ -1,4 +1,12 @@
-/// Keeps cookies, each within its origin and its partition.
+/// Keeps cookies, those of each partition apart from those of every other.
+///
+/// A partition is one user in one environment. Within it a cookie belongs to a **host**, not to an origin: it goes to every
+/// port of the host that set it, and one without the `Secure` attribute goes over plain http as well as https, where the
+/// call's ``CleartextPolicy`` allows http at all (RFC 6265bis §8.5 and §8.6).
+///
+/// The client asks for cookies before each request, redirects included, and hands over what each response sets. Of the
+/// redirects that one call follows, it hands over twenty cookies in all, so that a chain through many hosts cannot fill a
+/// store; what deletes a cookie does not count.
 public protocol CookieStore: Sendable {
     /// The value of a `Cookie` field for a request, or `nil` for none.
     func field(for url: HTTPURL, in partition: ConnectionPartition) -> String?

@@ -22,17 +22,6 @@ package enum HTTPDate {
         }
     }
 
-    /// Reads what servers write into `Expires` of `Set-Cookie`, which mixes the forms (RFC 6265 §5.1.1).
-    package static func parseOfCookie(_ text: String) -> Date? {
-        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.dropFirst()
-        let parts = Array(words)
-        switch parts.count {
-        case 5 where parts[3].contains(":"): return date(parts[0], parts[1], parts[2], parts[3])
-        case 4 where parts[2].contains(":"): return date(parts[1], parts[0], parts[3], parts[2])
-        default: return nil
-        }
-    }
-
     /// The preferred form to the letter, as nearly all dates are: read from fixed places, without cutting up the text.
     private static func parsePreferred(_ text: String) -> Date? {
         guard text.utf8.count == 29 else { return nil }
@@ -103,7 +92,8 @@ package enum HTTPDate {
             .first { $0 <= limit }
     }
 
-    private static let months = [
+    /// In lower case, by their first three letters.
+    static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
@@ -112,30 +102,19 @@ package enum HTTPDate {
     ) -> Date? {
         let time = timeText.split(separator: ":", omittingEmptySubsequences: false).compactMap { number($0) }
         guard let day = number(dayText), let month = months.firstIndex(of: monthText.lowercased()),
-            let year = fullYear(yearText)
+            let year = number(yearText), year >= 1_601
         else { return nil }
         return time.count == 3 ? date(day, month, year, time[0], time[1], time[2]) : nil
     }
 
     /// `nil` unless the calendar and the clock have it. Months count from 0.
-    private static func date(_ day: Int, _ month: Int, _ year: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Date?
-    {
+    static func date(_ day: Int, _ month: Int, _ year: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Date? {
         guard (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
         let days = daysSince1970(year: year, month: month + 1, day: day)
         let nextMonth = month == 11 ? (year + 1, 1) : (year, month + 2)
         guard days < daysSince1970(year: nextMonth.0, month: nextMonth.1, day: 1) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + hour * 3_600 + minute * 60 + second))
-    }
-
-    /// A year of two digits is read by the rule of RFC 6265 §5.1.1.
-    private static func fullYear(_ text: Substring) -> Int? {
-        guard let year = number(text) else { return nil }
-        switch text.utf8.count {
-        case 2: return year < 70 ? 2_000 + year : 1_900 + year
-        case 4: return year >= 1_601 ? year : nil
-        default: return nil
-        }
     }
 
     private static func number(_ text: Substring) -> Int? {

@@ -41,6 +41,8 @@ public final class CallContext: Sendable {
         var child: CallContext?
         var onRedirect: (@Sendable (HTTPURL) -> Void)?
         var onCached: (@Sendable (Exchange) -> Void)?
+        /// How many cookies the call's redirects have set.
+        var redirectCookies = 0
     }
 
     /// What the calls of one client and their parts have in common.
@@ -93,6 +95,15 @@ public final class CallContext: Sendable {
 
     func record(_ attempt: APIError.Attempt) {
         state.withLock { $0.attempts.append(attempt) }
+    }
+
+    /// Counts one more cookie of a redirect, unless there have been so many already.
+    func takesCookie(upTo limit: Int) -> Bool {
+        state.withLock { state in
+            guard state.redirectCookies < limit else { return false }
+            state.redirectCookies += 1
+            return true
+        }
     }
 
     /// Which pass through the request path this is: 1, or one more for each time that a stage has had the request made and

@@ -15,7 +15,7 @@ struct Pipeline: Sendable {
         runsAppCode = !call.isEmpty || !attempt.isEmpty || service.sealer != nil || service.signer != nil
         var stages: [any Stage] = []
         stages += call.map(CallInterception.init)
-        stages.append(Redirect())
+        stages.append(Redirect(cookies: configuration.cookies))
         if let cache = state.cache { stages.append(Cache(access: cache, cookies: configuration.cookies)) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }

@@ -10,7 +10,8 @@ public struct ResponseLimits: Hashable, Sendable {
     /// Number of interim (1xx) responses before the final one. 32 by default.
     public var interimResponses: Int
     /// How many times its size on the wire the content may have after its codings are removed, beyond the first MiB.
-    /// 200 by default: text that repeats itself reaches 100, bombs 1,000 and more.
+    /// 200 by default: text that repeats itself reaches 100, bombs 1,000 and more. A transport without
+    /// ``TransportCapabilities/expansionRatio`` keeps it for responses with a `Content-Length` alone.
     public var expansionRatio: Int
     /// How slowly content may come. ``Throughput/trickle`` by default; `nil` for content that comes when something
     /// happens, such as events.

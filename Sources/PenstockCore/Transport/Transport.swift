@@ -53,7 +53,7 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// Separate connections for each ``ConnectionPartition``.
     public static let partitions = TransportCapabilities(rawValue: 1 << 6)
     /// Header lines of one name stay apart, and lines in their order, in both directions. Without it they are joined
-    /// with commas, which makes several `Set-Cookie` lines hard to tell apart, and come in an order of no meaning.
+    /// with commas and come in an order of no meaning; several `Set-Cookie` lines stay apart all the same.
     public static let separateFieldLines = TransportCapabilities(rawValue: 1 << 7)
 
     /// ``Transport/open(_:)``, with content that is received only as it is asked for.
@@ -71,8 +71,8 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// Every reply, however broken, ends in a failure of its exchange. Without it there are replies at which the
     /// platform's own code ends the process.
     public static let brokenReplies = TransportCapabilities(rawValue: 1 << 13)
-    /// ``HTTPResponse/trailers``, and limits on them. Without it the platform's own code may end the process at a response
-    /// that has any.
+    /// ``HTTPResponse/trailers``, and limits on them. Without it they are left out, or **the platform's own code ends the
+    /// process** at a response that has any, as Foundation's does on Linux.
     public static let trailers = TransportCapabilities(rawValue: 1 << 14)
     /// ``ResponseLimits/interimResponses``.
     public static let interimLimit = TransportCapabilities(rawValue: 1 << 15)
@@ -85,10 +85,16 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// ends by its time-out although its response has come.
     public static let noticesAll = TransportCapabilities(rawValue: 1 << 18)
 
+    /// ``ResponseLimits/expansionRatio`` is kept for every response. Without it for those that have a `Content-Length`
+    /// alone, since the platform does not tell how much of other content came over the wire; ``ResponseLimits/bodyBytes``
+    /// holds for them all.
+    public static let expansionRatio = TransportCapabilities(rawValue: 1 << 19)
+
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
         .separateFieldLines, .streamedResponses, .proxies, .preconnection, .exactHeads, .skipsContent, .brokenReplies,
         .trailers, .interimLimit, .idleChecks, .sendsOnce, .noticesAll,
+        .expansionRatio,
     ]
 }
 
@@ -101,6 +107,7 @@ extension TransportCapabilities: CustomStringConvertible {
         (.exactHeads, "exactHeads"), (.skipsContent, "skipsContent"), (.brokenReplies, "brokenReplies"),
         (.trailers, "trailers"), (.interimLimit, "interimLimit"), (.idleChecks, "idleChecks"),
         (.sendsOnce, "sendsOnce"), (.noticesAll, "noticesAll"),
+        (.expansionRatio, "expansionRatio"),
     ]
 
     /// The names of those that are there, in the order they are declared.

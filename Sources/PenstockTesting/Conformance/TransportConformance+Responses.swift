@@ -101,6 +101,12 @@ extension TransportConformance {
             try expect(seen, is: cookies, "lines")
         },
         Rule(
+            "Cookies stay apart, whatever else is joined", server: { _ in .init(fields: HTTPFields(manyCookies)) }
+        ) { probe in
+            let seen = try await probe.send().fields.filter { $0.name == .setCookie }
+            try expect(seen, is: manyCookies, "lines")
+        },
+        Rule(
             "An empty header value is handed up", server: { _ in .init(fields: ["X-Empty": ""]) }
         ) { probe in
             try expect(await probe.send().fields["X-Empty"], is: "", "value")
@@ -112,6 +118,10 @@ extension TransportConformance {
         HTTPField(name: .setCookie, value: "a=1; Expires=Wed, 09 Jun 2027 10:18:14 GMT"),
         HTTPField(name: "X-Between", value: "x"), HTTPField(name: .setCookie, value: "b=2"),
     ]
+    private static let manyCookies = [
+        "session=s3cret, x; Path=/; HttpOnly", "old=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/",
+        "kept=\"a, b=c\"; expires=Wednesday, 09-Jun-27 10:18:14 GMT", "last=1,2",
+    ].map { HTTPField(name: .setCookie, value: $0) }
     /// "penstock " a hundred times over.
     private static let zipped = Data(base64Encoded: "H4sIAAAAAAACAytIzSsuyU/OVigYZYwyRhkDwQAAF+aiBYQDAAA=") ?? Data()
 }

@@ -11,8 +11,8 @@ public enum TransportConformance {
     /// All rules.
     public static let rules: [Rule] = [
         requests, responses, streaming, connections, failures, timeouts, control,
-        syntax, framing, surplus, injection, limits, interim, stalls, uploads, sendStates, cancellation, secure, http2,
-        contentLimits,
+        syntax, framing, surplus, injection, limits, interim, stalls, uploads, sendStates, cancellation, costlyContent,
+        contentLimits, secure, http2,
     ].flatMap(\.self)
 
     /// One rule.

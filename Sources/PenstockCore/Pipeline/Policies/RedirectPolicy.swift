@@ -57,9 +57,16 @@ extension RedirectPolicy {
 
     /// Decides on `response` to `request`.
     ///
-    /// - Parameter visited: method and URL of every request of the call so far, `request` included.
+    /// A redirect that would send again what the call sent before is refused. One that leads back to a URL with other
+    /// cookies is followed, since it may be answered otherwise: so do pages that look whether cookies are kept. The limit
+    /// ends it if it is not.
+    ///
+    /// - Parameters:
+    ///   - visited: every request of the call so far, `request` included.
+    ///   - cookies: the value of the `Cookie` field that the client itself adds to a request for a URL. None by default.
     public func decide(
-        on response: HTTPResponse, to request: HTTPRequest, visited: [RedirectHop]
+        on response: HTTPResponse, to request: HTTPRequest, visited: [RedirectHop],
+        cookies: (HTTPURL) -> String? = { _ in nil }
     ) -> RedirectDecision {
         guard isFollowing, Self.statuses.contains(response.status),
             let location = response.fields[.location]
@@ -69,14 +76,14 @@ extension RedirectPolicy {
         }
         do throws(HTTPURL.ParseError) {
             let url = try request.url.resolving(location)
-            return follow(url, status: response.status, from: request, visited: visited)
+            return follow(url, status: response.status, from: request, visited: visited, cookies)
         } catch {
             return .refuse(reason: "its Location cannot be followed: \(error)")
         }
     }
 
     private func follow(
-        _ url: HTTPURL, status: Int, from request: HTTPRequest, visited: [RedirectHop]
+        _ url: HTTPURL, status: Int, from request: HTTPRequest, visited: [RedirectHop], _ cookies: (HTTPURL) -> String?
     ) -> RedirectDecision {
         guard !(request.url.scheme == .https && url.scheme == .http) else {
             return .refuse(reason: "it leads from https to http")
@@ -85,11 +92,13 @@ extension RedirectPolicy {
         var next = request
         next.url = url
         Self.changeMethod(of: &next, status: status)
-        guard !visited.contains(RedirectHop(next)) else { return .refuse(reason: "it leads back to \(url)") }
         if let reason = refusalToResend(next.body, crossing: url.origin != request.url.origin) {
             return .refuse(reason: reason)
         }
         if url.origin != request.url.origin { keepHarmlessFields(of: &next) }
+        guard !visited.contains(RedirectHop(next, cookies: cookies(url))) else {
+            return .refuse(reason: "it leads back to \(url)")
+        }
         return .follow(next)
     }
 
@@ -116,13 +125,27 @@ extension RedirectPolicy {
     }
 }
 
-/// One request of a call, as loops are told by.
+/// One request of a call, as loops are told by: its method, its URL and the cookies that go with it.
 public struct RedirectHop: Hashable, Sendable {
     public let method: HTTPMethod
     public let url: HTTPURL
+    private let cookies: String
 
-    public init(_ request: HTTPRequest) {
-        method = request.method
-        url = request.url
+    /// - Parameter cookies: the value of the `Cookie` field that the client adds to what the request has of its own. `nil`,
+    ///   which is the default, for none.
+    public init(_ request: HTTPRequest, cookies: String? = nil) {
+        let own = request.fields.values(of: .cookie)
+        self.init(request.method, request.url, cookies: own + (cookies.map { [$0] } ?? []))
     }
+
+    init(_ method: HTTPMethod, _ url: HTTPURL, cookies: [String]) {
+        self.method = method
+        self.url = url
+        self.cookies = cookies.joined(separator: "; ")
+    }
+}
+
+extension RedirectHop: CustomReflectable {
+    /// Method and URL, without the cookies.
+    public var customMirror: Mirror { Mirror(self, children: ["method": method, "url": url], displayStyle: .struct) }
 }

@@ -1,6 +1,8 @@
-/// Adds the cookies that belong to a request's origin and keeps those its response sets (RFC 6265).
+/// Adds the cookies that belong to a request's host, and keeps those that its response sets (RFC 6265bis §5.6 to §5.8).
 struct Cookies: Stage {
     static let name = StageName.cookies
+    /// How many cookies the redirects of one call may set in all.
+    static let redirectLimit = 20
 
     let store: any CookieStore
 
@@ -25,7 +27,19 @@ struct Cookies: Stage {
     private func keepCookies(of exchange: Exchange, _ request: HTTPRequest, _ call: CallContext) {
         // A call that was cancelled meanwhile may be that of a user who has signed out.
         guard !call.isCancelled else { return }
-        let set = exchange.response.fields.values(of: .setCookie)
+        var set = exchange.response.fields.values(of: .setCookie)
+        if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(exchange.response) {
+            set = admitted(set, request.url, call)
+        }
         if !set.isEmpty { store.receive(set, from: request.url, in: call.partition) }
+    }
+
+    /// The lines of a redirect that the call has room for, in their order, and all that delete something.
+    private func admitted(_ lines: [String], _ url: HTTPURL, _ call: CallContext) -> [String] {
+        let now = call.time.date()
+        return lines.filter { line in
+            guard let cookie = Cookie(setCookie: line, from: url, at: now) else { return false }
+            return cookie.isExpired(at: now) || call.takesCookie(upTo: Self.redirectLimit)
+        }
     }
 }

@@ -2,6 +2,8 @@
 struct Redirect: Stage {
     static let name = StageName.redirect
 
+    let cookies: (any CookieStore)?
+
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         guard call.settings.redirects.isFollowing else { return try await next(request) }
         let next = next.discarding(RedirectPolicy.leadsOn)
@@ -16,9 +18,13 @@ struct Redirect: Stage {
         let policy = call.settings.redirects
         var exchange = first
         var current = request
-        var visited = [RedirectHop(request)]
+        // What the first response set is in the store by now; what went with its request stands in the request.
+        var visited = [RedirectHop(request.method, request.url, cookies: exchange.request.fields.values(of: .cookie))]
         while true {
-            switch policy.decide(on: exchange.response, to: current, visited: visited) {
+            let decision = policy.decide(on: exchange.response, to: current, visited: visited) { url in
+                cookies?.field(for: url, in: call.partition)
+            }
+            switch decision {
             case .answer:
                 return exchange
             case .refuse(let reason):
@@ -29,7 +35,7 @@ struct Redirect: Stage {
             case .follow(let hop):
                 exchange.content?.discard()
                 call.redirected(status: exchange.response.status, from: current.url, to: hop.url)
-                visited.append(RedirectHop(hop))
+                visited.append(RedirectHop(hop, cookies: cookies?.field(for: hop.url, in: call.partition)))
                 current = hop
                 exchange = try await next(hop).after(exchange)
             }

@@ -1,0 +1,76 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Cookies between a client and a server, on every transport that has a wire.
+@Suite(.timeLimit(.minutes(5)))
+struct CookiesOnTheWireTests {
+    /// Serves `/login`, which sets a session and clears what was there before, and tells elsewhere what it was sent.
+    @Sendable private static func shop(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+        switch request.path {
+        case "/visit":
+            return reply(
+                "200 OK", ["guest=g1; Path=/; Expires=Wed, 09 Jun 2077 10:18:14 GMT", "theme=dark, blue; Path=/"])
+        case "/login":
+            return reply(
+                "200 OK",
+                [
+                    "guest=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "session=\"s, 1=2\"; Path=/; HttpOnly",
+                    "cart=; expires=Thu, 01-Jan-70 00:00:00 GMT; path=/",
+                    "csrf=t=1; Path=/; Expires=Wed, 09-Jun-2077 10:18:14 GMT",
+                ])
+        default: return .text(request.fields[.cookie] ?? "none")
+        }
+    }
+
+    private static func reply(_ status: String, _ cookies: [String], _ fields: [String] = []) -> LoopbackServer.Response
+    {
+        let lines = cookies.map { "Set-Cookie: \($0)" } + fields + ["Content-Length: 0"]
+        return .raw(Data("HTTP/1.1 \(status)\r\n\(lines.joined(separator: "\r\n"))\r\n\r\n".utf8), ending: .keepAlive)
+    }
+
+    @Test("A login that clears other cookies in the same answer is a login", arguments: TransportUnderTest.withWire)
+    func loginThatClears(transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer(handler: Self.shop)
+        try await Shop.run(transport, on: server, configured: { $0.cookies = MemoryCookieStore() }) { _, client in
+            _ = try await client.send(Page("/visit"))
+            let guest = try await text(client)
+            #expect(guest == "guest=g1; theme=dark, blue")
+            _ = try await client.send(Page("/login"))
+            let member = try await text(client)
+            #expect(member == "theme=dark, blue; session=\"s, 1=2\"; csrf=t=1")
+        }
+    }
+
+    @Test("A page that looks whether cookies are kept is reached", arguments: TransportUnderTest.withWire)
+    func cookieCheck(transport: TransportUnderTest) async throws {
+        let server = try LoopbackServer { request in
+            if let cookie = request.fields[.cookie] { return .text(cookie) }
+            return Self.reply(
+                "302 Found", ["old=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "checked=1; Path=/"],
+                ["Location: \(request.path)"])
+        }
+        try await Shop.run(transport, on: server, configured: { $0.cookies = MemoryCookieStore() }) { server, client in
+            let seen = try await text(client)
+            #expect(seen == "checked=1")
+            #expect(server.requestCount == 2)
+        }
+        let another = try LoopbackServer { request in
+            Self.reply("302 Found", ["checked=1; Path=/"], ["Location: \(request.path)"])
+        }
+        try await Shop.run(transport, on: another, configured: { $0.cookies = nil }) { server, client in
+            let error = await client.failure(Page())
+            guard case .blocked = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(server.requestCount == 1)
+        }
+    }
+
+    private func text(_ client: APIClient) async throws -> String {
+        String(decoding: try await client.send(Page("/tell")), as: UTF8.self)
+    }
+}
