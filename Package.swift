@@ -52,7 +52,7 @@ let package = Package(
         .executableTarget(
             name: "penstockctl",
             dependencies: [
-                "Penstock", "PenstockURLSession",
+                "Penstock", "PenstockSQLite", "PenstockURLSession",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
@@ -96,7 +96,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PenstockSQLiteTests",
-            dependencies: ["PenstockSQLite", "PenstockTesting", "PenstockTestSupport", "SQLiteCrash", "cache-writer"],
+            dependencies: [
+                "Penstock", "PenstockSQLite", "PenstockTesting", "PenstockTestSupport", "SQLiteCrash", "cache-writer",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PenstockTestingTests", dependencies: ["PenstockCurl", "PenstockTesting", "PenstockTestSupport"],

@@ -15,36 +15,28 @@ static inline int csqlite_make_defensive(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
 }
 
-/* Swift cannot read memory that changes under its hands. */
+/* Whether the last connection writes the log back into the file when it is closed. */
+static inline int csqlite_write_back_at_end(sqlite3 *database, int is_written_back) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !is_written_back, (int *)0);
+}
 
-/* Both copies of the header of the log's index (https://www.sqlite.org/walformat.html, 2.1): every commit of every process
-   writes another number into it. */
-typedef struct {
-    uint64_t words[12];
-} csqlite_log_header;
+/* Swift cannot call through SQLite's tables of functions, whose entries are optional. */
 
-/* Where the header is, for as long as the connection is open; NULL when it is in no memory that processes share. */
-static inline const void *csqlite_log_memory(sqlite3 *database) {
+/* Reads the first `count` bytes of the file, or as many as there are, through the descriptor that SQLite has: to close
+   another one would let go of every lock that the process holds on the file (https://www.sqlite.org/howtocorrupt.html, 2.2). */
+static inline int csqlite_first_bytes(sqlite3 *database, void *buffer, int count, int *read) {
     sqlite3_file *file = 0;
-    void volatile *memory = 0;
-    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
-    if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
-    if (file->pMethods->xShmMap(file, 0, 32768, 0, &memory) != SQLITE_OK) return 0;
-    return (const void *)memory;
-}
-
-static inline csqlite_log_header csqlite_log_read(const void *memory) {
-    csqlite_log_header header;
-    for (int word = 0; word < 12; word++) header.words[word] = ((const volatile uint64_t *)memory)[word];
-    return header;
-}
-
-/* Whether nothing was committed since the header was read. */
-static inline int csqlite_log_is_same(const void *memory, const csqlite_log_header *header) {
-    for (int word = 0; word < 12; word++) {
-        if (((const volatile uint64_t *)memory)[word] != header->words[word]) return 0;
-    }
-    return 1;
+    sqlite3_int64 size = 0;
+    *read = 0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK) return code;
+    if (!file || !file->pMethods) return SQLITE_CANTOPEN;
+    code = file->pMethods->xFileSize(file, &size);
+    if (code != SQLITE_OK) return code;
+    if (size < count) count = (int)size;
+    code = file->pMethods->xRead(file, buffer, count, 0);
+    if (code == SQLITE_OK) *read = count;
+    return code;
 }
 
 #endif

@@ -105,8 +105,9 @@ final class SQLiteBodyWriter: CacheBodyWriter {
         }
         guard let place = state.withLock({ $0.place }) else { return false }
         let key = response.key
-        return await store.change { database throws(SQLiteError) in
-            try database.append(piece, at: index, of: place, for: key)
+        return await store.change(weight: piece.count) { [engine = store.engine] database throws(SQLiteError) in
+            try engine.sweepIfDue(database)
+            return try database.append(piece, at: index, of: place, for: key)
         } ?? false
     }
 
@@ -126,10 +127,9 @@ final class SQLiteBodyWriter: CacheBodyWriter {
         let engine = store.engine
         engine.alive.withLock { _ = $0.remove(number) }
         engine.submit(
-            .init(
-                run: { database throws(SQLiteError) in
-                    try database.abandon(number)
-                    return {}
-                }, fail: { _ in }))
+            CacheJob(run: { database throws(SQLiteError) in
+                try database.abandon(number)
+                return {}
+            }))
     }
 }

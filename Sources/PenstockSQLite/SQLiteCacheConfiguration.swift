@@ -3,15 +3,24 @@ import PenstockCore
 
 /// Where a ``SQLiteCacheStore`` keeps its file, and how much.
 public struct SQLiteCacheConfiguration: Sendable {
-    /// The database. Beside it stand its `-wal` and `-shm`, and files that were set aside.
+    /// The database. Beside it stand its `-wal` and `-shm`, and files that were set aside. Nobody but their owner may read
+    /// any of them. A file that is neither empty nor a cache is left as it is, and nothing is stored.
     public var file: URL
+    /// How much is kept. The file and its log are together no longer than ``CacheLimits/bytes`` and 256 KiB, in which a
+    /// cache has its empty tables; while something is changed the log may take as much again as that change removes or
+    /// replaces, and while a user's responses are erased the file is written anew beside the old one. Files that were set
+    /// aside count, and are the first to go; none is kept for longer than ``CacheLimits/age``.
     public var limits: CacheLimits
     /// The date gives ages; the monotonic time says when to try a file again that could not be opened.
     public var time: TimeSource
-    /// Told of everything that went wrong, on the store's own thread. It must return soon.
+    /// Told of everything that went wrong, on a thread of the store's own. It must return soon.
     public var onEvent: @Sendable (SQLiteCacheEvent) -> Void
-    /// How long to wait for another process that writes.
-    public var patience: Duration = .seconds(2)
+    /// How long a change waits while nothing gets done, because another process holds the file or the file is being erased:
+    /// 500 ms unless told otherwise. Then it is given up: what was to be stored is not, and what was to be removed or
+    /// invalidated is found no more until that could be done. Whoever erases waits four times as long for the file to be
+    /// clean. The first look-up, which opens the file, waits as long; a later one waits for none of this, but up to 50 ms
+    /// for others that look something up and up to 50 ms for a process that has taken the whole file.
+    public var patience: Duration = .milliseconds(500)
     /// How long a file that could not be used is left alone.
     public var retryInterval: Duration = .seconds(5)
 
@@ -25,6 +34,8 @@ public struct SQLiteCacheConfiguration: Sendable {
     package var files: any CacheFileSystem = MachineFileSystem()
     /// Makes the numbers that tell one body from another.
     package var nextVersion: @Sendable () -> UInt64 = { .random(in: 1 ... .max) }
+    /// Longer bodies are stored in several transactions, so that the log stays short.
+    package var largestChange: Int { max(Int(limits.logBytes) / 2, chunkBytes) }
 
     /// - Parameters:
     ///   - file: in a folder that exists and may be written.
@@ -67,6 +78,20 @@ public enum SQLiteCacheEvent: Hashable, Sendable {
     @nonexhaustive
     public enum Problem: String, Hashable, Sendable {
         case damaged, busy, full, readOnly, inputOutput
+        /// The file is neither empty nor a cache: another program's database, a text, a folder. It is left as it is.
+        case notACache
+    }
+}
+
+/// Why the file of a ``SQLiteCacheStore`` cannot be used.
+public struct SQLiteCacheError: Error, Hashable, Sendable {
+    public let problem: SQLiteCacheEvent.Problem
+    /// SQLite's extended result code.
+    public let code: Int32
+
+    package init(_ problem: SQLiteCacheEvent.Problem, code: Int32) {
+        self.problem = problem
+        self.code = code
     }
 }
 
@@ -74,6 +99,7 @@ extension SQLiteCacheEvent.Problem {
     init(_ error: SQLiteError) {
         switch error.meaning {
         case .damaged: self = .damaged
+        case .foreign: self = .notACache
         case .busy: self = .busy
         case .full: self = .full
         case .readOnly: self = .readOnly

@@ -6,18 +6,34 @@ import PenstockCore
 /// - A crash at any moment, of the process or of the machine, costs the most recent changes at most: what is found
 ///   afterwards is what was once stored, byte for byte, or nothing. Every row and every piece of a body has a checksum
 ///   over what it is and where it belongs.
-/// - A file that is damaged, or that a later version wrote, is set aside and a new one is begun. A file that is full,
-///   locked, write-protected or unreadable is a miss. ``SQLiteCacheConfiguration/onEvent`` tells.
+/// - What was removed or invalidated stays so: such a change is on the disk when it returns. What was stored may be lost
+///   when the power is cut within seconds.
+/// - A cache that is damaged, or that a later version wrote, is set aside and a new one is begun. A file that is neither a
+///   cache nor empty is left as it is. Such a file, and one that is full, locked, write-protected or unreadable, is a miss.
+///   ``SQLiteCacheConfiguration/onEvent`` tells, and ``open()`` says it in advance.
 /// - Several processes may share the file.
-/// - After a user's responses are removed, no byte of them is left in the file, its free pages, or its log.
+/// - Only their owner may read the files.
+/// - After a user's responses are removed, no byte of them is left in the file, its free pages, or its log. Where there is
+///   no room to write the file anew, all that is stored goes.
 ///
-/// The file is opened at the first use. Look-ups run on the caller's thread and take microseconds; changes run on a queue
-/// of the store's own, many in one transaction.
+/// The file is opened at the first use. Look-ups run on the caller's thread, since to hand one over takes longer than the
+/// look-up: some ten microseconds while the system has the page in memory, a read from the disk when it has not, and never
+/// more than 100 ms of waiting for others. Changes run on a queue of the store's own, many in one transaction, and wait for
+/// others no longer than ``SQLiteCacheConfiguration/patience``.
 public final class SQLiteCacheStore: SharedCacheStore {
     let engine: CacheEngine
 
     public init(_ configuration: SQLiteCacheConfiguration) {
         engine = CacheEngine(configuration)
+    }
+
+    /// Opens the file, if it is not open, rather than at the first use.
+    ///
+    /// - Throws: why it cannot be used. What is asked of the store then is a miss, and it is tried again after
+    ///   ``SQLiteCacheConfiguration/retryInterval``.
+    public func open() async throws(SQLiteCacheError) {
+        if await opened(patience: .seconds(3_600)) { return }
+        throw engine.failure.withLock { $0?.error } ?? SQLiteCacheError(.busy, code: 5)
     }
 
     public func responses(for key: CacheKey) async -> [StoredResponse] {
@@ -47,7 +63,14 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     @discardableResult
     public func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
-        let stored = await change { [engine] database throws(SQLiteError) in
+        let limits = engine.configuration.limits
+        if body.count > engine.configuration.largestChange, body.count <= limits.bodyBytes {
+            // Piece by piece, so that the log stays short.
+            let writer = SQLiteBodyWriter(response, store: self)
+            let stored = await writer.append(body) ? await writer.finish() : nil
+            return stored.map { StoredResponse($0.response, entry: $0.entry, body: body) }
+        }
+        let stored = await change(weight: body.count) { [engine] database throws(SQLiteError) in
             try engine.sweepIfDue(database)
             return Kept(try database.put(response, body: body))
         }
@@ -69,15 +92,25 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     @discardableResult
     public func invalidate(_ selections: [CacheSelection]) async -> Bool {
-        await remove(.init(selections: selections, onlyMarks: true))
+        await remove(.init(selections: selections, onlyMarks: true)) != .failed
     }
 
+    /// Removes all that is selected, at one moment, so that it stays removed whatever happens to the process or the machine.
+    ///
+    /// - Returns: whether that is done. `false` after a selection that erases says either that nothing could be removed, and
+    ///   nothing is found until it is; or that the responses are gone for good, but other processes have the file in use, so
+    ///   that bytes of them are still in its free pages or its log. Then these are removed as soon as the others let go of
+    ///   the file, by this process or the next one that opens it.
     @discardableResult
     public func remove(_ selections: [CacheSelection]) async -> Bool {
-        let isRemoved = await remove(.init(selections: selections, onlyMarks: false))
-        guard isRemoved, selections.contains(where: \.erases) else { return isRemoved }
+        switch await remove(.init(selections: selections, onlyMarks: false)) {
+        case .failed: return false
+        case .thrownAway: return true
+        case .done: break
+        }
+        guard selections.contains(where: \.erases) else { return true }
         return await withCheckedContinuation { continuation in
-            engine.submit(.scrub(engine) { continuation.resume(returning: $0) })
+            engine.scrub { continuation.resume(returning: $0) }
         }
     }
 
@@ -100,23 +133,36 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     public func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
         await change { database throws(SQLiteError) in
-            try database.heads(CacheDatabase.condition(.all), after: entry?.row ?? .min, limit: max(limit, 0))
-                .compactMap { found in
-                    found.row.map { StoredResponse($0.response, entry: $0.entry(found.id), body: nil) }
-                }
+            guard limit > 0, entry?.row != .max else { return [] }
+            return try database.heads((entry.map { $0.row + 1 } ?? .min) ... .max, limit: limit).compactMap { found in
+                found.row.map { StoredResponse($0.response, entry: $0.entry(found.id), body: nil) }
+            }
         } ?? []
     }
 
     /// Writes down what was used, and hands all that was committed to the disk.
     public func flush() async {
         let uses = engine.reader.takeUses()
-        _ = await change { database throws(SQLiteError) in try database.touch(uses) }
-        _ = await change(isAlone: true) { database throws(SQLiteError) in _ = try database.connection.emptyLog() }
+        if !uses.isEmpty { _ = await change { database throws(SQLiteError) in try database.touch(uses) } }
+        await atEnd { database in _ = try? database.connection.emptyLog() }
     }
 
     public func close() async {
         await flush()
-        _ = await change(isAlone: true) { [engine] _ in engine.close() }
+        await atEnd { [engine] _ in engine.close() }
+    }
+
+    /// Does something with the file, if it is open, once everything before is done.
+    private func atEnd(_ body: @escaping @Sendable (CacheDatabase) -> Void) async {
+        await withCheckedContinuation { continuation in
+            engine.submit(
+                CacheJob(
+                    run: { database in
+                        body(database)
+                        return { continuation.resume() }
+                    }, fail: { _ in continuation.resume() }, isAlone: true, patience: .seconds(3_600),
+                    opensFile: false))
+        }
     }
 
     public var foreignChanges: UInt64 { engine.foreignChanges }
@@ -126,12 +172,12 @@ public final class SQLiteCacheStore: SharedCacheStore {
     public func lookForForeignChanges() {
         let engine = self.engine
         engine.submit(
-            .init(
+            CacheJob(
                 run: { database throws(SQLiteError) in
                     try database.lookForForeignChange()
                     engine.announceForeignChange(database)
                     return {}
-                }, fail: { _ in }, isAlone: true))
+                }, isAlone: true))
     }
 }
 
@@ -149,38 +195,43 @@ extension SQLiteCacheStore {
     ///
     /// - Returns: what it brought, once it is committed; `nil` when nothing of it was done.
     func change<Output: Sendable>(
-        isAlone: Bool = false, _ body: @escaping @Sendable (CacheDatabase) throws(SQLiteError) -> Output
+        isAlone: Bool = false, weight: Int = 0, patience: Duration? = nil,
+        _ body: @escaping @Sendable (CacheDatabase) throws(SQLiteError) -> Output
     ) async -> Output? {
         await withCheckedContinuation { continuation in
             engine.submit(
-                .init(
+                CacheJob(
                     run: { database throws(SQLiteError) in
                         let output = try body(database)
                         return { continuation.resume(returning: output) }
-                    }, fail: { _ in continuation.resume(returning: nil) }, isAlone: isAlone))
+                    }, fail: { _ in continuation.resume(returning: nil) }, isAlone: isAlone, weight: weight,
+                    patience: patience))
         }
     }
 
-    private func remove(_ removal: CacheEngine.Removal) async -> Bool {
+    private enum RemovalOutcome: Sendable {
+        case done, thrownAway, failed
+    }
+
+    private func remove(_ removal: CacheRemoval) async -> RemovalOutcome {
         await withCheckedContinuation { continuation in
             engine.submit(
-                .init(
+                CacheJob(
                     run: { database throws(SQLiteError) in
                         try removal.perform(database)
-                        return { continuation.resume(returning: true) }
-                    }, fail: { continuation.resume(returning: $0) }, removal: removal))
+                        return { continuation.resume(returning: .done) }
+                    }, fail: { continuation.resume(returning: $0 ? .thrownAway : .failed) }, removal: removal))
         }
     }
 
     /// Opens the file, unless it was found unusable a moment ago.
-    private func opened() async -> Bool {
+    private func opened(patience: Duration? = nil) async -> Bool {
         if engine.isResting { return false }
-        return await change(isAlone: true) { _ in true } ?? false
+        return await change(isAlone: true, patience: patience) { _ in true } ?? false
     }
 
     private func took(_ found: CacheReader.Found) -> [StoredResponse] {
         for row in found.damaged { drop(row) }
-        if found.mustEndShared { engine.endSharedSoon() }
         return found.responses
     }
 
@@ -192,10 +243,9 @@ extension SQLiteCacheStore {
     private func drop(_ row: Int64) {
         engine.tell(.damagedRow)
         engine.submit(
-            .init(
-                run: { database throws(SQLiteError) in
-                    try database.removeIfDamaged(row)
-                    return {}
-                }, fail: { _ in }))
+            CacheJob(run: { database throws(SQLiteError) in
+                try database.removeIfDamaged(row)
+                return {}
+            }))
     }
 }

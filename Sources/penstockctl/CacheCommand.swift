@@ -1,12 +1,20 @@
 import Foundation
 import Penstock
+import PenstockSQLite
 
 /// Looks into a file of stored responses, and clears it.
 struct CacheCommand: Sendable {
     let options: CacheOptions
 
-    func run() async -> Int32 {
-        let store = PlatformCache.open(options.file)
+    func run() async throws(UsageError) -> Int32 {
+        let store: any CacheStore
+        do throws(SQLiteCacheError) {
+            store = try await PlatformCache.opened(options.file)
+        } catch {
+            guard error.problem != .notACache else { throw .notACache(options.file) }
+            Console.note("the file cannot be used now: \(error.problem.rawValue)")
+            return ExitCode.otherError
+        }
         let status = await carryOut(store)
         await store.close()
         return status

@@ -1,5 +1,6 @@
 import Foundation
 import Penstock
+import PenstockSQLite
 
 /// Where a command keeps responses: in memory, or in a file.
 enum CacheLocation: Sendable {
@@ -17,10 +18,20 @@ enum CacheLocation: Sendable {
         }
     }
 
-    func open() -> any CacheStore {
-        switch self {
-        case .memory: MemoryCacheStore()
-        case .file(let file): PlatformCache.open(file)
+    /// - Throws: when the file is something else than a cache. One that cannot be used now is a cache without responses.
+    func open() async throws(UsageError) -> any CacheStore {
+        guard case .file(let file) = self else { return MemoryCacheStore() }
+        do throws(SQLiteCacheError) {
+            return try await PlatformCache.opened(file)
+        } catch {
+            guard error.problem != .notACache else { throw .notACache(file) }
+            return PlatformCache.open(file)
         }
+    }
+}
+
+extension UsageError {
+    static func notACache(_ file: URL) -> UsageError {
+        UsageError("--cache: \(file.path) is no file of stored responses, and was left as it is")
     }
 }

@@ -37,7 +37,7 @@ enum Command {
             if arguments.has("--help") { return Console.show(Help.fetch) }
             if arguments.has("--version") { return Console.show(Help.version) }
             let options = try FetchOptions(arguments)
-            return await Fetch(options: options, request: try options.request()).run()
+            return try await Fetch(options: options, request: try options.request()).run()
         } catch {
             throw UsageError(error.message, command: "fetch")
         }
@@ -48,7 +48,7 @@ enum Command {
             let arguments = try Arguments(words, options: CacheOptions.table)
             if arguments.has("--help") { return Console.show(Help.cache) }
             if arguments.has("--version") { return Console.show(Help.version) }
-            return await CacheCommand(options: try CacheOptions(arguments)).run()
+            return try await CacheCommand(options: try CacheOptions(arguments)).run()
         } catch {
             throw UsageError(error.message, command: "cache")
         }
@@ -59,7 +59,7 @@ enum Command {
             let arguments = try Arguments(words, options: DriveOptions.table)
             if arguments.has("--help") { return Console.show(Help.drive) }
             if arguments.has("--version") { return Console.show(Help.version) }
-            return await Drive(options: try DriveOptions(arguments)).run()
+            return try await Drive(options: try DriveOptions(arguments)).run()
         } catch {
             throw UsageError(error.message, command: "drive")
         }

@@ -6,9 +6,9 @@ import Penstock
 struct Drive: Sendable {
     let options: DriveOptions
 
-    func run() async -> Int32 {
+    func run() async throws(UsageError) -> Int32 {
+        let store = try await options.cache.open()
         let transport = options.transport.make()
-        let store = options.cache.open()
         let client = APIClient(configuration(store), transport: transport)
         DriveReply.hello(cache: options.cache.name).print()
         await withDiscardingTaskGroup { group in

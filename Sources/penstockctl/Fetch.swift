@@ -6,9 +6,9 @@ struct Fetch: Sendable {
     let options: FetchOptions
     let request: HTTPRequest
 
-    func run() async -> Int32 {
+    func run() async throws(UsageError) -> Int32 {
+        let store = try await options.cache?.open()
         let transport = options.transport.make()
-        let store = options.cache?.open()
         let client = APIClient(configuration(store), transport: transport)
         let result = await Interrupts.cancelling { await send(by: client) }
         await transport.shutdown()

@@ -26,10 +26,11 @@ struct ConformanceTests {
         }
 
         private static func sqlite(_ folder: Folder, _ limits: CacheLimits, _ time: TimeSource) -> SQLiteCacheStore {
-            SQLiteCacheStore(
-                .init(file: folder.file, limits: limits, time: time) { event in
-                    Issue.record("the store told: \(event)")
-                })
+            var configuration = SQLiteCacheConfiguration(file: folder.file, limits: limits, time: time) { event in
+                Issue.record("the store told: \(event)")
+            }
+            configuration.patience = .seconds(30)
+            return SQLiteCacheStore(configuration)
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import PenstockSQLite
 
 /// The power is cut, or the disk fails, at every operation. Afterwards each key has what was once stored for it, or
-/// nothing. `PENSTOCK_CRASHES` is how many times; `PENSTOCK_SEED` repeats a run.
+/// nothing; and what was removed or invalidated for good is so still. `PENSTOCK_CRASHES` is how many times; `PENSTOCK_SEED` repeats a run.
 @Suite(.timeLimit(.minutes(60)), .covers("H29"))
 struct CrashTests {
     private static func number(_ name: String, or other: UInt64) -> UInt64 {
@@ -18,7 +18,9 @@ struct CrashTests {
     private static let total = Int(number("PENSTOCK_CRASHES", or: 2_000))
     private static let seed = number("PENSTOCK_SEED", or: UInt64.random(in: 1...1_000_000))
 
-    @Test("After a power cut at any operation, a key has right bytes or none")
+    @Test(
+        "After a power cut at any operation, a key has right bytes or none, and what was removed or invalidated stays so"
+    )
     func powerCuts() async throws {
         print("crash seed \(Self.seed)")
         var crashes = 0
@@ -33,7 +35,9 @@ struct CrashTests {
         #expect(crashes == Self.total)
     }
 
-    @Test("After a call to the disk that fails, once or from then on, a key has right bytes or none")
+    @Test(
+        "After a call to the disk that fails, once or from then on, a key has right bytes or none, and nothing comes back"
+    )
     func failingCalls() async throws {
         var failures = 0
         while failures < Self.total / 2 {
@@ -56,8 +60,11 @@ private final class History {
     private var nextSeed: UInt64
     /// The pairs of body and latest metadata that were stored for each target.
     private var stored: [String: Set<Pair>] = [:]
-    /// What was erased for good, and not stored since.
-    private var erased: Set<String> = []
+    /// What was removed for good.
+    private var removed: [String: Set<Pair>] = [:]
+    /// What was invalidated for good.
+    private var outdated: [String: Set<Pair>] = [:]
+    private static let targets = (0..<12).map { "/\($0)" }
     private var store: SQLiteCacheStore
 
     private struct Pair: Hashable {
@@ -113,9 +120,10 @@ private final class History {
     private func step() async throws {
         let target = "/\(Int.random(in: 0..<12, using: &random))"
         switch Int.random(in: 0..<20, using: &random) {
-        case 0: try await remove([.url(HTTPURL("https://example.com\(target)"))], of: [])
-        case 1: try await remove([.identity("anna")], of: Set((0..<12).map { "/\($0)" }))
-        case 2: await store.invalidate([.all])
+        case 0: await remove(try url(target), of: [target])
+        case 1: await remove(.identity("anna"), of: Self.targets)
+        case 2: await invalidate(try url(target), of: [target])
+        case 8: await invalidate(.all, of: Self.targets)
         case 3: try await update(target)
         case 4: await store.flush()
         case 5, 6: try await write(target)
@@ -138,7 +146,6 @@ private final class History {
     private func next(_ target: String) throws -> (CachedResponse, Data) {
         nextSeed += 1
         stored[target, default: []].insert(Pair(seed: nextSeed, revision: "first"))
-        erased.remove(target)
         let length = [0, 300, 1_024, 1_025, 5_000, 12_000].randomElement(using: &random) ?? 0
         return (try response(target, nextSeed, "first"), sampleBytes(seed: nextSeed, count: length))
     }
@@ -166,17 +173,25 @@ private final class History {
         await store.update(found.entry, to: try response(target, seed, "\(nextSeed)"))
     }
 
+    private func url(_ target: String) throws -> CacheSelection {
+        .url(try HTTPURL("https://example.com\(target)"))
+    }
+
     /// - Parameter targets: those of which nothing may come back once it is done.
-    private func remove(_ selections: [CacheSelection], of targets: Set<String>) async throws {
-        if await store.remove(selections) { erased.formUnion(targets) }
+    private func remove(_ selection: CacheSelection, of targets: [String]) async {
+        guard await store.remove([selection]) else { return }
+        for target in targets { removed[target, default: []].formUnion(stored[target] ?? []) }
+    }
+
+    /// - Parameter targets: those of which nothing may be fresh once it is done.
+    private func invalidate(_ selection: CacheSelection, of targets: [String]) async {
+        guard await store.invalidate([selection]) else { return }
+        for target in targets { outdated[target, default: []].formUnion(stored[target] ?? []) }
     }
 
     func verify() async throws {
-        for target in (0..<12).map({ "/\($0)" }) {
-            for found in await store.find(try key(target)) {
-                #expect(!erased.contains(target), "\(target) came back")
-                await check(found, target)
-            }
+        for target in Self.targets {
+            for found in await store.find(try key(target)) { await check(found, target) }
         }
     }
 
@@ -184,5 +199,9 @@ private final class History {
         guard let seed = await Sample.verify(found, in: store, target) else { return }
         let pair = Pair(seed: seed, revision: found.response.fields["X-Revision"] ?? "")
         #expect(stored[target]?.contains(pair) == true, "\(target) has what was never stored for it: \(pair)")
+        #expect(removed[target]?.contains(pair) != true, "\(target) came back: \(pair)")
+        if outdated[target]?.contains(pair) == true {
+            #expect(found.response.isInvalidated, "\(target) is fresh again: \(pair)")
+        }
     }
 }

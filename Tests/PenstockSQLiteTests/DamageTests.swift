@@ -63,14 +63,14 @@ struct DamageTests {
     @Test("A file that was cut off anywhere gives right bytes or none")
     func truncation() async throws {
         let (_, bytes) = try await Self.filledFile()
-        for length in [0, 1, 15, 16, 99, 100, 511, 4_095] + Array(stride(from: 4_096, to: bytes.count, by: 1_777)) {
+        for length in [0, 72, 99, 100, 511, 4_095] + Array(stride(from: 4_096, to: bytes.count, by: 1_777)) {
             _ = try await Self.survives(bytes.prefix(length), "cut to \(length)")
         }
     }
 
-    @Test("A file that is no database is set aside, told of, and a new one is begun")
+    @Test("A file that bears the mark of a cache but is none is set aside, told of, and a new one is begun")
     func garbage() async throws {
-        let (found, events) = try await Self.survives(sampleBytes(seed: 3, count: 50_000), "garbage")
+        let (found, events) = try await Self.survives(Sample.damaged(sampleBytes(seed: 3, count: 50_000)), "garbage")
         #expect(found == 0)
         #expect(
             events.contains {
@@ -82,7 +82,7 @@ struct DamageTests {
     func manyDamaged() async throws {
         let folder = try Folder()
         for round in 0..<5 {
-            try sampleBytes(seed: UInt64(round), count: 9_000).write(to: folder.file)
+            try Sample.damaged(sampleBytes(seed: UInt64(round), count: 9_000)).write(to: folder.file)
             let rig = try Rig(folder)
             try await rig.put("/", seed: 1)
             await rig.store.close()
@@ -103,19 +103,6 @@ struct DamageTests {
         #expect(rig.events.contains { if case .setAside(.newer, _) = $0 { true } else { false } })
         await rig.store.close()
         #expect(try folder.names.contains("cache.db.newer"))
-    }
-
-    @Test("Another program's database is not written to")
-    func foreignDatabase() async throws {
-        let folder = try Folder()
-        let connection = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 0)
-        try connection.execute("CREATE TABLE theirs (text); INSERT INTO theirs VALUES ('precious')")
-        let rig = try Rig(folder)
-        try await rig.put("/1", seed: 5)
-        #expect(try await rig.seeds("/1") == [5])
-        await rig.store.close()
-        let aside = folder.url.appendingPathComponent("cache.db.damaged-1")
-        #expect(try Data(contentsOf: aside).range(of: Data("precious".utf8)) != nil)
     }
 
     @Test("A folder in the place of the file is left alone, and the store is a miss")
@@ -159,6 +146,57 @@ struct DamageTests {
         await rig.store.close()
     }
 
+    @Test("A part that claims to lie beyond all numbers is a miss", arguments: [Int.max, Int.max - 99, -1, 901])
+    func forgedParts(offset: Int) async throws {
+        let rig = try Rig()
+        let stored = try #require(try await rig.put("/a", seed: 1, count: 100))
+        var forged = stored.response
+        forged.part = CachedPart(offset: offset, completeLength: 1_000)
+        try await rig.replaceHead(of: stored, with: forged)
+        #expect(await rig.store.responses(for: forged.key).isEmpty)
+        forged.part = CachedPart(offset: 900, completeLength: 1_000)
+        let again = try #require(try await rig.put("/a", seed: 1, count: 100))
+        try await rig.replaceHead(of: again, with: forged)
+        #expect(await rig.store.responses(for: forged.key).first?.response.part == forged.part)
+        await rig.store.close()
+    }
+
+    @Test("Numbers in the file that no sum may be made of stop nobody")
+    func forgedNumbers() async throws {
+        for (table, column) in [
+            ("entry", "size"), ("entry", "used"), ("entry", "body"), ("state", "bytes"), ("state", "entries"),
+            ("state", "epoch"), ("state", "unfinished"),
+        ] {
+            for number in [Int64.min, .max] {
+                let rig = try Rig()
+                try await rig.put("/a", seed: 1)
+                try await rig.put("/b", seed: 2)
+                let other = try SQLiteConnection(path: rig.folder.file.path, vfs: nil, patience: 5_000)
+                try other.execute("UPDATE \(table) SET \(column) = \(number)")
+                for round in 0..<5 as Range<UInt64> { try await rig.put("/\(round)", seed: round) }
+                _ = await rig.store.statistics()
+                await rig.store.remove([.url(try HTTPURL("https://example.com/a"))])
+                await rig.store.remove([.all])
+                await rig.store.close()
+                try await rig.put("/c", seed: 3)
+                #expect(try await rig.seeds("/c") == [3], "\(table).\(column) = \(number)")
+                await rig.store.close()
+            }
+        }
+    }
+
+    @Test("A date that no clock shows is a miss")
+    func forgedDates() async throws {
+        let rig = try Rig()
+        let stored = try #require(try await rig.put("/a", seed: 1))
+        let forged = CachedResponse(
+            key: stored.response.key, status: 200, fields: [:], requestTime: stored.response.requestTime,
+            responseTime: Date(timeIntervalSince1970: 1e300), bodyLength: 1_000)
+        try await rig.replaceHead(of: stored, with: forged)
+        #expect(await rig.store.entries(after: nil, limit: 9).isEmpty)
+        await rig.store.close()
+    }
+
     @Test("A clock that goes back a year, or forward, finds right bytes or none")
     func clocks() async throws {
         for step in [-366 * 86_400, 366 * 86_400] {
@@ -175,5 +213,22 @@ struct DamageTests {
             #expect(try await moved.seeds("/a").count <= 1)
             await moved.store.close()
         }
+    }
+}
+
+extension Rig {
+    /// Writes into the file what its store would never write, with a checksum that is right.
+    fileprivate func replaceHead(of stored: StoredResponse, with response: CachedResponse) async throws {
+        let connection = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 5_000)
+        let old = try connection.statement("SELECT head FROM entry WHERE id = ?")
+        try old.bind(stored.entry.row, at: 1)
+        #expect(try old.step())
+        let place = try #require(CacheRow.decode(try old.bytes(0), row: stored.entry.row)?.body)
+        old.reset()
+        let key = CacheRow.bytes(of: response.key)
+        let head = CacheRow.encode(response, key: key, body: place, row: stored.entry.row)
+        let statement = try connection.statement("UPDATE entry SET head = ? WHERE id = ?")
+        try statement.bind(stored.entry.row, at: 2)
+        try CacheDatabase.run(statement, with: head, at: 1)
     }
 }

@@ -42,7 +42,7 @@ struct ErasureTests {
         ])
     func erasure(selection: CacheSelection) async throws {
         let rig = try Rig()
-        try Data("damaged before \(Self.secret)".utf8).write(to: rig.folder.file)
+        try Sample.damaged(Data("damaged before \(Self.secret)".utf8)).write(to: rig.folder.file)
         try await Self.fill(rig, rounds: 300)
         let unfinished = await rig.store.writer(
             for: Sample.response(try Sample.key("/", identity: "anna"), seed: 0, at: rig.clock.timeSource))

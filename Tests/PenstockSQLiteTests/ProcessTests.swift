@@ -23,7 +23,9 @@ struct ProcessTests {
 
     /// - Returns: how many responses were found, all of them right.
     private static func verify(_ file: URL, _ events: Events) async throws -> Int {
-        let store = SQLiteCacheStore(.init(file: file, onEvent: events.receive))
+        var configuration = SQLiteCacheConfiguration(file: file, onEvent: events.receive)
+        configuration.patience = .seconds(30)
+        let store = SQLiteCacheStore(configuration)
         var found = 0
         for index in 0..<40 {
             for stored in await store.find(try Sample.key("/\(index)")) {

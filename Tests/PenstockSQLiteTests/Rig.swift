@@ -66,6 +66,8 @@ struct Rig: Sendable {
         self.folder = try folder ?? Folder()
         var configuration = SQLiteCacheConfiguration(
             file: self.folder.file, limits: limits, time: clock.timeSource, onEvent: events.receive)
+        // Longer than a test machine is ever busy with something else.
+        configuration.patience = .seconds(30)
         change(&configuration)
         store = SQLiteCacheStore(configuration)
     }
@@ -83,6 +85,11 @@ enum Sample {
         CachedResponse(
             key: key, status: 200, fields: ["X-Seed": "\(seed)"], requestTime: time.date(), responseTime: time.date(),
             bodyLength: 0, tags: tags)
+    }
+
+    /// A file that says it is a cache, and then holds other bytes.
+    static func damaged(_ bytes: Data) -> Data {
+        Data("SQLite format 3\0".utf8) + Data(count: 52) + Data("PSTK".utf8) + bytes
     }
 
     /// The seed of a response, when its body is what follows from it; an issue when it is another.

@@ -42,7 +42,7 @@ struct crash_disk {
     pthread_mutex_t mutex;
     crash_file *files;
     uint64_t random;
-    int64_t changes, calls, cut_at, fail_at;
+    int64_t changes, calls, cut_at, fail_at, room;
     int fail_code, refuse_code;
     bool is_cut, fail_lasts;
     int open_count;
@@ -64,7 +64,9 @@ int crash_disk_call(crash_disk *disk, int code_when_cut);
 int crash_disk_change(crash_disk *disk, int code_when_cut);
 
 uint64_t crash_disk_random(crash_disk *disk);
+int64_t crash_disk_size_locked(crash_disk *disk);
 crash_file *crash_disk_find(crash_disk *disk, const char *path);
+crash_file *crash_disk_add(crash_disk *disk, const char *path);
 void crash_contents_write(contents *contents, int64_t offset, const uint8_t *bytes, int64_t count);
 void crash_contents_truncate(contents *contents, int64_t size);
 void crash_file_note(crash_file *file, int64_t offset, const uint8_t *bytes, int64_t count);

@@ -1,4 +1,6 @@
 /* The disk: which files there are, when it fails, and what a power cut leaves of them. */
+/* memmem is not in every C library's standard part. */
+#define _GNU_SOURCE
 #include "crash_disk.h"
 
 #include <stdlib.h>
@@ -39,6 +41,21 @@ crash_file *crash_disk_find(crash_disk *disk, const char *path) {
         if (file->path && strcmp(file->path, path) == 0) return file;
     }
     return NULL;
+}
+
+crash_file *crash_disk_add(crash_disk *disk, const char *path) {
+    crash_file *file = calloc(1, sizeof *file);
+    if (!file) abort();
+    file->path = strdup(path);
+    file->next = disk->files;
+    disk->files = file;
+    return file;
+}
+
+int64_t crash_disk_size_locked(crash_disk *disk) {
+    int64_t size = 0;
+    for (crash_file *file = disk->files; file; file = file->next) size += file->now.size;
+    return size;
 }
 
 /* MARK: Contents */
@@ -252,4 +269,53 @@ bool crash_disk_rename(crash_disk *disk, const char *path, const char *other) {
     }
     pthread_mutex_unlock(&disk->mutex);
     return is_done;
+}
+
+void crash_disk_hold_at_most(crash_disk *disk, int64_t count) {
+    pthread_mutex_lock(&disk->mutex);
+    disk->room = count;
+    pthread_mutex_unlock(&disk->mutex);
+}
+
+int64_t crash_disk_room(crash_disk *disk) {
+    pthread_mutex_lock(&disk->mutex);
+    int64_t room = disk->room;
+    pthread_mutex_unlock(&disk->mutex);
+    return room;
+}
+
+int64_t crash_disk_size(crash_disk *disk) {
+    pthread_mutex_lock(&disk->mutex);
+    int64_t size = crash_disk_size_locked(disk);
+    pthread_mutex_unlock(&disk->mutex);
+    return size;
+}
+
+bool crash_disk_contains(crash_disk *disk, const void *bytes, size_t count) {
+    pthread_mutex_lock(&disk->mutex);
+    bool is_there = false;
+    for (crash_file *file = disk->files; file && !is_there; file = file->next) {
+        is_there = memmem(file->now.bytes, (size_t)file->now.size, bytes, count) != NULL;
+    }
+    pthread_mutex_unlock(&disk->mutex);
+    return is_there;
+}
+
+int64_t crash_disk_file_size(crash_disk *disk, const char *path) {
+    pthread_mutex_lock(&disk->mutex);
+    crash_file *file = crash_disk_find(disk, path);
+    int64_t size = file ? file->now.size : 0;
+    pthread_mutex_unlock(&disk->mutex);
+    return size;
+}
+
+bool crash_disk_touch(crash_disk *disk, const char *path) {
+    pthread_mutex_lock(&disk->mutex);
+    bool is_there = crash_disk_find(disk, path) != NULL;
+    if (!is_there && crash_disk_change(disk, SQLITE_CANTOPEN) == SQLITE_OK) {
+        crash_disk_add(disk, path);
+        is_there = true;
+    }
+    pthread_mutex_unlock(&disk->mutex);
+    return is_there;
 }

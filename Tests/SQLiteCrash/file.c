@@ -33,6 +33,10 @@ static int do_write(sqlite3_file *base, const void *buffer, int count, sqlite3_i
     enter(handle);
     bool was_cut = handle->disk->is_cut;
     int code = crash_disk_change(handle->disk, SQLITE_IOERR_WRITE);
+    int64_t growth = offset + count - handle->file->now.size;
+    if (!code && handle->disk->room && growth > 0 && crash_disk_size_locked(handle->disk) + growth > handle->disk->room) {
+        return leave(handle, SQLITE_FULL);
+    }
     /* The write that is cut may have reached the medium in part. */
     if (!code || (handle->disk->is_cut && !was_cut)) crash_file_note(handle->file, offset, buffer, count);
     return leave(handle, code);

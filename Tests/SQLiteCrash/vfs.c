@@ -7,15 +7,6 @@
 
 static crash_disk *disk_of(sqlite3_vfs *vfs) { return vfs->pAppData; }
 
-static crash_file *add_file(crash_disk *disk, const char *path) {
-    crash_file *file = calloc(1, sizeof *file);
-    if (!file) abort();
-    file->path = strdup(path);
-    file->next = disk->files;
-    disk->files = file;
-    return file;
-}
-
 static int do_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags, int *given) {
     static int64_t unnamed;
     crash_disk *disk = disk_of(vfs);
@@ -34,7 +25,7 @@ static int do_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int f
     if (!code) {
         handle->base.pMethods = &crash_methods;
         handle->disk = disk;
-        handle->file = file ? file : add_file(disk, path);
+        handle->file = file ? file : crash_disk_add(disk, path);
         handle->file->handles++;
         handle->deletes = flags & SQLITE_OPEN_DELETEONCLOSE;
         disk->open_count++;

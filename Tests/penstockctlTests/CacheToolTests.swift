@@ -65,6 +65,38 @@ import Testing
         #expect(try await Tool.start(["cache"] + words).end().status == 64)
     }
 
+    @Test(.covers("H29"), arguments: ["a text, and no cache\n", "SQLite format 3"])
+    func `A file that is no cache is refused with a status, and stays as it is`(text: String) async throws {
+        let server = try server()
+        defer { server.stop() }
+        let folder = try Folder()
+        let file = folder.path("notes.txt")
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        for words in [
+            ["fetch", server.address("/tea"), "--cache", file], ["drive", "--cache", file],
+            ["cache", "ls", "--cache", file],
+            ["cache", "clear", "--all", "--cache", file],
+        ] {
+            let tool = try await Tool.start(words).end()
+            #expect(tool.status == 64, "\(words)")
+            #expect(tool.errors.contains("notes.txt is no file of stored responses, and was left as it is"))
+        }
+        #expect(server.requestCount == 0, "the answer could not have been stored")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")) == ["notes.txt"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data(text.utf8))
+    }
+
+    @Test func `A cache that nobody may read is told of by cache, and is a miss for fetch`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let folder = try Folder()
+        let file = folder.path("missing/http.sqlite")
+        try Data().write(to: URL(fileURLWithPath: folder.path("missing")))
+        #expect(try await Tool.fetch(server.address("/tea"), "--cache", file).text == "tea")
+        let tool = try await Tool.run("cache", "ls", "--cache", file)
+        #expect(tool.status == 64)
+    }
+
     @Test func `drive answers each line of input, and keeps what it got for its next run`() async throws {
         let server = try server()
         defer { server.stop() }

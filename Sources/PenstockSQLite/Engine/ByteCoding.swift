@@ -55,13 +55,16 @@ struct ByteReader {
 
     mutating func date() throws(Malformed) -> Date {
         let seconds = Double(bitPattern: try number())
-        guard seconds.isFinite else { throw Malformed() }
+        guard abs(seconds) <= Self.longest else { throw Malformed() }
         return Date(timeIntervalSince1970: seconds)
     }
 
     mutating func duration() throws(Malformed) -> Duration {
         Duration(secondsComponent: try number(), attosecondsComponent: try number())
     }
+
+    /// Dates further from 1970 are not read, so that differences of dates have a whole number of seconds.
+    private static let longest: TimeInterval = 1e15
 
     mutating func slice(_ count: Int) throws(Malformed) -> UnsafeRawBufferPointer {
         guard count >= 0, bytes.count &- offset >= count else { throw Malformed() }

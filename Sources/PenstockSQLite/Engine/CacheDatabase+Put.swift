@@ -40,7 +40,7 @@ extension CacheDatabase {
         let key = CacheRow.bytes(of: response.key)
         let row = try freeRow(for: response, key: key)
         let head = CacheRow.encode(response, key: key, body: place, row: row)
-        guard head.count <= CacheRow.maximumBytes else {
+        guard head.count <= CacheRow.maximumBytes, canFit(Self.size(head: head.count, body: place.length)) else {
             if place.number != 0 { try deleteChunks(of: place.number) }
             return nil
         }
@@ -63,7 +63,7 @@ extension CacheDatabase {
         let size = Self.size(head: head.count, body: old.row.body.length)
         try connection.statement("UPDATE entry SET stored = ?, used = ?, size = ? WHERE id = ?")
             .run(Self.seconds(response.responseTime), nextUse(), size, entry.row)
-        totals.bytes += size - old.size
+        totals.bytes &+= size &- old.size
         countReplacement()
         try connection.statement("DELETE FROM tag WHERE entry = ?").run(entry.row)
         try insertTags(of: response, entry.row)
@@ -155,13 +155,15 @@ extension CacheDatabase {
         }
         try outcome.get()
         try insertTags(of: response, row)
-        totals.entries += 1
-        totals.bytes += size
+        totals.entries &+= 1
+        totals.bytes &+= size
     }
 
     private func insertTags(of response: CachedResponse, _ row: Int64) throws(SQLiteError) {
+        let owner = response.key.partition
         for tag in response.tags {
-            try connection.statement("INSERT OR IGNORE INTO tag VALUES (?, ?)").run(CacheHash.tag(tag), row)
+            try connection.statement("INSERT OR IGNORE INTO tag VALUES (?, ?, ?, ?)").run(
+                CacheHash.tag(tag), CacheHash.identity(owner.identity), CacheHash.environment(owner.environment), row)
         }
     }
 

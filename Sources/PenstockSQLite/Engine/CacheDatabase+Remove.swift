@@ -1,7 +1,7 @@
 import Foundation
 import PenstockCore
 
-/// Finding rows by what is selected, marking and removing them, and making room.
+/// Finding rows by what is selected, marking and removing them.
 extension CacheDatabase {
     /// A condition on the table `entry`, with its values.
     struct Condition {
@@ -23,24 +23,51 @@ extension CacheDatabase {
         case .path(let url, let partition):
             narrowed("place = ?", [CacheHash.place(CacheSelection.place(url))], to: partition)
         case .tag(let tag, let partition):
-            narrowed("id IN (SELECT entry FROM tag WHERE tag = ?)", [CacheHash.tag(tag)], to: partition)
-        case .partition(let partition): narrowed("1", [], to: partition)
+            tagged(CacheHash.tag(tag), in: partition)
+        case .partition(let partition): Condition(sql: owned, values: owner(partition))
         case .identity(let identity): Condition(sql: "identity = ?", values: [CacheHash.identity(identity)])
         case .environment(let name): Condition(sql: "environment = ?", values: [CacheHash.environment(name)])
         }
     }
 
+    private static let owned = "identity = ? AND environment = ?"
+
+    private static func owner(_ partition: ConnectionPartition) -> [Int64] {
+        [CacheHash.identity(partition.identity), CacheHash.environment(partition.environment)]
+    }
+
+    private static func tagged(_ tag: Int64, in partition: ConnectionPartition?) -> Condition {
+        guard let partition else {
+            return Condition(sql: "id IN (SELECT entry FROM tag WHERE tag = ?)", values: [tag])
+        }
+        return Condition(
+            sql: "id IN (SELECT entry FROM tag WHERE tag = ? AND \(owned))", values: [tag] + owner(partition))
+    }
+
     private static func rows(_ key: [UInt8]) -> Condition {
+        let rows = range(of: key)
+        return Condition(sql: "id BETWEEN ? AND ?", values: [rows.lowerBound, rows.upperBound])
+    }
+
+    private static func range(of key: [UInt8]) -> ClosedRange<Int64> {
         let rows = CacheHash.rows(key)
-        return Condition(sql: "id BETWEEN ? AND ?", values: [rows.first, rows.last])
+        return rows.first...rows.last
+    }
+
+    /// The numbers that the rows of a key or of an entry can have; of all rows for other selections.
+    private static func rows(_ selection: CacheSelection) -> ClosedRange<Int64> {
+        switch selection {
+        case .key(let key): range(of: CacheRow.bytes(of: key))
+        case .entry(let entry): entry.row...entry.row
+        default: .min ... .max
+        }
     }
 
     private static func narrowed(
         _ sql: String, _ values: [Int64], to partition: ConnectionPartition?
     ) -> Condition {
         guard let partition else { return Condition(sql: sql, values: values) }
-        let owner = [CacheHash.identity(partition.identity), CacheHash.environment(partition.environment)]
-        return Condition(sql: "identity = ? AND environment = ? AND \(sql)", values: owner + values)
+        return Condition(sql: "\(owned) AND \(sql)", values: owner(partition) + values)
     }
 
     // MARK: Removing
@@ -63,11 +90,12 @@ extension CacheDatabase {
         for table in ["entry", "tag", "chunk", "unfinished"] { try connection.statement("DELETE FROM \(table)").run() }
         totals.entries = 0
         totals.bytes = 0
+        totals.unfinished = 0
     }
 
     /// Removes the few rows of a key that are exactly what is meant.
     private func removeEach(_ selection: CacheSelection) throws(SQLiteError) {
-        for found in try heads(Self.condition(selection), after: .min, limit: 64) {
+        for found in try heads(Self.rows(selection), limit: 64) {
             guard let row = found.row, !selection.contains(row.response, stored: row.entry(found.id)) else {
                 try removeRow(found.id)
                 continue
@@ -97,14 +125,15 @@ extension CacheDatabase {
         return content.count == place.length && CacheHash.body(content, place.version) == place.checksum
     }
 
-    private func remove(_ condition: Condition) throws(SQLiteError) {
+    func remove(_ condition: Condition) throws(SQLiteError) {
         let statement = try connection.statement(
             "DELETE FROM entry WHERE \(condition.sql) RETURNING id, size, body")
         defer { statement.reset() }
         try statement.bind(condition.values)
         while try statement.step() {
-            totals.entries -= 1
-            totals.bytes -= statement.int(1)
+            // Wrapping, since the numbers stand in a file: false ones are put right when rows are next counted.
+            totals.entries &-= 1
+            totals.bytes &-= statement.int(1)
             try connection.statement("DELETE FROM tag WHERE entry = ?").run(statement.int(0))
             if statement.int(2) != 0 { try deleteChunks(of: statement.int(2)) }
         }
@@ -120,13 +149,8 @@ extension CacheDatabase {
     /// Marks all that is selected.
     func invalidate(_ selections: [CacheSelection]) throws(SQLiteError) {
         for selection in selections {
-            let condition = Self.condition(selection)
-            var last = Int64.min
-            while true {
-                let found = try heads(condition, after: last, limit: 256)
-                guard let end = found.last?.id else { break }
-                last = end
-                for each in found { try invalidate(each, selection) }
+            for id in try ids(Self.condition(selection)) {
+                for found in try heads(id...id, limit: 1) { try invalidate(found, selection) }
             }
         }
         countRemoval()
@@ -152,21 +176,31 @@ extension CacheDatabase {
 
     /// One row that is what was written.
     func row(_ id: Int64) throws(SQLiteError) -> (row: CacheRow, size: Int64)? {
-        let found = try heads(Condition(sql: "id = ?", values: [id]), after: .min, limit: 1).first
+        let found = try heads(id...id, limit: 1).first
         return found.flatMap { found in found.row.map { ($0, found.size) } }
     }
 
     /// The rows of a key, and of keys with the same hash.
     func rows(of key: [UInt8]) throws(SQLiteError) -> [FoundRow] {
-        try heads(Self.rows(key), after: .min, limit: 64)
+        try heads(Self.range(of: key), limit: 64)
+    }
+
+    /// The numbers of the selected rows, in any order: sorting them would take longer than looking them up.
+    private func ids(_ condition: Condition) throws(SQLiteError) -> [Int64] {
+        let statement = try connection.statement("SELECT id FROM entry WHERE \(condition.sql)")
+        defer { statement.reset() }
+        try statement.bind(condition.values)
+        var ids: [Int64] = []
+        while try statement.step() { ids.append(statement.int(0)) }
+        return ids
     }
 
     /// Rows in the order of their numbers.
-    func heads(_ condition: Condition, after last: Int64, limit: Int) throws(SQLiteError) -> [FoundRow] {
+    func heads(_ rows: ClosedRange<Int64>, limit: Int) throws(SQLiteError) -> [FoundRow] {
         let statement = try connection.statement(
-            "SELECT id, head, size FROM entry WHERE \(condition.sql) AND id > ? ORDER BY id LIMIT ?")
+            "SELECT id, head, size FROM entry WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?")
         defer { statement.reset() }
-        try statement.bind(condition.values + [last, Int64(limit)])
+        try statement.bind([rows.lowerBound, rows.upperBound, Int64(limit)])
         var found: [FoundRow] = []
         while try statement.step() {
             let id = statement.int(0)
@@ -174,34 +208,6 @@ extension CacheDatabase {
             found.append(FoundRow(id: id, row: CacheRow.decode(head, row: id), size: statement.int(2)))
         }
         return found
-    }
-
-    // MARK: Making room
-
-    /// How many rows a batch removes to make room, for each response it stores: enough to keep up, too few to be felt.
-    private static let step = 32
-
-    /// Removes some of what is too old or too much.
-    ///
-    /// - Returns: whether there is more to remove.
-    @discardableResult
-    func makeRoom() throws(SQLiteError) -> Bool {
-        if let times = limits.validTimes(at: now) {
-            let earliest = Self.seconds(times.lowerBound)
-            for _ in 1...4 where try !removeOne("WHERE stored < ? ORDER BY stored", [earliest]) { break }
-        }
-        for _ in 1...Self.step {
-            guard isTooMuch, try removeOne("ORDER BY used", []) else { return false }
-        }
-        return isTooMuch
-    }
-
-    private var isTooMuch: Bool { totals.bytes > Int64(limits.bytes) || totals.entries > Int64(limits.entries) }
-
-    private func removeOne(_ order: String, _ values: [Int64]) throws(SQLiteError) -> Bool {
-        let before = totals.entries
-        try remove(Condition(sql: "id = (SELECT id FROM entry \(order) LIMIT 1)", values: values))
-        return totals.entries < before
     }
 
     /// Writes when rows were last used: of the most recent few thousand only, since the order among those that were used

@@ -3,25 +3,29 @@ import PenstockCore
 
 /// Bodies that are still being written: their pieces are in the file, and nothing points at them.
 extension CacheDatabase {
-    /// A body that nobody has added to for so long, and that nobody says is alive, is taken for left behind.
+    /// A body that nobody has added to for so many seconds, and that nobody says is alive, is taken for left behind.
     private static let lease: Int64 = 120
 
     /// Adds a piece to a body, the first of which makes the body known.
     ///
-    /// - Returns: `false` when the body was removed in the meantime.
+    /// - Returns: `false` when the body was removed in the meantime, or there is no room for it beside the others that
+    ///   are under way. No response is removed to make room for a body that may never be whole beyond that.
     func append(
         _ bytes: Data, at index: Int, of place: CacheRow.BodyPlace, for key: CacheKey
     ) throws(SQLiteError) -> Bool {
         if index == 0 {
-            try connection.statement("INSERT INTO unfinished VALUES (?, ?, ?, 0, ?)").run(
+            try connection.statement("INSERT INTO unfinished VALUES (?, ?, ?, 0, ?, ?)").run(
                 place.number, CacheHash.identity(key.partition.identity),
-                CacheHash.environment(key.partition.environment), Self.seconds(now))
+                CacheHash.environment(key.partition.environment), Self.seconds(now), Int64(getpid()))
         }
-        guard try isUnfinished(place.number) else { return false }
+        guard try isUnfinished(place.number), totals.unfinished &+ Int64(bytes.count) <= limits.unfinishedBytes else {
+            return false
+        }
         try putChunk(bytes, at: index, of: place)
         try connection.statement("UPDATE unfinished SET size = size + ?, renewed = ? WHERE body = ?")
             .run(Int64(bytes.count), Self.seconds(now), place.number)
-        totals.bytes += Int64(bytes.count)
+        totals.bytes &+= Int64(bytes.count)
+        totals.unfinished &+= Int64(bytes.count)
         try makeRoom()
         return true
     }
@@ -53,8 +57,25 @@ extension CacheDatabase {
         for body in alive {
             try connection.statement("UPDATE unfinished SET renewed = ? WHERE body = ?").run(now, body)
         }
-        let left = try bodies("abs(renewed - ?) > ?", [now, Self.lease])
-        for body in left { try abandon(body) }
+        for body in try leftBehind(at: now) { try abandon(body) }
+    }
+
+    private func leftBehind(at now: Int64) throws(SQLiteError) -> [Int64] {
+        let statement = try connection.statement("SELECT body, renewed, writer FROM unfinished")
+        defer { statement.reset() }
+        var left: [Int64] = []
+        while try statement.step() {
+            let isOld = !(now - Self.lease...now + Self.lease).contains(statement.int(1))
+            if isOld || Self.isGone(statement.int(2)) { left.append(statement.int(0)) }
+        }
+        return left
+    }
+
+    /// Whether a process has ended. One that runs beyond the walls of a container looks as if it had: its body is then
+    /// not stored, and nothing worse. Nobody can say it of a number that was given to another process: then the lease counts.
+    private static func isGone(_ process: Int64) -> Bool {
+        guard let process = pid_t(exactly: process), process > 0, process != getpid() else { return false }
+        return kill(process, 0) != 0 && errno == ESRCH
     }
 
     /// Removes the bodies that are being written for what is selected.
@@ -84,6 +105,9 @@ extension CacheDatabase {
         let statement = try connection.statement("DELETE FROM unfinished WHERE body = ? RETURNING size")
         defer { statement.reset() }
         try statement.bind(body, at: 1)
-        while try statement.step() { totals.bytes -= statement.int(0) }
+        while try statement.step() {
+            totals.bytes &-= statement.int(0)
+            totals.unfinished &-= statement.int(0)
+        }
     }
 }

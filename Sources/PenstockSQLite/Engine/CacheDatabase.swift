@@ -21,11 +21,20 @@ final class CacheDatabase {
         /// Something was removed or invalidated.
         case removal
     }
+    /// Whether there was more to remove than the last batch did.
+    var mustMakeRoom = false
+    /// What the pages that hold something took when this was last looked at.
+    var usedBytes: Int64 = 0
+    /// The length of the file at that time, of which some may have been free.
+    var fileBytes: Int64 = 0
 
     /// The row of the table `state`.
     struct Totals {
         var entries: Int64 = 0
+        /// Of responses and of bodies under way.
         var bytes: Int64 = 0
+        /// Of bodies under way alone.
+        var unfinished: Int64 = 0
         /// Counts changes of a response, and in its upper half removals and invalidations, so that other processes can tell
         /// one from the other.
         var epoch: Int64 = 0
@@ -60,16 +69,19 @@ final class CacheDatabase {
     }
 
     private func readTotals() throws(SQLiteError) -> Totals {
-        let statement = try connection.statement("SELECT entries, bytes, epoch, owes_scrub FROM state WHERE id = 1")
+        let statement = try connection.statement(
+            "SELECT entries, bytes, unfinished, epoch, owes_scrub FROM state WHERE id = 1")
         defer { statement.reset() }
         guard try statement.step() else { throw SQLiteError(code: 11, message: "no totals") }
         return Totals(
-            entries: statement.int(0), bytes: statement.int(1), epoch: statement.int(2), owesScrub: statement.int(3))
+            entries: statement.int(0), bytes: statement.int(1), unfinished: statement.int(2), epoch: statement.int(3),
+            owesScrub: statement.int(4))
     }
 
     private func writeTotals() throws(SQLiteError) {
-        try connection.statement("UPDATE state SET entries = ?, bytes = ?, epoch = ?, owes_scrub = ? WHERE id = 1")
-            .run(totals.entries, totals.bytes, totals.epoch, totals.owesScrub)
+        try connection.statement(
+            "UPDATE state SET entries = ?, bytes = ?, unfinished = ?, epoch = ?, owes_scrub = ? WHERE id = 1"
+        ).run(totals.entries, totals.bytes, totals.unfinished, totals.epoch, totals.owesScrub)
     }
 
     /// Reads the epoch, to see whether another process has changed it.
@@ -101,7 +113,7 @@ final class CacheDatabase {
 
     /// The next place in the order of uses. It is no time, so no clock can turn the order round.
     func nextUse() -> Int64 {
-        lastUse += 1
+        lastUse &+= 1
         return lastUse
     }
 
@@ -117,7 +129,8 @@ final class CacheDatabase {
     func recount() throws(SQLiteError) {
         totals.entries = try connection.number("SELECT count(*) FROM entry") ?? 0
         totals.bytes = try connection.number("SELECT coalesce(sum(size), 0) FROM entry") ?? 0
-        totals.bytes += try connection.number("SELECT coalesce(sum(size), 0) FROM unfinished") ?? 0
+        totals.unfinished = try connection.number("SELECT coalesce(sum(size), 0) FROM unfinished") ?? 0
+        totals.bytes &+= totals.unfinished
     }
 }
 

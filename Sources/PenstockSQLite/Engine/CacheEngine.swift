@@ -1,35 +1,19 @@
 import Foundation
 import PenstockCore
 
-/// Runs the changes of a store one after the other on a queue, many in one transaction, and opens, sets aside and throws
-/// away the file.
+/// Runs the changes of a store one after the other on a queue, many in one transaction.
 ///
 /// Unchecked because what is not behind a lock is touched on the queue alone.
 final class CacheEngine: @unchecked Sendable {
-    /// One change. It may be run more than once, when the transaction that it shares with others fails.
-    struct Job: Sendable {
-        /// Runs in a transaction; what it returns is called once that is committed.
-        let run: @Sendable (CacheDatabase) throws(SQLiteError) -> @Sendable () -> Void
-        /// Called when nothing of it was done, with whether the file was thrown away, and all that was in it.
-        let fail: @Sendable (_ isThrownAway: Bool) -> Void
-        /// What is removed or marked: it may not be lost.
-        var removal: Removal?
-        /// Runs by itself, outside any transaction.
-        var isAlone = false
-    }
-
-    struct Removal: Sendable {
-        let selections: [CacheSelection]
-        let onlyMarks: Bool
-
-        func perform(_ database: CacheDatabase) throws(SQLiteError) {
-            if onlyMarks { try database.invalidate(selections) } else { try database.remove(selections) }
-        }
-    }
-
-    private struct Inbox: Sendable {
-        var jobs: [Job] = []
+    struct Inbox: Sendable {
+        var jobs: [CacheJob] = []
+        /// Those that the queue has taken out and not finished.
+        var current: [CacheJob] = []
         var isDraining = false
+        /// Whether somebody looks for jobs that have waited too long.
+        var isWatched = false
+        /// When the last change was done.
+        var lastDone = DispatchTime.now()
     }
 
     let configuration: SQLiteCacheConfiguration
@@ -37,17 +21,20 @@ final class CacheEngine: @unchecked Sendable {
     let files: CacheFiles
     /// The bodies that this process is writing.
     let alive = Locked<Set<Int64>>([])
-    private let queue = DispatchQueue(label: "penstock.cache")
+    let queue = DispatchQueue(label: "penstock.cache")
     private let inbox = Locked(Inbox())
     /// See ``SharedCacheStore/foreignChanges`` and ``SharedCacheStore/foreignRemovals``.
-    private let changes = Locked((all: UInt64(0), removals: UInt64(0)))
-    /// When the file was found unusable.
-    private let failure = Locked<Duration?>(nil)
+    let changes = Locked((all: UInt64(0), removals: UInt64(0)))
+    /// When the file was found unusable, and why.
+    let failure = Locked<(moment: Duration, error: SQLiteCacheError)?>(nil)
+    /// Removals that could not be done yet. Until they are, nothing is read.
+    let owed = Locked<[CacheRemoval]>([])
 
     // Touched on the queue alone.
-    private(set) var database: CacheDatabase?
-    /// Removals that could not be done yet. Until they are, nothing is read.
-    private var owed: [Removal] = []
+    var database: CacheDatabase?
+    /// The bytes of files that were set aside.
+    var setAsideBytes: Int64 = 0
+    var scrubbing = Scrubbing()
     private var nextSweep: Duration = .zero
 
     init(_ configuration: SQLiteCacheConfiguration) {
@@ -61,36 +48,36 @@ final class CacheEngine: @unchecked Sendable {
 
     /// Whether there is no use in trying to open the file now.
     var isResting: Bool {
-        guard let failed = failure.withLock({ $0 }) else { return false }
+        guard let failed = failure.withLock({ $0?.moment }) else { return false }
         return configuration.time.now() - failed < configuration.retryInterval
     }
 
     // MARK: Jobs
 
-    func submit(_ job: Job) {
-        let mustStart = inbox.withLock { inbox in
+    func submit(_ job: CacheJob) {
+        let (mustStart, mustWatch) = inbox.withLock { inbox in
             inbox.jobs.append(job)
-            defer { inbox.isDraining = true }
-            return !inbox.isDraining
+            defer { (inbox.isDraining, inbox.isWatched) = (true, true) }
+            return (!inbox.isDraining, !inbox.isWatched)
         }
         if mustStart { queue.async { self.drain() } }
+        if mustWatch { watch() }
     }
 
     private func drain() {
         while true {
-            let jobs = inbox.withLock { inbox -> [Job] in
-                let jobs = Array(inbox.jobs.prefix(64))
-                inbox.jobs.removeFirst(jobs.count)
-                if jobs.isEmpty { inbox.isDraining = false }
-                return jobs
+            let jobs = inbox.withLock { inbox in
+                inbox.takeBatch(of: Int(configuration.limits.logBytes) / 2)
+                if inbox.current.isEmpty { inbox.isDraining = false }
+                return inbox.current
             }
             if jobs.isEmpty { return }
             process(jobs)
         }
     }
 
-    private func process(_ jobs: [Job]) {
-        var together: [Job] = []
+    private func process(_ jobs: [CacheJob]) {
+        var together: [CacheJob] = []
         for job in jobs {
             guard job.isAlone else {
                 together.append(job)
@@ -103,99 +90,171 @@ final class CacheEngine: @unchecked Sendable {
         runTogether(together)
     }
 
-    private func runTogether(_ jobs: [Job]) {
-        guard !jobs.isEmpty else { return }
-        do throws(SQLiteError) {
-            let completions = try commit(jobs)
-            for complete in completions { complete() }
-        } catch {
-            if jobs.count == 1 || error.meaning == .busy || database == nil {
-                for job in jobs { fail(job, error) }
-            } else {
-                for job in jobs { runTogether([job]) }
+    private func runTogether(_ jobs: [CacheJob]) {
+        var jobs = jobs
+        while true {
+            jobs.removeAll(where: \.isOver)
+            if database == nil, !jobs.contains(where: \.opensFile) {
+                for job in jobs where job.end() { job.fail(false) }
+                return
+            }
+            guard !jobs.isEmpty else { return }
+            do throws(SQLiteError) {
+                let completions = try commit(jobs)
+                noteProgress()
+                for complete in completions { complete() }
+                return
+            } catch {
+                if error.meaning == .busy {
+                    // Others hold the file: who has waited long enough goes, the rest try again.
+                    let lastDone = inbox.withLock { $0.lastDone }
+                    for job in jobs where job.isLate(patience: configuration.patience, lastDone: lastDone) {
+                        fail(job, error)
+                    }
+                } else if jobs.count == 1 || database == nil {
+                    for job in jobs { fail(job, error) }
+                } else {
+                    for job in jobs { runTogether([job]) }
+                    return
+                }
             }
         }
     }
 
-    private func commit(_ jobs: [Job]) throws(SQLiteError) -> [@Sendable () -> Void] {
+    private func commit(_ jobs: [CacheJob]) throws(SQLiteError) -> [@Sendable () -> Void] {
         let database = try open()
         let uses = takeUses(for: jobs)
-        reader.endShared()
+        try database.connection.makeDurable(jobs.contains { $0.removal != nil })
         let completions = try database.batch { database throws(SQLiteError) in
             if !uses.isEmpty { try database.touch(uses) }
             var completions: [@Sendable () -> Void] = []
-            for job in jobs { completions.append(try job.run(database)) }
+            for job in jobs where job.take() { completions.append(try job.run(database)) }
             return completions
         }
         announceForeignChange(database)
-        if database.hasTooMuch { submit(.makeRoom) }
+        if database.mustMakeRoom { submit(.makeRoom) }
+        keepSize(database)
         return completions
     }
 
     /// Uses are written down with other changes: when there are many, or when the file is near its limits, so that the
     /// right rows go.
-    private func takeUses(for jobs: [Job]) -> [Int64] {
+    private func takeUses(for jobs: [CacheJob]) -> [Int64] {
         let isNearLimits = database?.isNearLimits ?? false
         return reader.useCount >= (isNearLimits ? 1 : 4_096) ? reader.takeUses() : []
     }
 
-    private func runAlone(_ job: Job) {
+    private func runAlone(_ job: CacheJob) {
+        guard !job.isOver else { return }
+        guard database != nil || job.opensFile else {
+            if job.end() { job.fail(false) }
+            return
+        }
         do throws(SQLiteError) {
-            reader.endShared()
-            let complete = try job.run(try open())
+            let complete = try run(job)
+            noteProgress()
             complete()
         } catch { fail(job, error) }
     }
 
+    /// A function of its own, so that nothing holds on to the database when somebody is told that it was closed.
+    private func run(_ job: CacheJob) throws(SQLiteError) -> @Sendable () -> Void {
+        let database = try open()
+        guard job.take() else { return {} }
+        return try job.run(database)
+    }
+
+    private func noteProgress() {
+        inbox.withLock { $0.lastDone = .now() }
+    }
+
+    // MARK: Waiting
+
+    /// Looks from time to time for jobs that have waited for longer than they may, whatever holds up the queue.
+    private func watch() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { [weak self] in self?.giveUpLateJobs()
+        }
+    }
+
+    private func giveUpLateJobs() {
+        let patience = configuration.patience
+        let (late, goesOn) = inbox.withLock { inbox in
+            let late = (inbox.current + inbox.jobs).filter { job in
+                job.isLate(patience: patience, lastDone: inbox.lastDone) && job.giveUp()
+            }
+            inbox.isWatched = !inbox.current.isEmpty || !inbox.jobs.isEmpty
+            return (late, inbox.isWatched)
+        }
+        for job in late {
+            tellFailure(of: job, SQLiteError(code: 5))
+            if let removal = job.removal { owe(removal) }
+            job.fail(false)
+        }
+        if goesOn { watch() }
+    }
+
     // MARK: Failures
 
-    private func fail(_ job: Job, _ error: SQLiteError) {
-        tell(.failed(job.removal == nil ? .write : .remove, .init(error), code: error.code))
+    private func fail(_ job: CacheJob, _ error: SQLiteError) {
+        guard job.end() else { return }
+        tellFailure(of: job, error)
         guard let removal = job.removal else {
             repair(after: error)
             return job.fail(false)
         }
         let isThrownAway = throwAway(after: error)
-        if !isThrownAway { owe(removal) }
+        if !isThrownAway {
+            owe(removal)
+            close()
+        }
         job.fail(isThrownAway)
+    }
+
+    private func tellFailure(of job: CacheJob, _ error: SQLiteError) {
+        tell(.failed(job.removal == nil ? .write : .remove, .init(error), code: error.code))
     }
 
     /// Does what an error of a statement asks for.
     private func repair(after error: SQLiteError) {
         switch error.meaning {
-        case .damaged: if database != nil { _ = begin(afresh: .damaged) }
+        case .damaged:
+            guard let database else { return }
+            // What somebody else has put in its place is looked at when it is next opened.
+            guard isOurs(database) else { return close() }
+            _ = begin(afresh: .damaged)
         case .moved: close()
-        case .busy, .full, .readOnly, .failed: break
+        case .busy, .full, .readOnly, .foreign, .failed: break
         }
     }
 
     /// A removal could not be written: what cannot be changed is thrown away. A full disk lets files be removed.
     private func throwAway(after error: SQLiteError) -> Bool {
-        guard error.meaning != .busy, error.meaning != .moved, database != nil else { return false }
+        guard error.meaning != .busy, error.meaning != .moved else { return false }
+        return throwAway()
+    }
+
+    /// Removes the file and all that stands beside it.
+    func throwAway() -> Bool {
+        guard let database, !database.connection.hasMoved, isOurs(database) else { return false }
         close()
         guard files.removeAll() else { return false }
+        setAsideBytes = 0
         countForeign(.removal)
         tell(.thrownAway)
         return true
     }
 
-    /// A removal could not even be made by throwing the file away: nothing is read until it has been made up for.
-    private func owe(_ removal: Removal) {
-        owed.append(removal)
-        close()
-        rest()
+    /// A removal could not even be made by throwing the file away: nothing is read until it has been made up for, which
+    /// ``open()`` sees to. May be called from anywhere.
+    private func owe(_ removal: CacheRemoval) {
+        owed.withLock { $0.append(removal) }
+        rest(after: SQLiteError(code: 5))
+        try? reader.use(nil)
     }
 
-    private func rest() {
-        failure.withLock { $0 = configuration.time.now() }
-    }
-
-    /// Ends the transaction that look-ups share when it has lasted long enough.
-    func endSharedSoon() {
-        DispatchQueue.global().asyncAfter(deadline: .now() + SharedRead.longest) { [weak self] in
-            // The reader must not outlive the engine, which holds what the reader's file stands on.
-            withExtendedLifetime(self) { self?.reader.endShared(isDue: true) }
-        }
+    func rest(after error: SQLiteError) {
+        let error = SQLiteCacheError(.init(error), code: error.code)
+        failure.withLock { $0 = (configuration.time.now(), error) }
     }
 
     func tell(_ event: SQLiteCacheEvent) {
@@ -207,121 +266,18 @@ final class CacheEngine: @unchecked Sendable {
         tell(.failed(.read, .init(error), code: error.code))
         guard error.meaning == .damaged || error.meaning == .moved else { return }
         submit(
-            Job(
+            CacheJob(
                 run: { [self] database in
                     if database === self.database { repair(after: error) }
                     return {}
-                }, fail: { _ in }, isAlone: true))
-    }
-
-    // MARK: The file
-
-    /// The database, opened if it is not.
-    private func open() throws(SQLiteError) -> CacheDatabase {
-        if let database {
-            if !database.connection.hasMoved { return database }
-            close()
-            countForeign(.removal)
-        }
-        if isResting { throw SQLiteError(code: 14) }
-        do throws(SQLiteError) {
-            let opened = try openFile()
-            failure.withLock { $0 = nil }
-            return opened
-        } catch {
-            tell(.failed(.open, .init(error), code: error.code))
-            close()
-            rest()
-            throw error
-        }
-    }
-
-    /// Opens the file; when it is not ours to use, sets it aside and opens a new one.
-    private func openFile() throws(SQLiteError) -> CacheDatabase {
-        do throws(CacheSchema.Failure) { return try openAsItIs() } catch {
-            guard let cause = cause(of: error), begin(afresh: cause) else { throw error.sqlite }
-        }
-        do throws(CacheSchema.Failure) { return try openAsItIs() } catch { throw error.sqlite }
-    }
-
-    /// Why a file is to be set aside; `nil` when it is not.
-    private func cause(of failure: CacheSchema.Failure) -> SQLiteCacheEvent.Cause? {
-        switch failure {
-        case .newer: return .newer
-        case .sqlite(let error):
-            // A file that may be written, but says itself that it may not, has a broken header.
-            let isBroken = error.meaning == .readOnly && files.isWritable
-            return error.meaning == .damaged || isBroken ? .damaged : nil
-        }
-    }
-
-    private func openAsItIs() throws(CacheSchema.Failure) -> CacheDatabase {
-        let database = CacheDatabase(try connect(), configuration)
-        self.database = database
-        do throws(SQLiteError) {
-            try settle(database)
-            try reader.use(try connectReader())
-        } catch { throw .sqlite(error) }
-        if database.totals.owesScrub != 0 { submit(.scrub(self)) }
-        return database
-    }
-
-    /// Removes what was left behind or is still to be removed, and counts what there is.
-    private func settle(_ database: CacheDatabase) throws(SQLiteError) {
-        let owed = self.owed
-        let bodies = alive.withLock { $0 }
-        try database.batch { database throws(SQLiteError) in
-            try database.sweep(alive: bodies)
-            try database.recount()
-            for removal in owed { try removal.perform(database) }
-        }
-        self.owed = []
-    }
-
-    private func connect() throws(CacheSchema.Failure) -> SQLiteConnection {
-        let connection: SQLiteConnection
-        do throws(SQLiteError) {
-            connection = try SQLiteConnection(path: files.path, vfs: configuration.vfs, patience: patience)
-        } catch { throw .sqlite(error) }
-        try CacheSchema.prepare(connection)
-        return connection
-    }
-
-    private func connectReader() throws(SQLiteError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: files.path, vfs: configuration.vfs, patience: 200)
-        // No check of the cells of each page, which keeps damage from spreading where something is changed: what is read here
-        // has checksums of its own, and pages full of keys are read again and again where they do not fit into the memory.
-        try connection.execute("PRAGMA trusted_schema=OFF; PRAGMA cache_size=-8192; PRAGMA query_only=ON")
-        return connection
-    }
-
-    private var patience: Int32 {
-        Int32(clamping: Int(configuration.patience / .milliseconds(1)))
-    }
-
-    /// Sets the file aside and begins a new one.
-    private func begin(afresh cause: SQLiteCacheEvent.Cause) -> Bool {
-        close()
-        guard let name = files.setAside(cause) else {
-            rest()
-            return false
-        }
-        countForeign(.removal)
-        tell(.setAside(cause, file: URL(fileURLWithPath: name)))
-        return true
-    }
-
-    /// Lets go of the file.
-    func close() {
-        try? reader.use(nil)
-        database = nil
+                }, isAlone: true))
     }
 
     func announceForeignChange(_ database: CacheDatabase) {
         countForeign(database.takeForeignChange())
     }
 
-    private func countForeign(_ change: CacheDatabase.ForeignChange) {
+    func countForeign(_ change: CacheDatabase.ForeignChange) {
         guard change != .none else { return }
         changes.withLock { changes in
             changes.all += 1
@@ -338,47 +294,27 @@ final class CacheEngine: @unchecked Sendable {
     }
 }
 
-extension CacheDatabase {
-    var hasTooMuch: Bool { totals.bytes > Int64(limits.bytes) || totals.entries > Int64(limits.entries) }
-
-    /// More than nine tenths of a limit are used.
-    var isNearLimits: Bool {
-        totals.bytes > Int64(limits.bytes / 10 * 9) || totals.entries > Int64(limits.entries / 10 * 9)
-    }
-}
-
-extension CacheEngine.Job {
-    /// Goes on making room, behind what waits already.
-    static let makeRoom = CacheEngine.Job(
-        run: { database throws(SQLiteError) in
-            try database.makeRoom()
-            return {}
-        }, fail: { _ in })
-
-    /// Makes sure that nothing of what was erased is left in the file, its free pages or its log.
-    static func scrub(_ engine: CacheEngine, _ done: @escaping @Sendable (Bool) -> Void = { _ in }) -> Self {
-        CacheEngine.Job(
-            run: { database throws(SQLiteError) in
-                let isClean = engine.scrub(database)
-                return { done(isClean) }
-            }, fail: { _ in done(false) }, isAlone: true)
-    }
-}
-
-extension CacheEngine {
-    /// Empties the log, writes the file anew without its free space, empties the log again, and removes what was set
-    /// aside. SQLite overwrites what it deletes, but a page that was split keeps copies of rows in its free part.
-    func scrub(_ database: CacheDatabase) -> Bool {
-        do throws(SQLiteError) {
-            guard try database.connection.emptyLog() else { throw SQLiteError(code: 5) }
-            try database.connection.execute("VACUUM")
-            guard try database.connection.emptyLog() else { throw SQLiteError(code: 5) }
-            guard files.removeSetAside() else { throw SQLiteError(code: 10) }
-            try database.batch { $0.totals.owesScrub = 0 }
-            return true
-        } catch {
-            tell(.failed(.scrub, .init(error), code: error.code))
-            return false
+extension CacheEngine.Inbox {
+    /// Takes as many jobs as make a transaction of a bounded length, and at least one.
+    fileprivate mutating func takeBatch(of bytes: Int) {
+        var (count, weight) = (0, 0)
+        for job in jobs.prefix(64) {
+            weight &+= job.weight
+            if count > 0, weight > bytes { break }
+            count += 1
         }
+        current = Array(jobs.prefix(count))
+        jobs.removeFirst(count)
+    }
+}
+
+extension CacheJob {
+    /// Goes on making room, behind what waits already.
+    static var makeRoom: CacheJob {
+        CacheJob(
+            run: { database throws(SQLiteError) in
+                try database.makeRoom()
+                return {}
+            }, opensFile: false)
     }
 }

@@ -1,7 +1,12 @@
 import Foundation
 import PenstockCore
 
-/// The connection that reads. A look-up runs on the thread that asks, behind a lock.
+/// The connection that reads. A look-up runs on the thread that asks, behind a lock: to hand it to another thread and its
+/// outcome back takes longer than the look-up itself.
+///
+/// Nothing that others do makes a look-up wait for longer than ``patience`` twice: once for other look-ups of this process,
+/// and once for a lock on the file. Whoever writes or checkpoints in the log holds up no reader; only a process that
+/// recovers the log does, or one that has taken the whole file for itself.
 ///
 /// Unchecked because the connection is touched with the lock held, and never otherwise.
 final class CacheReader: @unchecked Sendable {
@@ -17,9 +22,10 @@ final class CacheReader: @unchecked Sendable {
         var responses: [StoredResponse] = []
         /// Rows that are not what was written.
         var damaged: [Int64] = []
-        /// Look-ups share a transaction from now on, which must be ended after ``SharedRead/longest``.
-        var mustEndShared = false
     }
+
+    /// In milliseconds. See above.
+    static let patience: Int32 = 50
 
     /// How many uses are remembered until a change is written, and they with it. The older ones are forgotten: as long as
     /// nothing is stored, nothing has to go.
@@ -27,20 +33,21 @@ final class CacheReader: @unchecked Sendable {
     /// The first variant of a key brings its body along, if that stands in the row; the others only a short one.
     private static let companionBytes = 1_024
 
-    private let lock = NSLock()
+    let lock = NSLock()
     private let limits: CacheLimits
     private let time: TimeSource
     private var connection: SQLiteConnection?
     private var find: SQLiteStatement?
-    private var shared: SharedRead?
-    /// Whether somebody was asked to end the shared transaction, and has not yet.
-    private var isEndDue = false
-    private var uses: [Int64] = []
+    /// Behind a lock of their own, since to note a use waits for nobody.
+    private let uses = Locked<[Int64]>([])
 
     init(limits: CacheLimits, time: TimeSource) {
         self.limits = limits
         self.time = time
     }
+
+    /// The texts of all statements that were prepared and kept.
+    var preparedStatements: [String] { lock.withLock { connection?.preparedStatements ?? [] } }
 
     var isOpen: Bool { lock.withLock { connection != nil } }
 
@@ -48,8 +55,6 @@ final class CacheReader: @unchecked Sendable {
     func use(_ new: SQLiteConnection?) throws(SQLiteError) {
         let statement = try new?.statement("SELECT id, head, content FROM entry WHERE id BETWEEN ? AND ?")
         lock.withLock {
-            shared?.end()
-            shared = new.map(SharedRead.init)
             find = statement
             connection = new
         }
@@ -61,10 +66,9 @@ final class CacheReader: @unchecked Sendable {
         let rows = CacheHash.rows(bytes)
         let now = time.date()
         let times = limits.validTimes(at: now)
-        lock.lock()
+        guard takeLock() else { return .failed(Self.busy) }
         defer { lock.unlock() }
         guard let find else { return .closed }
-        let hasBegun = shared?.prepare(at: now) ?? false
         defer { find.reset() }
         do throws(SQLiteError) {
             var found = Found()
@@ -72,14 +76,16 @@ final class CacheReader: @unchecked Sendable {
             try find.bind(rows.last, at: 2)
             // A key's only response stands in its last row: behind that there is nothing to look for.
             while try find.step(), try read(find, key, bytes, times, into: &found) != rows.last {}
-            found.mustEndShared = hasBegun && !isEndDue
-            isEndDue = isEndDue || hasBegun
             return .found(found)
-        } catch {
-            shared?.end()
-            return .failed(error)
-        }
+        } catch { return .failed(error) }
     }
+
+    /// - Returns: `false` when others have held it for too long.
+    private func takeLock() -> Bool {
+        lock.try() || lock.lock(before: Date(timeIntervalSinceNow: Double(Self.patience) / 1_000))
+    }
+
+    private static var busy: SQLiteError { SQLiteError(code: 5) }
 
     /// - Returns: which row it was.
     private func read(
@@ -97,19 +103,9 @@ final class CacheReader: @unchecked Sendable {
             let body = isFirst || front.body.length <= Self.companionBytes ? front.body : nil
             let content = try body.flatMap { place throws(Malformed) in try Self.content(statement, place) }
             found.responses.append(StoredResponse(row.response, entry: row.entry(id), body: content))
-            note(id)
+            touch(CollectionOfOne(id))
         } catch { found.damaged.append(id) }
         return id
-    }
-
-    /// Ends the transaction that look-ups share, so that the log can be written back and emptied.
-    ///
-    /// - Parameter isDue: whether this is what ``Found/mustEndShared`` asked for.
-    func endShared(isDue: Bool = false) {
-        lock.withLock {
-            if isDue { isEndDue = false }
-            shared?.end()
-        }
     }
 
     private static func areEqual(_ key: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> Bool {
@@ -129,32 +125,31 @@ final class CacheReader: @unchecked Sendable {
         return Data(bytes)
     }
 
-    private func note(_ row: Int64) {
-        if uses.count == Self.maximumUses { uses.removeFirst(Self.maximumUses / 2) }
-        uses.append(row)
-    }
-
-    /// Counts uses that somebody else saw.
-    func touch(_ rows: [Int64]) {
-        lock.withLock { for row in rows { note(row) } }
+    /// Counts uses: those of a look-up, and those that somebody else saw.
+    func touch(_ rows: some Sequence<Int64> & Sendable) {
+        uses.withLock { uses in
+            for row in rows {
+                if uses.count >= Self.maximumUses { uses.removeFirst(Self.maximumUses / 2) }
+                uses.append(row)
+            }
+        }
     }
 
     /// The rows that were used, in their order, to be written down.
     func takeUses() -> [Int64] {
-        lock.withLock {
+        uses.withLock { uses in
             defer { uses = [] }
             return uses
         }
     }
 
-    var useCount: Int { lock.withLock { uses.count } }
+    var useCount: Int { uses.withLock { $0.count } }
 
     /// Some of a body; `nil` at its end, and when it is no longer there.
     func bytes(of entry: CacheEntryID, from offset: Int) -> Outcome<Data?> {
-        lock.lock()
+        guard takeLock() else { return .failed(Self.busy) }
         defer { lock.unlock() }
         guard let connection else { return .closed }
-        shared?.endIfOutdated()
         do throws(SQLiteError) { return .found(try Self.bytes(connection, entry, offset)) } catch {
             return .failed(error)
         }

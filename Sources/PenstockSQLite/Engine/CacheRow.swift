@@ -191,7 +191,7 @@ struct CacheRow {
         let requestTime = try reader.date()
         let responseTime = try reader.date()
         let version = HTTPVersion(rawValue: try reader.text())
-        let part = flags.contains(.part) ? try Self.part(&reader, flags) : nil
+        let part = flags.contains(.part) ? try Self.part(&reader, flags, length: front.body.length) : nil
         let ttl = flags.contains(.ttl) ? try reader.duration() : nil
         let maxStale = flags.contains(.maxStale) ? try reader.duration() : nil
         let selectors = try Self.selectors(&reader)
@@ -209,10 +209,15 @@ struct CacheRow {
         body = front.body
     }
 
-    private static func part(_ reader: inout ByteReader, _ flags: Flags) throws(Malformed) -> CachedPart {
+    /// A part lies within the whole: nobody who adds its offset and its length comes to a number that there is not.
+    private static func part(
+        _ reader: inout ByteReader, _ flags: Flags, length: Int
+    ) throws(Malformed) -> CachedPart {
         let offset = Int(try reader.number(Int64.self))
-        let length = flags.contains(.completeLength) ? Int(try reader.number(Int64.self)) : nil
-        return CachedPart(offset: offset, completeLength: length)
+        let complete = flags.contains(.completeLength) ? Int(try reader.number(Int64.self)) : nil
+        let (end, isTooLarge) = offset.addingReportingOverflow(length)
+        guard offset >= 0, !isTooLarge, end <= complete ?? .max else { throw Malformed() }
+        return CachedPart(offset: offset, completeLength: complete)
     }
 
     private static func selectors(_ reader: inout ByteReader) throws(Malformed) -> [CacheVariant.Selector] {

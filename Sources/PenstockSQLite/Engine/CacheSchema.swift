@@ -41,6 +41,25 @@ enum CacheSchema {
                 INSERT INTO state VALUES (1, 0, 0, 1, 0);
                 """),
         Migration(
+            name: "an index for everything that selects rows, and who writes a body and how much of it there is",
+            sql: """
+                DROP INDEX entry_place;
+                DROP INDEX entry_owner;
+                CREATE INDEX entry_place ON entry (place, url);
+                CREATE INDEX entry_owner ON entry (identity, environment, place, url);
+                CREATE TABLE owned_tag (
+                    tag INTEGER NOT NULL, identity INTEGER NOT NULL, environment INTEGER NOT NULL,
+                    entry INTEGER NOT NULL, PRIMARY KEY (tag, identity, environment, entry)
+                ) WITHOUT ROWID;
+                INSERT INTO owned_tag
+                    SELECT tag, identity, environment, entry FROM tag JOIN entry ON entry.id = tag.entry;
+                DROP TABLE tag;
+                ALTER TABLE owned_tag RENAME TO tag;
+                CREATE INDEX tag_entry ON tag (entry);
+                ALTER TABLE state ADD COLUMN unfinished INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE unfinished ADD COLUMN writer INTEGER NOT NULL DEFAULT 0;
+                """),
+        Migration(
             name: "the key of the digests that stand for credentials",
             sql: """
                 CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL);
@@ -53,21 +72,77 @@ enum CacheSchema {
 
     enum Failure: Error {
         case newer
+        /// Not a file of ours, and not empty.
+        case foreign
         case sqlite(SQLiteError)
 
         var sqlite: SQLiteError {
             switch self {
             case .newer: SQLiteError(code: SQLITE_CANTOPEN)
+            case .foreign: SQLiteError(code: SQLITE_NOTADB, isForeign: true)
             case .sqlite(let error): error
             }
         }
     }
 
+    // MARK: Whose file it is
+
+    enum Origin {
+        /// It bears the mark of a cache.
+        case ours
+        /// It may become one.
+        case empty
+        /// It has the tables of a cache, but not the mark.
+        case damaged
+        case foreign
+    }
+
+    /// How many of the first bytes of a file say whose it is.
+    static let headerBytes = 72
+
+    /// Whose file begins so; `nil` when that is not enough to know.
+    static func origin(_ header: [UInt8]) -> Origin? {
+        if header.isEmpty { return .empty }
+        guard header.count >= headerBytes else { return nil }
+        // The application id (https://www.sqlite.org/fileformat.html, 1.3).
+        let mark = header[68..<72].reduce(0 as Int64) { $0 << 8 | Int64($1) }
+        return mark == applicationID ? .ours : nil
+    }
+
+    /// Whose file it is that SQLite reads so.
+    static func origin(_ connection: SQLiteConnection) throws(SQLiteError) -> Origin {
+        do throws(SQLiteError) {
+            let mark = try connection.number("PRAGMA application_id") ?? 0
+            if mark == applicationID { return .ours }
+            let version = try connection.number("PRAGMA user_version") ?? 0
+            if try connection.number("SELECT count(*) FROM sqlite_schema") == 0 {
+                return mark == 0 && version == 0 ? .empty : .foreign
+            }
+            let tables = "('entry', 'tag', 'chunk', 'unfinished', 'state')"
+            let others = try connection.number("SELECT count(*) FROM sqlite_schema WHERE tbl_name NOT IN \(tables)")
+            let own = try connection.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")
+            return others == 0 && own == 5 ? .damaged : .foreign
+        } catch {
+            if error.meaning == .damaged { return .foreign }
+            throw error
+        }
+    }
+
+    // MARK: Making it ready
+
     /// Makes a new connection ready: its manner of working, and the newest schema.
-    static func prepare(_ connection: SQLiteConnection) throws(Failure) {
+    ///
+    /// - Parameter logBytes: how long the log may grow.
+    static func prepare(_ connection: SQLiteConnection, logBytes: Int64) throws(Failure) {
         do throws(SQLiteError) {
             try connection.execute("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA secure_delete=ON")
+            // The mark comes first, and into the file itself: a log that holds it may be lost.
+            if try connection.number("PRAGMA application_id") != applicationID {
+                try connection.execute("PRAGMA application_id=\(applicationID)")
+            }
             try connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-2048")
+            try connection.execute(
+                "PRAGMA wal_autocheckpoint=\(logBytes / 2 / 4_096); PRAGMA journal_size_limit=\(logBytes / 2)")
             if try isCurrent(connection) { return }
             try connection.transaction { () throws(SQLiteError) in try migrate(connection) }
         } catch {
@@ -84,16 +159,14 @@ enum CacheSchema {
         return application == applicationID ? try version(connection) == migrations.count : false
     }
 
-    /// Applies what is missing. A file that is not empty and not ours, or newer, is refused.
+    /// Applies what is missing. A file of a newer version is refused.
     private static func migrate(_ connection: SQLiteConnection) throws(SQLiteError) {
         if try isCurrent(connection) { return }
         let version = try version(connection)
-        let isEmpty = try connection.number("SELECT count(*) FROM sqlite_schema") == 0
-        let isOurs = try connection.number("PRAGMA application_id") == applicationID
-        guard isEmpty || isOurs, version >= 0, version <= migrations.count else {
+        guard version >= 0, version <= migrations.count else {
             throw SQLiteError(code: SQLITE_NOTADB, message: "not a cache of this version")
         }
         for migration in migrations.dropFirst(version) { try connection.execute(migration.sql) }
-        try connection.execute("PRAGMA application_id=\(applicationID); PRAGMA user_version=\(migrations.count)")
+        try connection.execute("PRAGMA user_version=\(migrations.count)")
     }
 }

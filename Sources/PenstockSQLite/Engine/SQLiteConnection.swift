@@ -1,23 +1,36 @@
 import CSQLite
+import Foundation
 
 /// One connection to a database file, with the statements that were prepared on it. Used by one thread at a time.
 final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
+    private var isDurable = false
 
     /// No row may be longer, whatever its header in the file says: this is what bounds SQLite's own allocations.
     static let maximumRowBytes: Int32 = 1 << 20
 
-    /// Opens a file, or makes it.
+    /// How a file is opened.
+    enum Manner {
+        /// For reading and writing. SQLite makes no file, since it would give it the permissions of the process.
+        case existing
+        /// For reading and writing, and made if there is none.
+        case creating
+        /// For reading what stands in the file itself, whatever its journal or its log say, and whoever has locked it. No
+        /// byte is written, and no file is made beside it.
+        case untouched
+    }
+
+    /// Opens a file.
     ///
     /// - Parameters:
     ///   - path: of the file.
     ///   - vfs: SQLite's name of the file system below; `nil` for the machine's own.
     ///   - patience: how long to wait for others who hold the file, in milliseconds.
-    init(path: String, vfs: String?, patience: Int32) throws(SQLiteError) {
+    init(path: String, vfs: String?, patience: Int32, _ manner: Manner = .existing) throws(SQLiteError) {
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &opened, flags, vfs)
+        let flags = Self.flags(manner) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(manner == .untouched ? Self.untouched(path) : path, &opened, flags, vfs)
         guard code == SQLITE_OK, let opened else {
             sqlite3_close_v2(opened)
             throw SQLiteError(code: code)
@@ -27,6 +40,19 @@ final class SQLiteConnection {
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.maximumRowBytes)
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
         csqlite_make_defensive(handle)
+    }
+
+    private static func flags(_ manner: Manner) -> Int32 {
+        switch manner {
+        case .existing: SQLITE_OPEN_READWRITE
+        case .creating: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .untouched: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        }
+    }
+
+    /// The path as SQLite reads it when it must leave the file alone (https://www.sqlite.org/uri.html).
+    private static func untouched(_ path: String) -> String {
+        "file://\(path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path)?immutable=1"
     }
 
     deinit {
@@ -74,8 +100,41 @@ final class SQLiteConnection {
     /// Whether a transaction was begun, and neither committed nor undone.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Where the header of the log's index is, once something was read; `nil` where it is in no shared memory.
-    var logMemory: UnsafeRawPointer? { csqlite_log_memory(handle) }
+    /// The texts of all statements that were prepared and kept.
+    var preparedStatements: [String] { statements.keys.sorted() }
+
+    /// How long to wait for others who hold the file, in milliseconds.
+    func wait(_ patience: Int32) {
+        sqlite3_busy_timeout(handle, patience)
+    }
+
+    /// Whether a commit is on the disk when it returns. Otherwise a power cut may undo the last commits, in their order.
+    /// Not to be called in a transaction.
+    func makeDurable(_ isDurable: Bool) throws(SQLiteError) {
+        guard isDurable != self.isDurable else { return }
+        // The second one is for systems where a sync alone leaves the bytes in the disk's own memory.
+        try execute(
+            isDurable
+                ? "PRAGMA synchronous=FULL; PRAGMA fullfsync=ON" : "PRAGMA synchronous=NORMAL; PRAGMA fullfsync=OFF")
+        self.isDurable = isDurable
+    }
+
+    /// Whether the log is written back into the file when the last connection is closed, which is SQLite's own manner.
+    func writeBackAtEnd(_ isWrittenBack: Bool) {
+        csqlite_write_back_at_end(handle, isWrittenBack ? 1 : 0)
+    }
+
+    /// The first bytes of the file itself, past any log and without any lock; fewer, when it is shorter.
+    func firstBytes(_ count: Int) throws(SQLiteError) -> [UInt8] {
+        var read: Int32 = 0
+        var code = SQLITE_OK
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            code = csqlite_first_bytes(handle, buffer.baseAddress, Int32(clamping: count), &read)
+            used = code == SQLITE_OK ? Int(read) : 0
+        }
+        guard code == SQLITE_OK else { throw SQLiteError(code: code) }
+        return bytes
+    }
 
     /// Whether another file stands where this one was opened.
     var hasMoved: Bool {

@@ -6,9 +6,12 @@ struct SQLiteError: Error {
     let code: Int32
     /// SQLite's own words; they hold no data of the file.
     let message: String
+    /// The file is somebody else's, as far as anybody can tell.
+    let isForeign: Bool
 
-    init(code: Int32, message: String? = nil) {
+    init(code: Int32, message: String? = nil, isForeign: Bool = false) {
         self.code = code
+        self.isForeign = isForeign
         self.message = message ?? String(cString: sqlite3_errstr(code))
     }
 
@@ -16,6 +19,8 @@ struct SQLiteError: Error {
     enum Meaning: Sendable {
         /// The file is not what this store wrote.
         case damaged
+        /// No store of this kind wrote the file.
+        case foreign
         /// Somebody else holds the file.
         case busy
         /// No room.
@@ -28,6 +33,7 @@ struct SQLiteError: Error {
     }
 
     var meaning: Meaning {
+        if isForeign { return .foreign }
         if code == SQLITE_READONLY | (4 << 8) { return .moved }
         return switch code & 0xFF {
         // SQLITE_ERROR: every statement is right for the schema that this store makes, so the schema is another.

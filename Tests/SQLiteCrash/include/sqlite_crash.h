@@ -29,7 +29,19 @@ void crash_disk_restart(crash_disk *disk);
 /* How many connections are open. */
 int crash_disk_open_count(crash_disk *disk);
 
+/* How many bytes all files together may have; nothing can be written beyond. 0: any number. */
+void crash_disk_hold_at_most(crash_disk *disk, int64_t count);
+/* The number it was last called with. */
+int64_t crash_disk_room(crash_disk *disk);
+/* How many bytes all files have. */
+int64_t crash_disk_size(crash_disk *disk);
+/* Whether these bytes stand in any file. */
+bool crash_disk_contains(crash_disk *disk, const void *bytes, size_t count);
+
 bool crash_disk_exists(crash_disk *disk, const char *path);
+int64_t crash_disk_file_size(crash_disk *disk, const char *path);
+/* Makes an empty file, if there is none. */
+bool crash_disk_touch(crash_disk *disk, const char *path);
 bool crash_disk_rename(crash_disk *disk, const char *path, const char *other);
 bool crash_disk_remove(crash_disk *disk, const char *path);
 

@@ -6,10 +6,10 @@ import Testing
 
 @testable import PenstockSQLite
 
-/// Look-ups that follow closely on each other share a transaction, and nobody notices.
+/// Look-ups while others change the file.
 @Suite(.timeLimit(.minutes(5)))
-struct SharedReadTests {
-    /// Looks something up often enough to share a transaction: the clock stands still, so that every look-up is close.
+struct ReadTests {
+    /// Looks something up a few times in a row.
     private func warm(_ rig: Rig) async throws {
         for _ in 0..<3 { _ = try await rig.seeds("/other") }
     }
