@@ -55,6 +55,10 @@ public final class MemoryCookieStore: CookieStore {
         }
     }
 
+    public func removeAll(ofIdentity identity: String) {
+        state.withLock { state in state.jars = state.jars.filter { $0.key.identity != identity } }
+    }
+
     /// Of all partitions, since some may never be used again. A clock that went back does not put it off.
     private static func sweep(_ state: inout State, _ now: Date) {
         guard abs(now.timeIntervalSince(state.lastSweep)) >= sweepInterval else { return }
@@ -64,10 +68,6 @@ public final class MemoryCookieStore: CookieStore {
             jar.removeExpired(at: now)
             return jar.isEmpty ? nil : jar
         }
-    }
-
-    public func removeAll(ofIdentity identity: String) {
-        jar.withLock { jar in jar = jar.filter { $0.key.partition.identity != identity } }
     }
 }
 
