@@ -70,9 +70,9 @@
         }
 
         static let resolver: curl_resolver_start_callback = { _, _, context in
-            guard let handle = handle(context) else { return 0 }
-            handle.exchange?.connectionStarts(handle.loop.now)
-            return 0
+            guard let handle = handle(context), let exchange = handle.exchange else { return 1 }
+            exchange.connectionStarts(handle.loop.now)
+            return exchange.hasAddress(handle.loop.now) ? 0 : 1
         }
 
         static let open: curl_opensocket_callback = { context, _, address in

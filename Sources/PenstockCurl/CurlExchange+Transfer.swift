@@ -38,7 +38,7 @@
             wasAlone = wasAlone && connection?.isShared == false
             isRefused = wasAlone && attempts > 1
             let isSafe =
-                wasAlone || order.request.method.isIdempotent || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) == 0
+                wasAlone || order.request.method.isIdempotent || !hasSent(easy)
             guard !isSafe || isRefused else { return true }
             let isTooLong = handle.map { CurlErrors.isTooLong($0.message) } ?? false
             let message = isRefused ? "the server refused the stream" : "the connection was lost before an answer came"

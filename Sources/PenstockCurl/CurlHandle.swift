@@ -37,6 +37,8 @@
         /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
         /// somewhere else or with less care, so it is used no more.
         @exclusivity(unchecked) private(set) var isSound = true
+        /// What it told libcurl of the addresses of its host.
+        @exclusivity(unchecked) private var addresses: UnsafeMutablePointer<curl_slist>?
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// The pool outlives its handles.
         private unowned(unsafe) let pool: CurlPool
@@ -66,6 +68,7 @@
         deinit {
             curl_easy_cleanup(easy)
             headers.free()
+            curl_slist_free_all(addresses)
             errorText.deallocate()
         }
 
@@ -108,6 +111,7 @@
             socket = nil
             opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
+            if addresses != nil { forgetAddresses() }
             guard needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
@@ -221,11 +225,25 @@
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme)
             setMethodAndBody(request, exchange.source)
+            if let detour = exchange.detour { setAddresses(exchange, detour) }
             headers.build(request.fields, hasBody: needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return setBuffer() }
             isLarge = true
             hint(CURLOPT_BUFFERSIZE, Self.streamBuffer)
+        }
+
+        private func setAddresses(_ exchange: CurlExchange, _ detour: CurlDetour) {
+            detour.delay = loop.now - detour.began
+            guard let text = exchange.knownAddresses else { return }
+            addresses = curl_slist_append(nil, text)
+            keep(addresses == nil ? CURLE_OUT_OF_MEMORY : ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses))
+        }
+
+        private func forgetAddresses() {
+            keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, nil))
+            curl_slist_free_all(addresses)
+            addresses = nil
         }
 
         private func setBuffer() {

@@ -12,6 +12,7 @@
         let inbox = CurlInbox()
         let poller: CurlPoller
         let configuration: CurlTransport.Configuration
+        let resolver: any HostResolver
         /// The moment the current round began, in nanoseconds.
         @exclusivity(unchecked) private(set) var now = CurlClock.now()
 
@@ -33,8 +34,9 @@
         private var nextSweep: UInt64 = 0
         private var retirements = 0
 
-        init(_ configuration: CurlTransport.Configuration) {
+        init(_ configuration: CurlTransport.Configuration, resolver: any HostResolver = SystemResolver.shared) {
             self.configuration = configuration
+            self.resolver = resolver
             poller = CurlPoller(wakeup: inbox.wakeup)
         }
 
@@ -101,6 +103,7 @@
             case .chunk(let exchange, let event): receive(event, for: exchange)
             case .proceed(let exchange): goOn(exchange)
             case .skip(let exchange): skip(exchange)
+            case .found(let exchange, let result): found(result, for: exchange)
             case .stop: isStopping = true
             }
         }
@@ -114,11 +117,12 @@
             if !exchange.isSuspended { launch(exchange) }
         }
 
-        private func launch(_ exchange: CurlExchange) {
+        /// Gives an exchange to libcurl, once or again after it was set aside.
+        func launch(_ exchange: CurlExchange) {
             do throws(TransportError) {
                 let pool = try pool(for: exchange.order)
                 guard admits(exchange, to: pool) else { return }
-                exchange.source = try CurlSources.source(for: exchange)
+                if exchange.source == nil { exchange.source = try CurlSources.source(for: exchange) }
                 guard let handle = pool.take() else { throw .outOfMemory }
                 (exchange.pool, exchange.handle) = (pool, handle)
                 handle.prepare(for: exchange)
@@ -164,7 +168,10 @@
             guard exchange.place != nil, exchange.isSuspended else { return }
             exchange.isSuspended = false
             if !exchange.isHeldBack { exchange.clock.resume(now) }
-            guard exchange.handle != nil else { return launch(exchange) }
+            guard exchange.handle != nil else {
+                if exchange.detour?.isUnderWay != true { launch(exchange) }
+                return
+            }
             exchange.awaitsChunk = false
             applyPause(exchange)
         }
@@ -245,6 +252,7 @@
             handle.isOver = true
             handle.isSpent = code == CURLE_RECV_ERROR
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, exchange) }
+            if exchange.detour != nil, setAside(exchange, code) { return }
             finish(exchange, exchange.result(code))
         }
 
@@ -280,10 +288,11 @@
             settled.append(exchange)
         }
 
-        private func finish(_ exchange: CurlExchange, _ result: Result<TransportResponse, TransportError>) {
+        func finish(_ exchange: CurlExchange, _ result: Result<TransportResponse, TransportError>) {
             deadlines.remove(exchange)
             lead.hasEnded(after: now - min(now, exchange.clock.began), others: deadlines.count)
             if let handle = exchange.handle { exchange.pool?.remove(handle) }
+            exchange.detour?.lookup?.cancel()
             if exchange.isAdmitted, let pool = exchange.pool { admitted += pool.gate.ended(exchange) }
             (exchange.handle, exchange.pool) = (nil, nil)
             exchange.settle(result)

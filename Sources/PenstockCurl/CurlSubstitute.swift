@@ -17,7 +17,7 @@
         /// - Throws: `other` while the system still gives nothing; `cancelled` after ``stop()``.
         func loop(like failed: CurlLoop) throws(TransportError) -> CurlLoop {
             if let loop = state.withLock(\.loop) { return loop }
-            let new = CurlLoop(failed.configuration)
+            let new = CurlLoop(failed.configuration, resolver: failed.resolver)
             guard new.start() else {
                 throw TransportError(.other, sendState: .unsent, message: "the system gives no thread or descriptors")
             }

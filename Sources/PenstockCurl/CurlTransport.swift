@@ -31,8 +31,13 @@
         /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself. Where
         /// the system has no thread or no descriptors left, each exchange asks for them again, and fails until they are
         /// given.
-        public init(configuration: Configuration = .init()) {
-            loop = CurlLoop(configuration)
+        public convenience init(configuration: Configuration = .init()) {
+            self.init(configuration, resolver: SystemResolver.shared)
+        }
+
+        /// - Parameter resolver: finds the addresses of the hosts of all exchanges.
+        init(_ configuration: Configuration, resolver: any HostResolver) {
+            loop = CurlLoop(configuration, resolver: resolver)
             isRunning = loop.start()
         }
 

@@ -1,0 +1,148 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// What became of an exchange that libcurl could not make a connection for at once. Few exchanges need one: most go
+    /// over a connection that is there.
+    final class CurlDetour {
+        /// What a connection cannot be made without. A callback of libcurl's notes it and has the transfer fail; the
+        /// exchange is then begun again when it is there.
+        enum Lack {
+            case addresses
+        }
+
+        /// Look-ups of one exchange. More than one are needed only where it waited for so long that libcurl forgot the
+        /// addresses.
+        static let mostLookups = 8
+
+        /// When it began, in nanoseconds.
+        let began: UInt64
+        /// What the last try lacked.
+        @exclusivity(unchecked) var lack: Lack?
+        /// The look-up that is under way.
+        @exclusivity(unchecked) var lookup: (any HostLookup)?
+        @exclusivity(unchecked) var lookups = 0
+        @exclusivity(unchecked) var addresses: [HostAddress] = []
+        /// When the addresses came, in nanoseconds from the beginning; `nil` when they have not.
+        @exclusivity(unchecked) var foundAfter: UInt64?
+        /// How much later than the exchange libcurl's own clock began, in nanoseconds.
+        @exclusivity(unchecked) var delay: UInt64 = 0
+        /// Whether an earlier try had sent some of the request.
+        @exclusivity(unchecked) var hasSent = false
+
+        init(_ now: UInt64) {
+            began = now
+        }
+
+        /// Whether the exchange waits for something, and libcurl knows nothing of it.
+        var isUnderWay: Bool { lookup != nil }
+    }
+
+    extension CurlExchange {
+        /// The host that the connection is made to.
+        private var connectionHost: String {
+            switch order.proxy.route {
+            case .http(let origin): origin.host
+            case .socks5(let host, _): host.lowercased()
+            default: order.request.url.host
+            }
+        }
+
+        private var connectionPort: Int {
+            switch order.proxy.route {
+            case .http(let origin): origin.port
+            case .socks5(_, let port): port
+            default: order.request.url.port
+            }
+        }
+
+        /// libcurl is about to look the name of the host up. Its own look-ups cannot be ended without waiting for them, so
+        /// they are made elsewhere.
+        ///
+        /// - Returns: whether it need not look anything up.
+        func hasAddress(_ now: UInt64) -> Bool {
+            if HostAddress.isKnown(connectionHost) { return true }
+            let detour = detour ?? CurlDetour(now)
+            if detour.lookups < CurlDetour.mostLookups { detour.lack = .addresses }
+            self.detour = detour
+            return false
+        }
+
+        /// Begins the look-up that libcurl may not make. Its end comes to the loop as a message.
+        func lookUp(_ resolver: any HostResolver) {
+            detour?.lookups += 1
+            detour?.lookup = resolver.lookUp(connectionHost) { [weak self] in self?.tellFound($0) }
+        }
+
+        /// As libcurl takes it (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own look-ups do.
+        var knownAddresses: String? {
+            guard let addresses = detour?.addresses, !addresses.isEmpty else { return nil }
+            let list = addresses.map { $0.text.utf8.contains(UInt8(ascii: ":")) ? "[\($0.text)]" : $0.text }
+            return "+\(connectionHost):\(connectionPort):\(list.joined(separator: ","))"
+        }
+
+        /// What a look-up that failed means for the exchange.
+        func error(_ failure: HostFailure) -> TransportError {
+            switch failure {
+            case .notFound(let reason):
+                let kind: TransportError.Reachability = order.proxy == .none ? .nameNotResolved : .proxy
+                return error(.unreachable(kind), "the name \(connectionHost) was not found: \(reason)")
+            case .noDescriptors: return error(.unreachable(.noDescriptors), "no file descriptor is left to look a name up")
+            case .noThread: return error(.other, "the system has no thread to look a name up on")
+            }
+        }
+
+        /// The failure of an exchange that libcurl does not know at the moment.
+        func errorOutside(_ kind: TransportError.Kind, _ message: String) -> TransportError {
+            guard let detour, let now = pool?.loop.now else {
+                return TransportError(kind, sendState: .unsent, message: message)
+            }
+            let isLookingUp = detour.lookup != nil && message.isEmpty
+            return TransportError(
+                kind, sendState: detour.hasSent ? .maybeProcessed : .unsent,
+                message: isLookingUp ? "the look-up of the name \(connectionHost) has not ended" : message,
+                timings: Timings(
+                    nameLookup: detour.foundAfter.map { .nanoseconds($0) }, total: .nanoseconds(now - detour.began)))
+        }
+    }
+
+    extension CurlLoop {
+        /// Takes an exchange away from libcurl until what it lacks is there.
+        ///
+        /// - Parameter code: what ended the transfer.
+        /// - Returns: `false` when it lacks nothing that could be waited for.
+        func setAside(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
+            guard let detour = exchange.detour, let lack = detour.lack, let handle = exchange.handle,
+                [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY].contains(code)
+            else { return false }
+            detour.lack = nil
+            // A request that libcurl sends again, because its first connection was dead.
+            if exchange.attempts > 0, ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) != 0 { detour.hasSent = true }
+            exchange.pool?.remove(handle)
+            exchange.handle = nil
+            switch lack {
+            case .addresses: exchange.lookUp(resolver)
+            }
+            return true
+        }
+
+        /// A look-up has ended.
+        func found(_ result: HostResult, for exchange: CurlExchange) {
+            guard exchange.place != nil, let detour = exchange.detour, detour.lookup != nil else { return }
+            detour.lookup = nil
+            switch result {
+            case .success(let addresses):
+                detour.addresses = addresses
+                detour.foundAfter = now - detour.began
+                goOnAlong(detour, exchange)
+            case .failure(let failure): finish(exchange, .failure(exchange.error(failure)))
+            }
+        }
+
+        /// What was lacking is there.
+        private func goOnAlong(_ detour: CurlDetour, _ exchange: CurlExchange) {
+            if !exchange.isSuspended { launch(exchange) }
+        }
+    }
+#endif
