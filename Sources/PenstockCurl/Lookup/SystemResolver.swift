@@ -10,13 +10,19 @@
     /// there for whoever asks for the same name next. Threads end when there is nothing left to look up.
     ///
     /// The number of threads is bounded twice. At most ``mostWorkers`` look up names that somebody waits for; names beyond
-    /// that stand in line. Threads that nobody waits for any more do not count there, so that names which are never
-    /// answered cannot keep others from being looked up, until there are ``mostThreads`` threads in all.
+    /// that stand in line, and the newest is served first, since its caller has most of its time left. Threads that nobody
+    /// waits for any more do not count there, so that names which are never answered cannot keep others from being looked
+    /// up, until there are ``mostThreads`` threads in all.
     final class SystemResolver: HostResolver {
         /// Every transport uses this one, so that the bounds hold for the process.
         static let shared = SystemResolver()
         static let mostWorkers = 32
         static let mostThreads = 64
+        /// Threads that are left for names that nobody has asked for yet.
+        static let spare = 16
+        /// Microseconds after which one thread, and then another, takes the place of one that looks up what was given up:
+        /// calls that began together are given up together, and the names in line would be given up next.
+        private static let pause: UInt32 = 50_000
 
         /// A name that is being looked up, or stands in line for it.
         fileprivate struct Job {
@@ -28,7 +34,7 @@
             /// By name; those that run for nobody included.
             var jobs: [String: Job] = [:]
             /// Names in line. Those that were given up are passed over.
-            var line: ArraySlice<String> = []
+            var line: [String] = []
             /// Names in line that somebody waits for.
             var inLine = 0
             /// All that were started and have not ended.
@@ -37,6 +43,8 @@
             var running = 0
             /// Threads that look up what nobody waits for.
             var abandoned = 0
+            /// Whether a thread is about to take the place of an abandoned one.
+            var isReplacing = false
             var lastTicket = 0
 
             var workers: Int { threads - abandoned }
@@ -75,17 +83,34 @@
 
         private func leave(_ name: String, _ number: Int) {
             state.withLock { $0.leave(name, number) }
-            startThreads()
+            replaceThread()
         }
 
         /// Starts as many threads as there are names in line and the bounds allow.
         private func startThreads() {
             while state.withLock({ $0.reserveThread() }) {
                 guard !startThread({ self.work() }) else { continue }
-                // Whoever stands in line is served by the threads there are; where there are none, nobody would be.
-                for completion in state.withLock({ $0.missThread() }) { completion(.failure(.noThread)) }
-                return
+                return miss()
             }
+        }
+
+        /// Starts one such thread after a pause, and so on.
+        private func replaceThread() {
+            guard state.withLock({ $0.reserveReplacement() }) else { return }
+            let isStarted = startThread {
+                usleep(Self.pause)
+                self.state.withLock { $0.isReplacing = false }
+                self.replaceThread()
+                self.work()
+            }
+            guard !isStarted else { return }
+            state.withLock { $0.isReplacing = false }
+            miss()
+        }
+
+        /// Whoever stands in line is served by the threads that there are; where there are none, nobody would be.
+        private func miss() {
+            for completion in state.withLock({ $0.missThread() }) { completion(.failure(.noThread)) }
         }
 
         private func work() {
@@ -118,12 +143,20 @@
             jobs[name] = nil
             inLine -= 1
             guard line.count > 2 * inLine + 16 else { return }
-            line = line.filter { jobs[$0]?.isRunning == false }[...]
+            line = line.filter { jobs[$0]?.isRunning == false }
+        }
+
+        fileprivate mutating func reserveReplacement() -> Bool {
+            guard !isReplacing, threads < SystemResolver.mostThreads - SystemResolver.spare, reserveThread() else {
+                return false
+            }
+            isReplacing = true
+            return true
         }
 
         /// Counts a thread in that is about to be started.
         fileprivate mutating func reserveThread() -> Bool {
-            guard inLine > threads - running, workers < SystemResolver.mostWorkers,
+            guard inLine > threads - running - (isReplacing ? 1 : 0), workers < SystemResolver.mostWorkers,
                 threads < SystemResolver.mostThreads
             else { return false }
             threads += 1
@@ -141,7 +174,7 @@
 
         /// - Returns: the name that the calling thread is to look up; `nil` when the thread is to end.
         fileprivate mutating func next() -> String? {
-            while workers <= SystemResolver.mostWorkers, let name = line.popFirst() {
+            while workers <= SystemResolver.mostWorkers, let name = line.popLast() {
                 guard jobs[name]?.isRunning == false else { continue }
                 jobs[name]?.isRunning = true
                 inLine -= 1
@@ -174,7 +207,8 @@
             defer { if let list { freeaddrinfo(list) } }
             // A file or a socket of the look-up that cannot be opened may look as if there were no such name.
             guard code == 0 else {
-                return .failure(CurlDescriptors.areShort ? .noDescriptors : .notFound(String(cString: gai_strerror(code))))
+                return .failure(
+                    CurlDescriptors.areShort ? .noDescriptors : .notFound(String(cString: gai_strerror(code))))
             }
             let addresses = sequence(first: list, next: { $0?.pointee.ai_next }).compactMap { $0 }.compactMap(address)
             return addresses.isEmpty ? .failure(.notFound("no address")) : .success(addresses)
