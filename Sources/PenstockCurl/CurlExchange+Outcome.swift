@@ -82,7 +82,9 @@
                 responseStart: Self.phase(facts.response_start), total: Self.phase(facts.total))
             guard let detour else { return }
             let delay = Duration.nanoseconds(detour.delay)
-            for phase in [\.connected, \.secured, \.requestStart, \.responseStart, \.total] as [WritableKeyPath<Self, _>] {
+            for phase in [\.connected, \.secured, \.requestStart, \.responseStart, \.total]
+                as [WritableKeyPath<Self, _>]
+            {
                 self[keyPath: phase]? += delay
             }
             nameLookup = detour.foundAfter.map { .nanoseconds($0) } ?? nameLookup.map { $0 + delay }

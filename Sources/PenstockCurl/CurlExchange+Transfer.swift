@@ -22,6 +22,7 @@
             _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
         ) -> Bool {
             guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
+            if attempts == 0 { lane?.sends() }
             attempts += 1
             self.connection = connection
             clock.sending(now)

@@ -29,6 +29,8 @@
         @exclusivity(unchecked) var clock: CurlClock
         @exclusivity(unchecked) var pace = CurlPace()
         @exclusivity(unchecked) var patience = CurlPatience()
+        /// The exchanges with its origin, among which it has a place or waits for one.
+        @exclusivity(unchecked) var lane: CurlLane?
         /// Since when it is held back, in nanoseconds; 0 for one that never was.
         @exclusivity(unchecked) var waitsSince: UInt64 = 0
         /// What kept it from connecting at once; `nil` where nothing did.

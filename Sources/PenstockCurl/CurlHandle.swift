@@ -95,6 +95,14 @@
             set(CURLOPT_NOPROGRESS, 0)
         }
 
+        /// Has libcurl tell what it would print of the transfer.
+        private func watchText() {
+            needsReset = true
+            ccurl_set_debug_callback(easy, CurlCallbacks.text)
+            ccurl_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+            set(CURLOPT_VERBOSE, 1)
+        }
+
         /// The connection was made as any other, so it is kept as any other, but nothing is to be sent: libcurl does not
         /// keep one that was asked for alone from the beginning.
         ///
@@ -134,7 +142,7 @@
         /// - Returns: the connection, if it was made for this request.
         func meet(_ localPort: UInt16) -> CurlConnectionUse? {
             let sockets = loop.poller.sockets
-            let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened)
+            let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened, pool)
             opened.removeAll(keepingCapacity: true)
             socket = sockets.socket(at: localPort)
             if connection == nil { sockets.joins(localPort) }
@@ -235,7 +243,9 @@
 
         private func setAddresses(_ exchange: CurlExchange, _ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
+            if detour.asksForRoom { watchText() }
             guard let text = exchange.knownAddresses else { return }
+            for address in detour.addresses where address.zone != 0 { pool.zones[address.text] = address.zone }
             addresses = curl_slist_append(nil, text)
             keep(addresses == nil ? CURLE_OUT_OF_MEMORY : ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses))
         }

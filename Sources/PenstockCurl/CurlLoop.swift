@@ -13,15 +13,16 @@
         let poller: CurlPoller
         let configuration: CurlTransport.Configuration
         let resolver: any HostResolver
+        let mostConnectionsPerHost: Int
         /// The moment the current round began, in nanoseconds.
         @exclusivity(unchecked) private(set) var now = CurlClock.now()
 
         private let end = CurlLoopEnd()
         private let turn = CurlTurn()
         @exclusivity(unchecked) private var lead = CurlLead()
-        @exclusivity(unchecked) private var pools: [CurlPool.Key: CurlPool] = [:]
-        @exclusivity(unchecked) private var lastPool: CurlPool?
-        @exclusivity(unchecked) private var deadlines = CurlDeadlines()
+        @exclusivity(unchecked) var pools: CurlPools
+        @exclusivity(unchecked) var hunger = CurlHunger()
+        @exclusivity(unchecked) private(set) var deadlines = CurlDeadlines()
         @exclusivity(unchecked) private var toPause: [CurlExchange] = []
         @exclusivity(unchecked) private var settled: [CurlExchange] = []
         /// Those with content for their readers.
@@ -31,16 +32,20 @@
         private static let batch = 64
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
-        private var nextSweep: UInt64 = 0
-        private var retirements = 0
 
         init(_ configuration: CurlTransport.Configuration, resolver: any HostResolver = SystemResolver.shared) {
             self.configuration = configuration
             self.resolver = resolver
+            pools = CurlPools(life: UInt64(Self.idleSeconds(configuration)) * 1_000_000_000)
+            mostConnectionsPerHost = configuration.maxConnectionsPerHost ?? max(CurlDescriptors.limit / 4, 16)
             poller = CurlPoller(wakeup: inbox.wakeup)
         }
 
-        var idleSeconds: Int { max(1, Int(clamping: configuration.idleConnectionLifetime.components.seconds)) }
+        var idleSeconds: Int { Self.idleSeconds(configuration) }
+
+        private static func idleSeconds(_ configuration: CurlTransport.Configuration) -> Int {
+            max(1, Int(clamping: configuration.idleConnectionLifetime.components.seconds))
+        }
 
         // MARK: Life
 
@@ -78,9 +83,7 @@
         private func closeDown() {
             while let exchange = deadlines.first { finish(exchange, .failure(exchange.error(.cancelled))) }
             deliver()
-            for pool in pools.values { pool.close() }
-            pools = [:]
-            lastPool = nil
+            pools.closeAll()
         }
 
         // MARK: Messages
@@ -120,30 +123,44 @@
         /// Gives an exchange to libcurl, once or again after it was set aside.
         func launch(_ exchange: CurlExchange) {
             do throws(TransportError) {
-                let pool = try pool(for: exchange.order)
+                let pool = try pool(of: exchange)
+                pools.work(pool)
                 guard admits(exchange, to: pool) else { return }
+                if configuration.maxConnections == nil { exchange.clock.connectionStarted(now) }
                 if exchange.source == nil { exchange.source = try CurlSources.source(for: exchange) }
                 guard let handle = pool.take() else { throw .outOfMemory }
                 (exchange.pool, exchange.handle) = (pool, handle)
                 handle.prepare(for: exchange)
                 guard pool.add(handle) else { throw .outOfMemory }
             } catch {
-                finish(exchange, .failure(error))
+                if !starves(exchange, error) { finish(exchange, .failure(error)) }
             }
         }
 
         /// Whether it may go now; if not, it comes back by ``launchAdmitted()``.
         private func admits(_ exchange: CurlExchange, to pool: CurlPool) -> Bool {
-            guard pool.key.isShared, exchange.order.request.url.scheme == .https, !exchange.isAdmitted else {
-                return true
-            }
-            guard exchange.waitsSince == 0 else { return false }
+            guard !exchange.isAdmitted else { return true }
+            guard exchange.lane == nil else { return false }
             exchange.pool = pool
             return pool.gate.admits(exchange, now)
         }
 
+        /// What the new connection of an exchange speaks is known.
+        func connected(_ exchange: CurlExchange, _ handle: CurlHandle) {
+            guard let pool = exchange.pool, pool.key.isShared, exchange.order.request.url.scheme == .https,
+                let isHTTP2 = handle.agreesOnHTTP2
+            else { return }
+            admitted += pool.gate.learned(isHTTP2, from: exchange)
+        }
+
+        /// A place in the gate of a pool is free.
+        func leaveGate(_ pool: CurlPool, _ exchange: CurlExchange) {
+            if exchange.lane != nil { admitted += pool.gate.ended(exchange) }
+        }
+
         private func launchAdmitted() {
-            for pool in pools.values { admitted += pool.gate.impatient(now) }
+            for pool in pools.working { admitted += pool.gate.impatient(now) }
+            feed()
             while !admitted.isEmpty {
                 let next = admitted
                 admitted = []
@@ -232,7 +249,7 @@
 
         private func serve() {
             repeat {
-                for pool in pools.values {
+                for pool in pools.working where !pool.isClosed {
                     if let moment = pool.timerMoment, moment <= now { pool.runTimer() }
                     if let moment = pool.nudges.moment, moment <= now { pool.nudge() }
                     pool.collect { handle, code in conclude(handle, code) }
@@ -241,10 +258,10 @@
                 pause()
                 expire()
                 launchAdmitted()
-            } while pools.values.contains { $0.isBroken || ($0.timerMoment ?? .max) <= now }
+            } while pools.working.contains { !$0.isClosed && ($0.isBroken || ($0.timerMoment ?? .max) <= now) }
             handOver()
             deliver()
-            sweep()
+            pools.tidy(now)
         }
 
         private func conclude(_ handle: CurlHandle, _ code: CURLcode) {
@@ -252,7 +269,7 @@
             handle.isOver = true
             handle.isSpent = code == CURLE_RECV_ERROR
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, exchange) }
-            if exchange.detour != nil, setAside(exchange, code) { return }
+            if code != CURLE_OK, setAside(exchange, code) { return }
             finish(exchange, exchange.result(code))
         }
 
@@ -261,16 +278,12 @@
         private func distrust(_ handle: CurlHandle, _ exchange: CurlExchange) {
             handle.distrust()
             guard let pool = exchange.pool, !exchange.head.hasBegun, pool.key.retirement == 0 else { return }
-            pools[pool.key] = nil
-            if lastPool === pool { lastPool = nil }
-            retirements += 1
-            pool.key.retirement = retirements
-            pools[pool.key] = pool
+            pools.retire(pool)
         }
 
         private func expire() {
             while deadlines.nextMoment <= now, let exchange = deadlines.first {
-                if let kind = exchange.clock.expired(now) {
+                if let kind = exchange.expired(now) {
                     let isSkipped = exchange.toSkip != nil && exchange.head.isComplete
                     finish(exchange, isSkipped ? .success(exchange.response()) : .failure(exchange.error(kind)))
                 } else {
@@ -293,7 +306,8 @@
             lead.hasEnded(after: now - min(now, exchange.clock.began), others: deadlines.count)
             if let handle = exchange.handle { exchange.pool?.remove(handle) }
             exchange.detour?.lookup?.cancel()
-            if exchange.isAdmitted, let pool = exchange.pool { admitted += pool.gate.ended(exchange) }
+            if let pool = exchange.pool { leaveGate(pool, exchange) }
+            hunger.hasEnded()
             (exchange.handle, exchange.pool) = (nil, nil)
             exchange.settle(result)
             settled.append(exchange)
@@ -350,8 +364,9 @@
         }
 
         private var nextMoment: UInt64 {
-            var moment = min(deadlines.nextMoment, nextSweep, lead.nextLook(now), poller.retryMoment)
-            for pool in pools.values { moment = min(moment, pool.nextMoment) }
+            var moment = min(
+                deadlines.nextMoment, pools.nextSweep, lead.nextLook(now), poller.retryMoment, hunger.moment)
+            for pool in pools.working { moment = min(moment, pool.nextMoment) }
             return moment
         }
 
@@ -416,49 +431,6 @@
             inbox.drainWakeup()
             inbox.wakeUp()
             now = CurlClock.now()
-        }
-
-        // MARK: Pools
-
-        private func pool(for order: TransportRequest) throws(TransportError) -> CurlPool {
-            let isShared = CurlMultiplexing.suits(order.request)
-            if let lastPool, lastPool.key.isShared == isShared, lastPool.serves(order) { return lastPool }
-            let key = CurlPool.Key(
-                partition: order.partition, trust: order.trust, proxy: order.proxy, isShared: isShared)
-            let pool: CurlPool
-            if let known = pools[key] { pool = known } else { pool = try open(key) }
-            lastPool = pool
-            return pool
-        }
-
-        private func open(_ key: CurlPool.Key) throws(TransportError) -> CurlPool {
-            try CurlLibrary.checkAuthorities(of: key.trust)
-            guard let pool = CurlPool(key, loop: self) else { throw .outOfMemory }
-            pools[key] = pool
-            nextSweep = min(nextSweep, now + UInt64(idleSeconds) * 1_000_000_000)
-            return pool
-        }
-
-        /// The next exchange opens another.
-        private func giveUp(_ pool: CurlPool) {
-            for exchange in deadlines.exchanges where exchange.pool === pool {
-                finish(exchange, .failure(exchange.error(.other, "libcurl has no memory left")))
-            }
-            drop(pool)
-        }
-
-        private func drop(_ pool: CurlPool) {
-            pools[pool.key] = nil
-            if lastPool === pool { lastPool = nil }
-            pool.close()
-        }
-
-        /// Drops the pools that nothing has used for the life of an idle connection.
-        private func sweep() {
-            guard now >= nextSweep else { return }
-            let life = UInt64(idleSeconds) * 1_000_000_000
-            for pool in pools.values where pool.active == 0 && now - pool.lastUse >= life { drop(pool) }
-            nextSweep = pools.isEmpty ? .max : now + life
         }
     }
 

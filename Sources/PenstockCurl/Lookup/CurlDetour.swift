@@ -10,6 +10,12 @@
         /// exchange is then begun again when it is there.
         enum Lack {
             case addresses
+            /// A file descriptor, for the socket or for a file that the connection needs.
+            case descriptors
+            /// The knowledge whether the connections that are there take no more.
+            case room
+            /// A place on one of them.
+            case place
         }
 
         /// Look-ups of one exchange. More than one are needed only where it waited for so long that libcurl forgot the
@@ -28,6 +34,12 @@
         @exclusivity(unchecked) var foundAfter: UInt64?
         /// How much later than the exchange libcurl's own clock began, in nanoseconds.
         @exclusivity(unchecked) var delay: UInt64 = 0
+        /// Whether libcurl is to tell, by the text that it would print, why it goes over no connection that is there.
+        @exclusivity(unchecked) var asksForRoom = false
+        /// How many exchanges a connection carries that takes no more, as it has told.
+        @exclusivity(unchecked) var full: Int?
+        /// Whether it waits for descriptors.
+        @exclusivity(unchecked) var isStarving = false
         /// Whether an earlier try had sent some of the request.
         @exclusivity(unchecked) var hasSent = false
 
@@ -36,7 +48,7 @@
         }
 
         /// Whether the exchange waits for something, and libcurl knows nothing of it.
-        var isUnderWay: Bool { lookup != nil }
+        var isUnderWay: Bool { lookup != nil || isStarving }
     }
 
     extension CurlExchange {
@@ -63,9 +75,25 @@
         /// - Returns: whether it need not look anything up.
         func hasAddress(_ now: UInt64) -> Bool {
             if HostAddress.isKnown(connectionHost) { return true }
+            if (detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
+            return false
+        }
+
+        func lacks(_ lack: CurlDetour.Lack, _ now: UInt64) {
             let detour = detour ?? CurlDetour(now)
-            if detour.lookups < CurlDetour.mostLookups { detour.lack = .addresses }
+            detour.lack = lack
             self.detour = detour
+        }
+
+        /// libcurl is about to open a socket, although there are HTTP/2 connections. They may be ending, or carry as many
+        /// exchanges as their server takes, and then the exchange waits. libcurl tells which of the two it is when the
+        /// exchange is begun again.
+        ///
+        /// - Returns: whether it may.
+        func mayOpenSocket(_ now: UInt64) -> Bool {
+            guard let lane, !lane.mayConnect(self) else { return true }
+            if detour?.asksForRoom ?? false, detour?.full == nil { return true }
+            lacks(detour?.full == nil ? .room : .place, now)
             return false
         }
 
@@ -88,7 +116,7 @@
             case .notFound(let reason):
                 let kind: TransportError.Reachability = order.proxy == .none ? .nameNotResolved : .proxy
                 return error(.unreachable(kind), "the name \(connectionHost) was not found: \(reason)")
-            case .noDescriptors: return error(.unreachable(.noDescriptors), "no file descriptor is left to look a name up")
+            case .noDescriptors: return error(.unreachable(.noDescriptors), "no file descriptor is left")
             case .noThread: return error(.other, "the system has no thread to look a name up on")
             }
         }
@@ -96,14 +124,23 @@
         /// The failure of an exchange that libcurl does not know at the moment.
         func errorOutside(_ kind: TransportError.Kind, _ message: String) -> TransportError {
             guard let detour, let now = pool?.loop.now else {
-                return TransportError(kind, sendState: .unsent, message: message)
+                let isHeldBack = lane != nil && !isAdmitted && message.isEmpty
+                return TransportError(
+                    kind, sendState: .unsent, message: isHeldBack ? "all connections to the host are in use" : message)
             }
-            let isLookingUp = detour.lookup != nil && message.isEmpty
             return TransportError(
                 kind, sendState: detour.hasSent ? .maybeProcessed : .unsent,
-                message: isLookingUp ? "the look-up of the name \(connectionHost) has not ended" : message,
+                message: message.isEmpty ? whatItWaitsFor(detour) : message,
                 timings: Timings(
                     nameLookup: detour.foundAfter.map { .nanoseconds($0) }, total: .nanoseconds(now - detour.began)))
+        }
+    }
+
+    extension CurlExchange {
+        private func whatItWaitsFor(_ detour: CurlDetour) -> String {
+            if detour.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
+            if detour.isStarving { return "no file descriptor is left" }
+            return isAdmitted ? "" : "all connections to the host are in use"
         }
     }
 
@@ -113,18 +150,34 @@
         /// - Parameter code: what ended the transfer.
         /// - Returns: `false` when it lacks nothing that could be waited for.
         func setAside(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
-            guard let detour = exchange.detour, let lack = detour.lack, let handle = exchange.handle,
-                [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY].contains(code)
+            if code == CURLE_SSL_CACERT_BADFILE, exchange.attempts == 0, CurlDescriptors.areShort {
+                exchange.lacks(.descriptors, now)
+            }
+            guard let detour = exchange.detour, let lack = detour.lack, lack.shows(code), let handle = exchange.handle
             else { return false }
-            detour.lack = nil
             // A request that libcurl sends again, because its first connection was dead.
-            if exchange.attempts > 0, ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) != 0 { detour.hasSent = true }
+            if exchange.attempts > 0, exchange.hasSent(handle.easy) { detour.hasSent = true }
             exchange.pool?.remove(handle)
             exchange.handle = nil
+            wait(for: lack, exchange, detour)
+            return true
+        }
+
+        private func wait(for lack: CurlDetour.Lack, _ exchange: CurlExchange, _ detour: CurlDetour) {
+            detour.lack = nil
             switch lack {
             case .addresses: exchange.lookUp(resolver)
+            case .room:
+                detour.asksForRoom = true
+                launchIfAwake(exchange)
+            case .place:
+                if let full = detour.full { exchange.lane?.isFull(full) }
+                (detour.asksForRoom, detour.full) = (false, nil)
+                exchange.pool?.gate.takeBack(exchange, now)
+            case .descriptors:
+                // The more that is closed, the fewer tries it takes, but each connection is worth keeping.
+                if giveUpIdle() { launchIfAwake(exchange) } else { starve(exchange, detour) }
             }
-            return true
         }
 
         /// A look-up has ended.
@@ -135,14 +188,26 @@
             case .success(let addresses):
                 detour.addresses = addresses
                 detour.foundAfter = now - detour.began
-                goOnAlong(detour, exchange)
+                launchIfAwake(exchange)
+            case .failure(.noDescriptors): wait(for: .descriptors, exchange, detour)
             case .failure(let failure): finish(exchange, .failure(exchange.error(failure)))
             }
         }
 
-        /// What was lacking is there.
-        private func goOnAlong(_ detour: CurlDetour, _ exchange: CurlExchange) {
-            if !exchange.isSuspended { launch(exchange) }
+        /// One that is suspended is launched when it is resumed.
+        func launchIfAwake(_ exchange: CurlExchange) {
+            if exchange.place != nil, !exchange.isSuspended { launch(exchange) }
+        }
+    }
+
+    extension CurlDetour.Lack {
+        /// Whether a transfer that lacked this ended by it.
+        fileprivate func shows(_ code: CURLcode) -> Bool {
+            switch self {
+            case .addresses: code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY
+            case .descriptors: code == CURLE_COULDNT_CONNECT || code == CURLE_SSL_CACERT_BADFILE
+            case .room, .place: code == CURLE_COULDNT_CONNECT
+            }
         }
     }
 #endif

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CCurl
     import Foundation
 
     /// Finds the addresses of hosts for a transport.
@@ -46,6 +47,21 @@
             }
             var address = in_addr()
             return inet_pton(AF_INET, host, &address) == 1
+        }
+
+        /// Numbers its interface in an address that libcurl is about to connect to; its own form for addresses that it is
+        /// given has no room for that.
+        static func restoreZone(of target: UnsafeMutablePointer<curl_sockaddr>, _ zones: [String: UInt32]) {
+            guard !zones.isEmpty, target.pointee.family == AF_INET6,
+                target.pointee.addrlen >= MemoryLayout<sockaddr_in6>.size,
+                let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)
+            else { return }
+            // The address goes on behind the general form that the structure has for it.
+            let memory = UnsafeMutableRawPointer(target) + offset
+            var address = memory.loadUnaligned(as: sockaddr_in6.self)
+            guard let text = SystemResolver.text(AF_INET6, &address.sin6_addr), let zone = zones[text] else { return }
+            address.sin6_scope_id = zone
+            memory.copyMemory(from: &address, byteCount: MemoryLayout<sockaddr_in6>.size)
         }
     }
 
