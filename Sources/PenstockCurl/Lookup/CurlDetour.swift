@@ -123,24 +123,20 @@
 
         /// The failure of an exchange that libcurl does not know at the moment.
         func errorOutside(_ kind: TransportError.Kind, _ message: String) -> TransportError {
-            guard let detour, let now = pool?.loop.now else {
-                let isHeldBack = lane != nil && !isAdmitted && message.isEmpty
-                return TransportError(
-                    kind, sendState: .unsent, message: isHeldBack ? "all connections to the host are in use" : message)
+            var timings = Timings()
+            if let detour, let now = pool?.loop.now {
+                timings.nameLookup = detour.foundAfter.map { .nanoseconds($0) }
+                timings.total = .nanoseconds(now - detour.began)
             }
             return TransportError(
-                kind, sendState: detour.hasSent ? .maybeProcessed : .unsent,
-                message: message.isEmpty ? whatItWaitsFor(detour) : message,
-                timings: Timings(
-                    nameLookup: detour.foundAfter.map { .nanoseconds($0) }, total: .nanoseconds(now - detour.began)))
+                kind, sendState: detour?.hasSent ?? false ? .maybeProcessed : .unsent,
+                message: message.isEmpty ? whatItWaitsFor : message, timings: timings)
         }
-    }
 
-    extension CurlExchange {
-        private func whatItWaitsFor(_ detour: CurlDetour) -> String {
-            if detour.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
-            if detour.isStarving { return "no file descriptor is left" }
-            return isAdmitted ? "" : "all connections to the host are in use"
+        private var whatItWaitsFor: String {
+            if detour?.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
+            if detour?.isStarving ?? false { return "no file descriptor is left" }
+            return lane != nil && !isAdmitted ? "all connections to the host are in use" : ""
         }
     }
 
