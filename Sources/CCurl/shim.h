@@ -83,6 +83,11 @@ static inline CURLcode ccurl_set_progress_callback(CURL *easy, curl_xferinfo_cal
     return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
 }
 
+/* Told what libcurl would print of a transfer. */
+static inline CURLcode ccurl_set_debug_callback(CURL *easy, curl_debug_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+}
+
 /* OpenSSL's own object for the connection of a transfer under way; NULL without TLS, or with another library. */
 static inline void *ccurl_openssl_session(CURL *easy) {
     struct curl_tlssessioninfo *info = NULL;

@@ -52,7 +52,7 @@
             guard let handle = handle(context), let exchange = handle.exchange else { return CURL_PREREQFUNC_ABORT }
             let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
             guard exchange.attempt(handle.easy, over: connection, handle.loop.now) else { return CURL_PREREQFUNC_ABORT }
-            if connection == nil { handle.shutIfNewsCame() }
+            if connection == nil { handle.shutIfNewsCame() } else { handle.loop.connected(exchange, handle) }
             if exchange.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK
@@ -74,17 +74,23 @@
         }
 
         static let resolver: curl_resolver_start_callback = { _, _, context in
-            guard let handle = handle(context) else { return 0 }
-            handle.exchange?.connectionStarts(handle.loop.now)
-            return 0
+            guard let handle = handle(context), let exchange = handle.exchange else { return 1 }
+            exchange.connectionStarts(handle.loop.now)
+            return exchange.hasAddress(handle.loop.now) ? 0 : 1
         }
 
         static let open: curl_opensocket_callback = { context, _, address in
-            guard let handle = handle(context), let address = address?.pointee else { return CURL_SOCKET_BAD }
+            guard let handle = handle(context), let target = address else { return CURL_SOCKET_BAD }
+            if let zones = handle.exchange?.pool?.zones { HostAddress.restoreZone(of: target, zones) }
+            let address = target.pointee
             handle.exchange?.connectionStarts(handle.loop.now)
+            guard handle.exchange?.mayOpenSocket(handle.loop.now) ?? true else { return CURL_SOCKET_BAD }
             let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             let descriptor = Glibc.socket(address.family, type, address.protocol)
-            guard descriptor >= 0 else { return descriptor }
+            guard descriptor >= 0 else {
+                if CurlDescriptors.isShortage(errno) { handle.exchange?.lacks(.descriptors, handle.loop.now) }
+                return descriptor
+            }
             handle.loop.poller.opened(descriptor)
             handle.hasOpened(descriptor)
             return descriptor
@@ -93,6 +99,12 @@
         static let close: curl_closesocket_callback = { context, descriptor in
             if let context { Unmanaged<CurlPoller>.fromOpaque(context).takeUnretainedValue().closed(descriptor) }
             return Glibc.close(descriptor)
+        }
+
+        static let text: curl_debug_callback = { _, kind, bytes, count, context in
+            guard kind == CURLINFO_TEXT, let detour = handle(context)?.exchange?.detour else { return 0 }
+            detour.full = CurlTexts.streams(in: UnsafeRawBufferPointer(start: bytes, count: count)) ?? detour.full
+            return 0
         }
 
         static let socket: curl_socket_callback = { easy, descriptor, what, context, _ in

@@ -49,6 +49,11 @@
             connecting = connecting ?? now
         }
 
+        /// The exchange waits for others before a connection is made for it, which may take as long as they do.
+        mutating func connectionAwaited() {
+            connecting = nil
+        }
+
         /// The request is about to be sent.
         mutating func sending(_ now: UInt64) {
             connecting = nil

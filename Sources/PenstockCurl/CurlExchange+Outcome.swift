@@ -24,7 +24,8 @@
         func response() -> TransportResponse {
             guard let handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
-            return TransportResponse(answer, timings: Timings(facts), connection: ConnectionInfo(facts, resends))
+            return TransportResponse(
+                answer, timings: Timings(facts, detour), connection: ConnectionInfo(facts, resends))
         }
 
         var answer: HTTPResponse {
@@ -47,10 +48,10 @@
 
         /// A failure that comes from here and not from libcurl.
         func error(_ kind: TransportError.Kind, _ message: String = "") -> TransportError {
-            guard let handle else { return TransportError(kind, sendState: .unsent, message: message) }
+            guard let handle else { return errorOutside(kind, message) }
             let facts = ccurl_get_facts(handle.easy)
             return TransportError(
-                kind, sendState: sendState(handle), message: message, timings: Timings(facts),
+                kind, sendState: sendState(handle), message: message, timings: Timings(facts, detour),
                 connection: ConnectionInfo(facts, resends), partialResponse: partialResponse)
         }
 
@@ -59,7 +60,12 @@
             if attempts == 0 { return .unsent }
             if isRefusedByProxy || isRefused { return .unprocessed }
             if head.hasBegun { return .answered }
-            return ccurl_get_long(handle.easy, CURLINFO_REQUEST_SIZE) != 0 ? .maybeProcessed : .unsent
+            return hasSent(handle.easy) ? .maybeProcessed : .unsent
+        }
+
+        /// Whether any of the request was given to a socket, in this try or in an earlier one.
+        func hasSent(_ easy: UnsafeMutableRawPointer) -> Bool {
+            detour?.hasSent == true || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) != 0
         }
 
         private var partialResponse: HTTPResponse? {
@@ -75,12 +81,21 @@
     }
 
     extension Timings {
-        init(_ facts: ccurl_facts) {
+        /// - Parameter detour: what came before libcurl's own clock began.
+        init(_ facts: ccurl_facts, _ detour: CurlDetour?) {
             self.init(
                 nameLookup: facts.connects > 0 ? Self.phase(facts.name_lookup) : nil,
                 connected: Self.phase(facts.connected),
                 secured: Self.phase(facts.secured), requestStart: Self.phase(facts.request_start),
                 responseStart: Self.phase(facts.response_start), total: Self.phase(facts.total))
+            guard let detour else { return }
+            let delay = Duration.nanoseconds(detour.delay)
+            for phase in [\.connected, \.secured, \.requestStart, \.responseStart, \.total]
+                as [WritableKeyPath<Self, _>]
+            {
+                self[keyPath: phase]? += delay
+            }
+            nameLookup = detour.foundAfter.map { .nanoseconds($0) } ?? nameLookup.map { $0 + delay }
         }
 
         private static func phase(_ microseconds: curl_off_t) -> Duration? {

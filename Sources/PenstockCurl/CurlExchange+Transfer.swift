@@ -26,7 +26,7 @@
             _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
         ) -> Bool {
             guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
-            if attempts > 0 { countResend(easy) }
+            if attempts == 0 { lane?.sends() } else { countResend(easy) }
             attempts += 1
             self.connection = connection
             clock.sending(now)
@@ -43,7 +43,7 @@
             wasAlone = wasAlone && connection?.isShared == false
             isRefused = wasAlone && attempts > 1
             let isSafe =
-                wasAlone || order.request.method.isIdempotent || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) == 0
+                wasAlone || order.request.method.isIdempotent || !hasSent(easy)
             guard !isSafe || isRefused else { return true }
             let isTooLong = handle.map { CurlErrors.isTooLong($0.message) } ?? false
             let message = isRefused ? "the server refused the stream" : "the connection was lost before an answer came"

@@ -29,8 +29,12 @@
         @exclusivity(unchecked) var clock: CurlClock
         @exclusivity(unchecked) var pace = CurlPace()
         @exclusivity(unchecked) var patience = CurlPatience()
+        /// The exchanges with its origin, among which it has a place or waits for one.
+        @exclusivity(unchecked) var lane: CurlLane?
         /// Since when it is held back, in nanoseconds; 0 for one that never was.
         @exclusivity(unchecked) var waitsSince: UInt64 = 0
+        /// What kept it from connecting at once; `nil` where nothing did.
+        @exclusivity(unchecked) var detour: CurlDetour?
         /// Whether it has a place among the exchanges with its origin.
         @exclusivity(unchecked) var isAdmitted = false
 
@@ -165,6 +169,12 @@
 
         func stream(_ event: CurlStreamSource.Event) {
             inbox.post(.chunk(self, event))
+        }
+
+        // MARK: The resolver's side
+
+        func tellFound(_ result: HostResult) {
+            inbox.post(.found(self, result))
         }
     }
 

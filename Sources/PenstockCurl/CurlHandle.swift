@@ -40,6 +40,8 @@
         /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
         /// somewhere else or with less care, so it is used no more.
         @exclusivity(unchecked) private(set) var isSound = true
+        /// What it told libcurl of the addresses of its host.
+        @exclusivity(unchecked) private var addresses: UnsafeMutablePointer<curl_slist>?
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// The pool outlives its handles.
         private unowned(unsafe) let pool: CurlPool
@@ -72,6 +74,7 @@
         deinit {
             curl_easy_cleanup(easy)
             headers.free()
+            curl_slist_free_all(addresses)
             errorText.deallocate()
         }
 
@@ -98,6 +101,14 @@
             set(CURLOPT_NOPROGRESS, 0)
         }
 
+        /// Has libcurl tell what it would print of the transfer.
+        private func watchText() {
+            needsReset = true
+            ccurl_set_debug_callback(easy, CurlCallbacks.text)
+            ccurl_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+            set(CURLOPT_VERBOSE, 1)
+        }
+
         /// The connection was made as any other, so it is kept as any other, but nothing is to be sent: libcurl does not
         /// keep one that was asked for alone from the beginning.
         ///
@@ -114,6 +125,7 @@
             (socket, watched, hasStoppedReading) = (nil, nil, false)
             opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
+            if addresses != nil { forgetAddresses() }
             guard needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
@@ -141,7 +153,7 @@
         /// - Returns: the connection, if it was made for this request.
         func meet(_ localPort: UInt16) -> CurlConnectionUse? {
             let sockets = loop.poller.sockets
-            let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened)
+            let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened, pool)
             opened.removeAll(keepingCapacity: true)
             socket = sockets.socket(at: localPort)
             if connection == nil { sockets.joins(localPort) }
@@ -232,11 +244,27 @@
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme)
             setMethodAndBody(request, exchange.source)
+            if let detour = exchange.detour { setAddresses(exchange, detour) }
             headers.build(request.fields, hasBody: needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return setBuffer() }
             isLarge = true
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
+        }
+
+        private func setAddresses(_ exchange: CurlExchange, _ detour: CurlDetour) {
+            detour.delay = loop.now - detour.began
+            if detour.asksForRoom { watchText() }
+            guard let text = exchange.knownAddresses else { return }
+            for address in detour.addresses where address.zone != 0 { pool.zones[address.text] = address.zone }
+            addresses = curl_slist_append(nil, text)
+            keep(addresses == nil ? CURLE_OUT_OF_MEMORY : ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses))
+        }
+
+        private func forgetAddresses() {
+            keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, nil))
+            curl_slist_free_all(addresses)
+            addresses = nil
         }
 
         private func setBuffer() {

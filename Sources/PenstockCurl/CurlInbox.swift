@@ -14,6 +14,7 @@
             case chunk(CurlExchange, CurlStreamSource.Event)
             case proceed(CurlExchange)
             case skip(CurlExchange)
+            case found(CurlExchange, HostResult)
             case stop
         }
 

@@ -13,6 +13,8 @@
         let poller: CurlPoller
         let configuration: CurlTransport.Configuration
         let reading = CurlReadLimit()
+        let resolver: any HostResolver
+        let mostConnectionsPerHost: Int
         /// The moment the current round began, in nanoseconds.
         @exclusivity(unchecked) private(set) var now = CurlClock.now()
 
@@ -20,9 +22,9 @@
         private let end = Monitor(false)
         private let turn = CurlTurn()
         @exclusivity(unchecked) private var lead = CurlLead()
-        @exclusivity(unchecked) private var pools: [CurlPool.Key: CurlPool] = [:]
-        @exclusivity(unchecked) private var lastPool: CurlPool?
-        @exclusivity(unchecked) private var deadlines = CurlDeadlines()
+        @exclusivity(unchecked) var pools: CurlPools
+        @exclusivity(unchecked) var hunger = CurlHunger()
+        @exclusivity(unchecked) private(set) var deadlines = CurlDeadlines()
         @exclusivity(unchecked) private var toPause: [CurlExchange] = []
         @exclusivity(unchecked) private var settled: [CurlExchange] = []
         /// Those with content for their readers.
@@ -37,15 +39,20 @@
         private static let slice: UInt64 = 2_000_000
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
-        private var nextSweep: UInt64 = 0
-        private var retirements = 0
 
-        init(_ configuration: CurlTransport.Configuration) {
+        init(_ configuration: CurlTransport.Configuration, resolver: any HostResolver = SystemResolver.shared) {
             self.configuration = configuration
+            self.resolver = resolver
+            pools = CurlPools(life: UInt64(Self.idleSeconds(configuration)) * 1_000_000_000)
+            mostConnectionsPerHost = configuration.maxConnectionsPerHost ?? max(CurlDescriptors.limit / 4, 16)
             poller = CurlPoller(wakeup: inbox.wakeup)
         }
 
-        var idleSeconds: Int { max(1, Int(clamping: configuration.idleConnectionLifetime.components.seconds)) }
+        var idleSeconds: Int { Self.idleSeconds(configuration) }
+
+        private static func idleSeconds(_ configuration: CurlTransport.Configuration) -> Int {
+            max(1, Int(clamping: configuration.idleConnectionLifetime.components.seconds))
+        }
 
         // MARK: Life
 
@@ -83,9 +90,7 @@
         private func closeDown() {
             while let exchange = deadlines.first { finish(exchange, .failure(exchange.error(.cancelled))) }
             deliver()
-            for pool in pools.values { pool.close() }
-            pools = [:]
-            lastPool = nil
+            pools.closeAll()
         }
 
         // MARK: Messages
@@ -108,6 +113,7 @@
             case .chunk(let exchange, let event): receive(event, for: exchange)
             case .proceed(let exchange): goOn(exchange)
             case .skip(let exchange): skip(exchange)
+            case .found(let exchange, let result): found(result, for: exchange)
             case .stop: isStopping = true
             }
         }
@@ -121,32 +127,47 @@
             if !exchange.isSuspended { launch(exchange) }
         }
 
-        private func launch(_ exchange: CurlExchange) {
+        /// Gives an exchange to libcurl, once or again after it was set aside.
+        func launch(_ exchange: CurlExchange) {
             do throws(TransportError) {
-                let pool = try pool(for: exchange.order)
+                let pool = try pool(of: exchange)
+                pools.work(pool)
                 guard admits(exchange, to: pool) else { return }
-                exchange.source = try CurlSources.source(for: exchange)
+                if configuration.maxConnections == nil { exchange.clock.connectionStarted(now) }
+                if exchange.source == nil { exchange.source = try CurlSources.source(for: exchange) }
                 guard let handle = pool.take() else { throw .outOfMemory }
                 (exchange.pool, exchange.handle) = (pool, handle)
                 handle.prepare(for: exchange)
                 guard pool.add(handle) else { throw .outOfMemory }
             } catch {
-                finish(exchange, .failure(error))
+                if !starves(exchange, error) { finish(exchange, .failure(error)) }
             }
         }
 
         /// Whether it may go now; if not, it comes back by ``launchAdmitted()``.
         private func admits(_ exchange: CurlExchange, to pool: CurlPool) -> Bool {
-            guard pool.key.isShared, exchange.order.request.url.scheme == .https, !exchange.isAdmitted else {
-                return true
-            }
-            guard exchange.waitsSince == 0 else { return false }
+            guard !exchange.isAdmitted else { return true }
+            guard exchange.lane == nil else { return false }
             exchange.pool = pool
             return pool.gate.admits(exchange, now)
         }
 
+        /// What the new connection of an exchange speaks is known.
+        func connected(_ exchange: CurlExchange, _ handle: CurlHandle) {
+            guard let pool = exchange.pool, pool.key.isShared, exchange.order.request.url.scheme == .https,
+                let isHTTP2 = handle.agreesOnHTTP2
+            else { return }
+            admitted += pool.gate.learned(isHTTP2, from: exchange)
+        }
+
+        /// A place in the gate of a pool is free.
+        func leaveGate(_ pool: CurlPool, _ exchange: CurlExchange) {
+            if exchange.lane != nil { admitted += pool.gate.ended(exchange) }
+        }
+
         private func launchAdmitted() {
-            for pool in pools.values { admitted += pool.gate.impatient(now) }
+            for pool in pools.working { admitted += pool.gate.impatient(now) }
+            feed()
             while !admitted.isEmpty {
                 let next = admitted
                 admitted = []
@@ -171,7 +192,10 @@
             guard exchange.place != nil, exchange.isSuspended else { return }
             exchange.isSuspended = false
             if !exchange.isHeldBack { exchange.clock.resume(now) }
-            guard exchange.handle != nil else { return launch(exchange) }
+            guard exchange.handle != nil else {
+                if exchange.detour?.isUnderWay != true { launch(exchange) }
+                return
+            }
             exchange.awaitsChunk = false
             applyPause(exchange)
         }
@@ -236,7 +260,7 @@
         private func serve() {
             repeat {
                 reading.beginRound()
-                for pool in pools.values {
+                for pool in pools.working where !pool.isClosed {
                     if let moment = pool.timerMoment, moment <= now { pool.runTimer() }
                     if let moment = pool.nudges.moment, moment <= now { pool.nudge() }
                     pool.collect { handle, code in conclude(handle, code) }
@@ -246,11 +270,11 @@
                 if hasEarlyAnswers { attendToEarlyAnswers() }
                 expire()
                 launchAdmitted()
-            } while pools.values.contains { $0.isBroken || ($0.timerMoment ?? .max) <= now }
+            } while pools.working.contains { !$0.isClosed && ($0.isBroken || ($0.timerMoment ?? .max) <= now) }
                 && CurlClock.now() - now < Self.slice
             handOver()
             deliver()
-            sweep()
+            pools.tidy(now)
         }
 
         private func conclude(_ handle: CurlHandle, _ code: CURLcode) {
@@ -258,6 +282,7 @@
             handle.isOver = true
             handle.isSpent = code == CURLE_RECV_ERROR
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, exchange) }
+            if code != CURLE_OK, setAside(exchange, code) { return }
             finish(exchange, exchange.result(code))
         }
 
@@ -266,16 +291,12 @@
         private func distrust(_ handle: CurlHandle, _ exchange: CurlExchange) {
             handle.distrust()
             guard let pool = exchange.pool, !exchange.head.hasBegun, pool.key.retirement == 0 else { return }
-            pools[pool.key] = nil
-            if lastPool === pool { lastPool = nil }
-            retirements += 1
-            pool.key.retirement = retirements
-            pools[pool.key] = pool
+            pools.retire(pool)
         }
 
         private func expire() {
             while deadlines.nextMoment <= now, let exchange = deadlines.first {
-                if let kind = exchange.clock.expired(now) {
+                if let kind = exchange.expired(now) {
                     finish(exchange, exchange.result(expiring: kind))
                 } else {
                     deadlines.move(exchange, to: exchange.clock.nextLook(now))
@@ -313,11 +334,13 @@
             }
         }
 
-        private func finish(_ exchange: CurlExchange, _ result: Result<TransportResponse, TransportError>) {
+        func finish(_ exchange: CurlExchange, _ result: Result<TransportResponse, TransportError>) {
             deadlines.remove(exchange)
             lead.hasEnded(after: now - min(now, exchange.clock.began), others: deadlines.count)
             if let handle = exchange.handle { exchange.pool?.remove(handle) }
-            if exchange.isAdmitted, let pool = exchange.pool { admitted += pool.gate.ended(exchange) }
+            exchange.detour?.lookup?.cancel()
+            if let pool = exchange.pool { leaveGate(pool, exchange) }
+            hunger.hasEnded()
             (exchange.handle, exchange.pool) = (nil, nil)
             exchange.settle(result)
             settled.append(exchange)
@@ -375,8 +398,9 @@
         }
 
         private var nextMoment: UInt64 {
-            var moment = min(deadlines.nextMoment, nextSweep, lead.nextLook(now), poller.retryMoment)
-            for pool in pools.values { moment = min(moment, pool.nextMoment) }
+            var moment = min(
+                deadlines.nextMoment, pools.nextSweep, lead.nextLook(now), poller.retryMoment, hunger.moment)
+            for pool in pools.working { moment = min(moment, pool.nextMoment) }
             return moment
         }
 
@@ -441,49 +465,6 @@
             inbox.drainWakeup()
             inbox.wakeUp()
             now = CurlClock.now()
-        }
-
-        // MARK: Pools
-
-        private func pool(for order: TransportRequest) throws(TransportError) -> CurlPool {
-            let isShared = CurlMultiplexing.suits(order.request)
-            if let lastPool, lastPool.key.isShared == isShared, lastPool.serves(order) { return lastPool }
-            let key = CurlPool.Key(
-                partition: order.partition, trust: order.trust, proxy: order.proxy, isShared: isShared)
-            let pool: CurlPool
-            if let known = pools[key] { pool = known } else { pool = try open(key) }
-            lastPool = pool
-            return pool
-        }
-
-        private func open(_ key: CurlPool.Key) throws(TransportError) -> CurlPool {
-            try CurlLibrary.checkAuthorities(of: key.trust)
-            guard let pool = CurlPool(key, loop: self) else { throw .outOfMemory }
-            pools[key] = pool
-            nextSweep = min(nextSweep, now + UInt64(idleSeconds) * 1_000_000_000)
-            return pool
-        }
-
-        /// The next exchange opens another.
-        private func giveUp(_ pool: CurlPool) {
-            for exchange in deadlines.exchanges where exchange.pool === pool {
-                finish(exchange, .failure(exchange.error(.other, "libcurl has no memory left")))
-            }
-            drop(pool)
-        }
-
-        private func drop(_ pool: CurlPool) {
-            pools[pool.key] = nil
-            if lastPool === pool { lastPool = nil }
-            pool.close()
-        }
-
-        /// Drops the pools that nothing has used for the life of an idle connection.
-        private func sweep() {
-            guard now >= nextSweep else { return }
-            let life = UInt64(idleSeconds) * 1_000_000_000
-            for pool in pools.values where pool.active == 0 && now - pool.lastUse >= life { drop(pool) }
-            nextSweep = pools.isEmpty ? .max : now + life
         }
     }
 

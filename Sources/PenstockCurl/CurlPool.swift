@@ -26,13 +26,18 @@
         @exclusivity(unchecked) private(set) var timerMoment: UInt64?
         /// Those in use.
         @exclusivity(unchecked) private(set) var handles: [CurlHandle] = []
-        @exclusivity(unchecked) private(set) var lastUse: UInt64
+        @exclusivity(unchecked) var lastUse: UInt64
         var active: Int { handles.count }
         @exclusivity(unchecked) var nudges = CurlNudges()
-        @exclusivity(unchecked) var gate = CurlGate()
+        @exclusivity(unchecked) var gate: CurlGate
+        /// Whether it is among those with work.
+        @exclusivity(unchecked) var isListed = false
+        @exclusivity(unchecked) private(set) var isClosed = false
         @exclusivity(unchecked) private var idleLimit = CurlIdleLimit()
         @exclusivity(unchecked) private var answers = CurlAnswerSizes()
         let knownLines = CurlKnownLines()
+        /// The interfaces of link-local addresses, which libcurl is not told with them.
+        @exclusivity(unchecked) var zones: [String: UInt32] = [:]
         @exclusivity(unchecked) private var spare: [CurlHandle] = []
         /// Those that came to harm outside of libcurl's own course.
         @exclusivity(unchecked) var broken: [(CurlHandle, CURLcode)] = []
@@ -49,11 +54,17 @@
             self.loop = loop
             lastUse = loop.now
             self.proxy = proxy
+            gate = CurlGate(most: loop.mostConnectionsPerHost, isShared: key.isShared)
             if case .file(let url) = key.trust.anchors { authorities = url.path } else { authorities = nil }
             guard setOptions() else {
                 curl_multi_cleanup(multi)
                 return nil
             }
+        }
+
+        /// Whether nothing would come of looking at it.
+        var isAtRest: Bool {
+            isClosed || active == 0 && gate.present == 0 && broken.isEmpty && !isBroken && timerMoment == nil
         }
 
         /// Whether an exchange may go over its connections.
@@ -72,9 +83,6 @@
                 ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context),
                 ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX)),
             ]
-            if let limit = loop.configuration.maxConnectionsPerHost {
-                codes.append(ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, limit)))
-            }
             if let limit = loop.configuration.maxConnections {
                 codes.append(ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, limit)))
             }
@@ -83,6 +91,7 @@
 
         /// Closes every connection. The handles must all have come back.
         func close() {
+            isClosed = true
             spare = []
             curl_multi_cleanup(multi)
         }
@@ -157,7 +166,7 @@
         }
 
         func act(_ descriptor: Int32, _ events: Int32) {
-            guard !isBroken else { return }
+            guard !isBroken, !isClosed else { return }
             var running: Int32 = 0
             if curl_multi_socket_action(multi, descriptor, events, &running) != CURLM_OK { isBroken = true }
         }

@@ -16,6 +16,8 @@
         private struct Entry {
             let port: UInt16
             let use: CurlConnectionUse
+            /// Whose it is. Never looked into: the pool may be gone.
+            let pool: ObjectIdentifier
             /// Whether it carries one exchange at a time, and has carried one: over TLS anything may come unless that is so.
             var isSerial = false
         }
@@ -38,7 +40,7 @@
         /// Finds the one of these sockets that has the local port.
         ///
         /// - Returns: `nil` when there is none.
-        func learn(_ port: UInt16, from opened: [Int32]) -> CurlConnectionUse? {
+        func learn(_ port: UInt16, from opened: [Int32], _ pool: CurlPool) -> CurlConnectionUse? {
             guard let descriptors, let descriptor = opened.first(where: { Self.localPort($0) == port }) else {
                 return nil
             }
@@ -47,7 +49,7 @@
             let isFree = descriptors[Int(port)] == Self.unknown
             descriptors[Int(port)] = isFree ? descriptor + 1 : Self.ambiguous
             let use = CurlConnectionUse()
-            entries[descriptor] = Entry(port: port, use: use)
+            entries[descriptor] = Entry(port: port, use: use, pool: ObjectIdentifier(pool))
             return use
         }
 
@@ -65,6 +67,12 @@
             let isShared = descriptors[Int(port)] == Self.ambiguous
             if isShared, entries.values.contains(where: { $0.port == port }) { return }
             descriptors[Int(port)] = Self.unknown
+        }
+
+        /// Connections of a pool that have carried an exchange.
+        func count(of pool: CurlPool) -> Int {
+            let pool = ObjectIdentifier(pool)
+            return entries.values.count { $0.pool == pool }
         }
 
         func socket(at port: UInt16) -> Int32? {

@@ -14,12 +14,14 @@
             _ = state.withLock(\.loop)?.inbox.post(.stop)
         }
 
-        /// - Throws: `other` while the system still gives nothing; `cancelled` after ``stop()``.
+        /// - Throws: `noDescriptors` or `other` while the system still gives nothing; `cancelled` after ``stop()``.
         func loop(like failed: CurlLoop) throws(TransportError) -> CurlLoop {
             if let loop = state.withLock(\.loop) { return loop }
-            let new = CurlLoop(failed.configuration)
+            let new = CurlLoop(failed.configuration, resolver: failed.resolver)
             guard new.start() else {
-                throw TransportError(.other, sendState: .unsent, message: "the system gives no thread or descriptors")
+                throw TransportError(
+                    CurlDescriptors.areShort ? .unreachable(.noDescriptors) : .other, sendState: .unsent,
+                    message: "the system gives no thread or descriptors")
             }
             let chosen = state.withLock { state in
                 if !state.isStopped { state.loop = state.loop ?? new }

@@ -2,9 +2,14 @@
     extension CurlTransport {
         /// How connections are kept.
         public struct Configuration: Sendable {
-            /// Connections to one host and port within one partition; `nil`, the default, means no limit. Exchanges
-            /// beyond it wait for a connection to be free, and only their total time-out runs meanwhile. Uploads that
-            /// have HTTP/1.1 connections of their own are counted apart.
+            /// Connections to one host and port within one partition; `.max` means no limit. With `nil`, the default, as many
+            /// as a quarter of the file descriptors that the process may open (`ulimit -n`) when the transport is made, and
+            /// 16 at least: 256 of the usual 1,024.
+            ///
+            /// Exchanges beyond it wait for a connection to be free, in order, and only their total time-out runs
+            /// meanwhile. An HTTP/2 connection carries a hundred exchanges, or as many as its server takes, so this is a
+            /// limit of connections and not of exchanges there. Uploads that have HTTP/1.1 connections of their own are
+            /// counted apart.
             public var maxConnectionsPerHost: Int?
             /// Connections of one partition to all hosts together, counted as those to one host are; `nil`, the default,
             /// means no limit. An idle one is closed for a new one before anything waits.

@@ -12,6 +12,13 @@
     /// connection delimits is lost where TLS does not announce that end (RFC 9112 §9.8). An exchange that is cancelled, or
     /// fails, closes an HTTP/2 connection that no other uses, since libcurl would not tell the server otherwise.
     ///
+    /// Names are looked up as the system is set up to, on threads that nobody waits for: an exchange whose name is not answered
+    /// ends by its time to connect, or at once when it is cancelled, and no other notices. The process looks up 32 names
+    /// that somebody waits for at a time, on 64 threads at most. What was found is used for a minute.
+    ///
+    /// Where the process has no file descriptor left, connections that nothing uses are closed, the oldest first. Without
+    /// any, an exchange waits until its time to connect is over, and fails as ``TransportError/Reachability/noDescriptors``.
+    ///
     /// Through a proxy, the times and the address of the connection are those of the way to the proxy, and the name that
     /// was looked up is the proxy's; ``Timings/secured`` is the origin's TLS, within the tunnel.
     ///
@@ -31,8 +38,13 @@
         /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself. Where
         /// the system has no thread or no descriptors left, each exchange asks for them again, and fails until they are
         /// given.
-        public init(configuration: Configuration = .init()) {
-            loop = CurlLoop(configuration)
+        public convenience init(configuration: Configuration = .init()) {
+            self.init(configuration, resolver: SystemResolver.shared)
+        }
+
+        /// - Parameter resolver: finds the addresses of the hosts of all exchanges.
+        init(_ configuration: Configuration, resolver: any HostResolver) {
+            loop = CurlLoop(configuration, resolver: resolver)
             isRunning = loop.start()
         }
 

@@ -11,7 +11,7 @@ import Foundation
 /// │   ├── unsupported           the transport cannot enforce what was asked
 /// │   └── cacheMiss             only the cache was to be asked, and it has nothing usable
 /// ├── on the network
-/// │   ├── unreachable           no connection: offline, no such name, refused
+/// │   ├── unreachable           no connection: offline, no such name, refused, no descriptors
 /// │   ├── timeout               which phase
 /// │   ├── tls                   the handshake or the certificate
 /// │   ├── transport             the connection broke, or the peer broke the protocol

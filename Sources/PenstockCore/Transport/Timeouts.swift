@@ -1,6 +1,7 @@
 /// How long the phases of an exchange may take; `nil` means for ever.
 public struct Timeouts: Hashable, Sendable {
-    /// Name look-up, connection and TLS handshake. 10 s by default.
+    /// Name look-up, connection and TLS handshake. 10 s by default. The wait for one of a limited number of connections to
+    /// a host is not counted.
     public var connect: Duration?
     /// From the whole request sent to the whole head of the response, so that a head that drips is ended as well. 30 s by
     /// default.

@@ -33,6 +33,10 @@ public struct TransportError: Error, Sendable {
         case proxy
         /// The proxy wants credentials, or others than it was given.
         case proxyAuthentication
+        /// The process, or the whole system, has no file descriptor left for a connection (`EMFILE`, `ENFILE`), and none
+        /// became free while the time-outs of the exchange ran. Nothing was sent. More descriptors (`ulimit -n`) or fewer
+        /// exchanges at once help.
+        case noDescriptors
     }
 
     @nonexhaustive

@@ -38,7 +38,8 @@ enum PenstockContender {
         configuration.options.cleartext = .loopback
         configuration.options.trust = target.authorities.map { .authorities(URL(fileURLWithPath: $0)) }
         configuration.options.cache = policy
-        return APIClient(configuration, transport: CurlTransport())
+        // Ten thousand calls that wait for one server must all be on their way.
+        return APIClient(configuration, transport: CurlTransport(configuration: .init(maxConnectionsPerHost: .max)))
     }
 }
 

@@ -1,0 +1,136 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// Every pool of a loop, and which of them have work.
+    ///
+    /// A pool stays for the life of an idle connection after its last exchange. There may be thousands, so what is done
+    /// in each round is done for those with work alone.
+    struct CurlPools {
+        /// Those that new exchanges may use, and retired ones that still have work.
+        private var all: [CurlPool.Key: CurlPool] = [:]
+        /// The one that was used last, which is found without hashing.
+        private var last: CurlPool?
+        /// Those that must be looked at in each round.
+        private(set) var working: [CurlPool] = []
+        /// When the idle ones are to be looked at, in nanoseconds.
+        private(set) var nextSweep: UInt64 = .max
+        private var retirements = 0
+        /// Pools beyond which the oldest idle ones are closed.
+        private let most: Int
+        /// How long an idle one is kept, in nanoseconds.
+        private let life: UInt64
+
+        /// An idle pool has two descriptors of its own and its connections. Idle ones may take half of what the process
+        /// may open.
+        init(life: UInt64, descriptors: Int = CurlDescriptors.limit) {
+            self.life = life
+            most = min(max(descriptors / 6, 8), 1_024)
+        }
+
+        mutating func find(_ order: TransportRequest, isShared: Bool) -> CurlPool? {
+            if let last, last.key.isShared == isShared, last.serves(order) { return last }
+            last = all[Self.key(order, isShared: isShared)] ?? last
+            return last.flatMap { $0.key.isShared == isShared && $0.serves(order) ? $0 : nil }
+        }
+
+        static func key(_ order: TransportRequest, isShared: Bool) -> CurlPool.Key {
+            CurlPool.Key(partition: order.partition, trust: order.trust, proxy: order.proxy, isShared: isShared)
+        }
+
+        mutating func add(_ pool: CurlPool, _ now: UInt64) {
+            if all.count >= most { closeIdle(max(1, most / 16)) }
+            all[pool.key] = pool
+            last = pool
+            nextSweep = min(nextSweep, now + life)
+        }
+
+        /// The pool has work from here on, until ``tidy(_:)`` finds none.
+        mutating func work(_ pool: CurlPool) {
+            guard !pool.isListed else { return }
+            pool.isListed = true
+            working.append(pool)
+        }
+
+        /// No new exchange uses the pool.
+        mutating func retire(_ pool: CurlPool) {
+            all[pool.key] = nil
+            if last === pool { last = nil }
+            retirements += 1
+            pool.key.retirement = retirements
+            all[pool.key] = pool
+        }
+
+        mutating func close(_ pool: CurlPool) {
+            all[pool.key] = nil
+            if last === pool { last = nil }
+            pool.close()
+        }
+
+        mutating func closeAll() {
+            for pool in all.values { pool.close() }
+            (all, last, working) = ([:], nil, [])
+        }
+
+        /// Closes idle pools, those that were used longest ago first.
+        ///
+        /// - Returns: `false` when there is none.
+        @discardableResult
+        mutating func closeIdle(_ count: Int) -> Bool {
+            let idle = all.values.filter(\.isAtRest)
+            let oldest =
+                count == 1
+                ? Array(idle.min { $0.lastUse < $1.lastUse }.map { [$0] } ?? [])
+                : Array(idle.sorted { $0.lastUse < $1.lastUse }.prefix(count))
+            for pool in oldest { close(pool) }
+            return !oldest.isEmpty
+        }
+
+        /// Closes an idle connection of a pool that has work.
+        ///
+        /// - Returns: `false` when there is none.
+        func closeIdleConnection() -> Bool {
+            working.sorted { $0.lastUse < $1.lastUse }.contains { !$0.isClosed && $0.closeIdleConnection() }
+        }
+
+        /// Forgets which have no work any more, and closes those that nothing has used for long. One that is alone stays
+        /// among those with work, since the next exchange is likely to be its.
+        mutating func tidy(_ now: UInt64) {
+            if working.count > 1 || working.first?.isClosed == true {
+                working.removeAll { pool in
+                    pool.isListed = !pool.isAtRest
+                    return !pool.isListed
+                }
+            }
+            guard now >= nextSweep else { return }
+            for pool in all.values where pool.isAtRest && now - pool.lastUse >= life { close(pool) }
+            nextSweep = all.isEmpty ? .max : now + life
+        }
+    }
+
+    extension CurlLoop {
+        /// The pool of an exchange that comes again, or the one it belongs in.
+        func pool(of exchange: CurlExchange) throws(TransportError) -> CurlPool {
+            if let pool = exchange.pool {
+                if pool.key.retirement == 0 { return pool }
+                leaveGate(pool, exchange)
+            }
+            let isShared = CurlMultiplexing.suits(exchange.order.request)
+            if let pool = pools.find(exchange.order, isShared: isShared) { return pool }
+            let key = CurlPools.key(exchange.order, isShared: isShared)
+            try CurlLibrary.checkAuthorities(of: key.trust)
+            guard let pool = CurlPool(key, loop: self) else { throw .outOfMemory }
+            pools.add(pool, now)
+            return pool
+        }
+
+        /// The next exchange opens another.
+        func giveUp(_ pool: CurlPool) {
+            for exchange in deadlines.exchanges where exchange.pool === pool {
+                finish(exchange, .failure(exchange.error(.other, "libcurl has no memory left")))
+            }
+            pools.close(pool)
+        }
+    }
+#endif

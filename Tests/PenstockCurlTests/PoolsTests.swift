@@ -1,0 +1,119 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+    import PenstockTestSupport
+    import Testing
+
+    @testable import PenstockCurl
+
+    /// Which pools are kept, and which are looked at.
+    @Suite struct PoolsTests {
+        private let second: UInt64 = 1_000_000_000
+        private let loop = CurlLoop(.init())
+
+        private func pool(_ identity: Int) throws -> CurlPool {
+            let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
+            let order = TransportRequest(request, partition: ConnectionPartition(identity: "\(identity)"))
+            return try #require(CurlPool(CurlPools.key(order, isShared: true), loop: loop))
+        }
+
+        private func busy(_ pool: CurlPool) throws -> CurlExchange {
+            let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
+            let exchange = CurlExchange(TransportRequest(request), loop: loop)
+            exchange.place = 0
+            _ = pool.gate.admits(exchange, 1)
+            return exchange
+        }
+
+        @Test("A round looks at the pools that have work, however many there are", .covers("H36"))
+        func working() throws {
+            var pools = CurlPools(life: 90 * second, descriptors: 20_000)
+            var exchanges: [CurlExchange] = []
+            for number in 0..<200 {
+                let pool = try pool(number)
+                pools.add(pool, 1)
+                pools.work(pool)
+                pools.work(pool)
+                if number % 50 == 0 { exchanges.append(try busy(pool)) }
+            }
+            #expect(pools.working.count == 200)
+            pools.tidy(2)
+            #expect(pools.working.map(\.key.partition.identity) == ["0", "50", "100", "150"])
+            _ = pools.working[1].gate.ended(exchanges[1])
+            pools.tidy(3)
+            #expect(pools.working.count == 3)
+            pools.closeAll()
+        }
+
+        @Test("Of too many pools the idle ones are closed that were used longest ago", .covers("H36"))
+        func bound() throws {
+            var pools = CurlPools(life: 90 * second, descriptors: 60)
+            var all: [CurlPool] = []
+            var exchanges: [CurlExchange] = []
+            for number in 0..<30 {
+                let pool = try pool(number)
+                pool.lastUse = UInt64(number)
+                if number % 5 == 0 { exchanges.append(try busy(pool)) }
+                pools.add(pool, 1)
+                all.append(pool)
+            }
+            let open = all.filter { !$0.isClosed }.map(\.key.partition.identity)
+            #expect(open == ["0", "5", "10", "15", "20", "25", "26", "27", "28", "29"])
+            pools.closeIdle(1)
+            #expect(all[26].isClosed && !all[27].isClosed)
+            pools.closeAll()
+        }
+
+        @Test func `An idle pool is closed at the end of its life, and no other`() throws {
+            var pools = CurlPools(life: 90 * second)
+            let (old, young, working) = (try pool(1), try pool(2), try pool(3))
+            for pool in [old, young, working] {
+                pool.lastUse = 0
+                pools.add(pool, 0)
+            }
+            young.lastUse = 30 * second
+            let exchange = try busy(working)
+            #expect(pools.nextSweep == 90 * second)
+            pools.tidy(90 * second - 1)
+            #expect(!old.isClosed)
+            pools.tidy(90 * second)
+            #expect([old, young, working].map(\.isClosed) == [true, false, false])
+            _ = working.gate.ended(exchange)
+            pools.tidy(180 * second)
+            #expect(young.isClosed && working.isClosed)
+            #expect(pools.nextSweep == .max)
+        }
+    }
+
+    /// Who waits for descriptors, and when one tries again.
+    @Suite struct HungerTests {
+        private let loop = CurlLoop(.init())
+
+        private func exchange(_ began: UInt64) throws -> CurlExchange {
+            let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
+            let exchange = CurlExchange(TransportRequest(request), loop: loop)
+            exchange.place = 0
+            exchange.clock.begin(began)
+            return exchange
+        }
+
+        @Test("One tries again when an exchange has ended, and one after a while, in their order", .covers("H36"))
+        func order() throws {
+            var hunger = CurlHunger()
+            let waiting = try [3, 1, 2, 4].map { try exchange($0) }
+            hunger.hasEnded()
+            for one in waiting { hunger.add(one, 0) }
+            #expect(hunger.take(1).isEmpty)
+            hunger.hasEnded()
+            #expect(hunger.take(2).map(\.clock.began) == [1])
+            #expect(hunger.moment == 20_000_002)
+            #expect(hunger.take(20_000_001).isEmpty)
+            waiting[2].place = nil
+            #expect(hunger.take(20_000_002).map(\.clock.began) == [3], "who has ended is passed over")
+            hunger.hasEnded()
+            hunger.hasEnded()
+            #expect(hunger.take(30_000_000).map(\.clock.began) == [4])
+            #expect(hunger.isEmpty && hunger.moment == .max)
+        }
+    }
+#endif
