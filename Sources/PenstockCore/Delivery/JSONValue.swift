@@ -12,7 +12,7 @@ public enum JSONValue: Hashable, Sendable {
     case int(Int)
     /// Only for integers above `Int.max`.
     case uint(UInt)
-    /// A number with a fraction, or an integer beyond `UInt.max`, which loses digits.
+    /// A number with a fraction, or an integer that neither `Int` nor `UInt` holds; beyond 2^53 it may have lost digits.
     case double(Double)
     case string(String)
     case array([JSONValue])
@@ -56,16 +56,19 @@ extension JSONValue {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The number, when it is a whole one that `Int` holds.
+    /// The number, when it is a whole one that `Int` holds: never another number near it.
+    ///
+    /// A number in a document beyond 64 bits gives `nil`, and so does a ``double(_:)`` from 2^53 on, where one `Double`
+    /// stands for several whole numbers; ``double`` gives the nearest that there is.
     public var int: Int? {
         switch self {
         case .int(let number): number
-        case .double(let number): Int(exactly: number)
+        case .double(let number) where number.magnitude < 0x1p53: Int(exactly: number)
         default: nil
         }
     }
 
-    /// The number, of whichever kind.
+    /// The number, of whichever kind, as the nearest `Double` (RFC 8259 §6): an integer beyond 2^53 may lose digits.
     public var double: Double? {
         switch self {
         case .int(let number): Double(number)

@@ -181,9 +181,13 @@ enum HTTPHostParser {
     }
 
     /// UTS #46 by Foundation, whose result is then checked like any other host.
+    ///
+    /// The mapping makes a percent sign of some characters, such as the full-width and the small one. It is not undone as an
+    /// escape, which would be a second decoding (`evil％2Ecom` is not `evil.com`): the host is taken with its escapes, and a
+    /// percent sign in it is refused like any other byte that no host has.
     private static func asciiForm(of text: Substring) throws(HTTPURL.ParseError) -> String {
         guard !text.utf8.contains(UInt8(ascii: "%")), let url = URL(string: "http://\(text)/"),
-            let host = url.host, host.utf8.allSatisfy({ $0 < 0x80 })
+            let host = url.host(percentEncoded: true), host.utf8.allSatisfy({ $0 < 0x80 })
         else { throw .invalidHost }
         return host.lowercased()
     }
