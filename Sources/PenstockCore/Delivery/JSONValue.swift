@@ -103,35 +103,44 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
-extension JSONValue: CustomStringConvertible {
-    /// JSON with sorted keys, cut off after about 256 characters.
+extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// JSON with sorted keys, the values of secret members redacted, cut off after about 256 characters.
     public var description: String {
         var text = ""
         write(to: &text)
         return text.count > Self.descriptionLimit ? text.prefix(Self.descriptionLimit) + "…" : text
     }
 
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["json": description], displayStyle: .enum) }
+
     private static var descriptionLimit: Int { 256 }
 
-    private func write(to text: inout String) {
+    private func write(to text: inout String, isSecret: Bool = false) {
         guard text.utf8.count <= Self.descriptionLimit else { return }
         switch self {
         case .null: text += "null"
+        case .array(let elements):
+            Self.write(elements, between: "[]", to: &text) { $0.write(to: &$1, isSecret: isSecret) }
+        case .object(let members): Self.write(members, to: &text, isSecret: isSecret)
+        case _ where isSecret: text += Redaction.mark
         case .bool(let flag): text += String(flag)
         case .int(let number): text += String(number)
         case .uint(let number): text += String(number)
         case .double(let number): text += String(number)
-        case .string(let string): text += String(reflecting: String(string.prefix(Self.descriptionLimit)))
-        case .array(let elements): Self.write(elements, between: "[]", to: &text) { $0.write(to: &$1) }
-        case .object(let members): Self.write(members, to: &text)
+        case .string(let string):
+            // A secret that the limit cuts off has to be known all the same.
+            let head = Redaction.text(String(string.prefix(4 * Self.descriptionLimit)))
+            text += String(reflecting: String(head.prefix(Self.descriptionLimit)))
         }
     }
 
-    private static func write(_ members: [String: JSONValue], to text: inout String) {
+    private static func write(_ members: [String: JSONValue], to text: inout String, isSecret: Bool) {
         write(members.sorted { $0.key < $1.key }, between: "{}", to: &text) { member, text in
             JSONValue.string(member.key).write(to: &text)
             text += ": "
-            member.value.write(to: &text)
+            member.value.write(to: &text, isSecret: isSecret || Redaction.isSecret(HTTPFieldName(member.key)))
         }
     }
 

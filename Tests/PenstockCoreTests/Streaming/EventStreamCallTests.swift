@@ -103,7 +103,7 @@ import Testing
     @Test(
         "What is larger than its limit ends the stream with the limit's name, and the wire is let go",
         arguments: [
-            ("data: " + String(repeating: "x", count: (1 << 20) + 1) + "\n\n", ResponseLimits.Limit.eventBytes),
+            ("data:" + String(repeating: "x", count: (1 << 20) + 1) + "\n\n", ResponseLimits.Limit.eventBytes),
             (String(repeating: "data: \(String(repeating: "x", count: 1_000))\n", count: 1_100), .eventBytes),
             (String(repeating: "x", count: (1 << 20) + 7), .lineLength),
         ])

@@ -143,13 +143,23 @@ import Testing
         #expect(try parser.next() == Event(id: "7", name: "x", data: "a"))
     }
 
-    @Test("By default lines and events of 1 MiB are accepted, and no longer ones")
+    @Test("By default an event of 1 MiB is accepted, in one line or several, and no larger one")
     func defaults() {
-        let line = String(repeating: "x", count: (1 << 20) - 5)
-        #expect(events([Data("data:\(line)\n\n".utf8)]).elements.map(\.data) == [line])
-        #expect(events([Data("data:\(line)x\n\n".utf8)]).error == .lineTooLong(limit: 1 << 20))
-        let twice = Data("data:\(line)\ndata:12345\n\n".utf8)
+        let line = String(repeating: "x", count: 1 << 20)
+        #expect(events([Data("data: \(line)\n\n".utf8)]).elements.map(\.data) == [line])
+        #expect(events([Data("data:\(line)x\n\n".utf8)]).error == .eventTooLong(limit: 1 << 20))
+        #expect(events([Data("data: \(line)x\n\n".utf8)]).error == .lineTooLong(limit: (1 << 20) + 6))
+        let twice = Data("data:\(line.dropLast(5))\ndata:12345\n\n".utf8)
         #expect(events([twice]).error == .eventTooLong(limit: 1 << 20))
+    }
+
+    @Test("Lines have room for the largest event unless they have a limit of their own")
+    func lineLimits() {
+        let line = Data("data: \(String(repeating: "x", count: 2 << 20))\n\n".utf8)
+        #expect(events([line], ServerSentEventParser(maxEventBytes: 2 << 20)).elements.count == 1)
+        #expect(events([line], ServerSentEventParser(maxEventBytes: .max)).elements.count == 1)
+        let narrow = ServerSentEventParser(maxLineLength: 100, maxEventBytes: .max)
+        #expect(events([line], narrow).error == .lineTooLong(limit: 100))
     }
 
     @Test("Any bytes, split anywhere, mean what they mean in one piece")

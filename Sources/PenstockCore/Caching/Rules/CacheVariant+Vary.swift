@@ -45,18 +45,22 @@ extension CacheVariant {
 /// a weight, as every system's list of preferred languages does when it becomes a field. What one app sends in two orders,
 /// because a list was sorted anew, would otherwise be stored twice.
 enum SelectorValue {
-    /// What is stored of them tells equal from unequal and no more.
-    private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
+    /// Fields that `Vary` mostly names, and that carry no credentials: known without a look at the name's parts.
+    private static let plain: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "origin", "user-agent",
+    ]
     private static let caseless: Set = ["accept-encoding", "accept-language", "accept-charset"]
 
     static func of(_ name: String, in request: HTTPFields) -> String? {
         let lines = request.values(of: HTTPFieldName(name))
         guard let first = lines.first else { return nil }
-        if lines.count == 1, !secret.contains(name), first.utf8.allSatisfy(isPlain) { return first }
+        // What is stored of a credential tells equal from unequal and no more.
+        let isSecret = !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
+        if lines.count == 1, !isSecret, first.utf8.allSatisfy(isPlain) { return first }
         let members = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
         let ordered = name == "accept-language" ? LanguagePreference.sorted(members) : members
         let joined = ordered.joined(separator: ",")
-        return secret.contains(name) ? SHA256.hex(joined.utf8) : joined
+        return isSecret ? SHA256.hex(joined.utf8) : joined
     }
 
     /// In a value of such characters alone there is nothing to normalise: it has no space, comma, parameter or capital.
