@@ -8,7 +8,7 @@ extension CacheQuery {
     /// A request with conditions of the cache's; `nil` when no stored response has a validator of use.
     ///
     /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
-    /// them (§4.1). `Last-Modified` goes along where one response alone is asked about and no range is (§4.3.1).
+    /// them (§4.1). `Last-Modified` goes along where the selected response alone is asked about and no range is (§4.3.1).
     func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheValidation? {
         guard !preconditions.isAnyMatch, isReadable, candidates.contains(where: \.hasValidator) else { return nil }
         let asked = askable(with: stored)
@@ -19,7 +19,7 @@ extension CacheQuery {
             sent.fields[.ifNoneMatch] = union(of: tagged)
             sent.fields.remove(.ifModifiedSince)
         }
-        if let stored, stored.hasValidator, asked.count <= 1, range == .whole, preconditions.noneMatch == nil,
+        if let stored, asked.map(\.variant) == [stored.variant], range == .whole, preconditions.noneMatch == nil,
             let modified = stored.terms.lastModified
         {
             sent.fields[.ifModifiedSince] = modified

@@ -52,7 +52,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
         outcome = .forward(exchange.reason.forward)
     }
 
-    /// The field's value: one member of a list of structured items (RFC 8941).
+    /// The field's value: one member of a list of structured items (RFC 8941), without the secrets of ``key``.
     public var description: String {
         var parts = ["Penstock"]
         switch outcome {
@@ -63,7 +63,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
         if let forwardStatus { parts.append("fwd-status=\(forwardStatus)") }
         if isStored { parts.append("stored") }
         if isCollapsed { parts.append("collapsed") }
-        if let key { parts.append("key=\(Self.quoted(key))") }
+        if let key { parts.append("key=\(Self.quoted(Redaction.text(key)))") }
         parts.append("detail=\(reason.rawValue)")
         return parts.joined(separator: "; ")
     }

@@ -19,14 +19,20 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - lastEventID: where to go on from; `nil` for the beginning.
+    ///   - maxEventBytes: of one event's data. 1 MiB by default. A larger event throws ``APIError/Kind/limitExceeded(_:)``
+    ///     with ``ResponseLimits/Limit/eventBytes``.
+    ///   - maxLineLength: in bytes, without the line end. `nil`, the default, leaves room for the largest event in one line.
+    ///     A longer line throws ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/lineLength``.
     ///   - scope: ends the sequence when it goes.
     public func events<E: Endpoint>(
         of endpoint: E, options: CallOptions? = nil, reconnection: EventStreamReconnection = .init(),
-        lastEventID: String? = nil, in scope: CallScope? = nil
+        lastEventID: String? = nil, maxEventBytes: Int = 1 << 20, maxLineLength: Int? = nil, in scope: CallScope? = nil
     ) -> ServerSentEvents {
         ServerSentEvents(
             EventSource(
-                lastEventID: lastEventID, reconnection: reconnection, random: configuration.random
+                lastEventID: lastEventID,
+                limits: EventLimits(maxEventBytes: maxEventBytes, maxLineLength: maxLineLength),
+                reconnection: reconnection, random: configuration.random
             ) { [wasGiven = scope != nil, weak scope] previous in
                 if wasGiven, scope == nil { return nil }
                 return self.session(of: endpoint, options, in: scope, after: previous)

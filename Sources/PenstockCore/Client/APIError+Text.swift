@@ -20,7 +20,7 @@ extension APIError: LocalizedError {
 extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
     /// For developers, in one line. Without header values, bodies, and the values of the query.
     public var description: String {
-        let parts = ["\(kind)", "stage \(stage)", requestText, statusText, debugText, underlyingText]
+        let parts = ["\(kind)", "stage \(stage)", requestText, statusText, shownMessage, underlyingText]
         return "APIError: " + parts.compactMap(\.self).joined(separator: "; ")
     }
 
@@ -36,10 +36,10 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
     }
 
     /// The message of a malformed envelope shows the beginning of a body: it is there to be asked for, not to be logged.
-    private var debugText: String? {
-        if let text = presentation?.debugText { return PrintableText.bounded(text) }
+    var shownMessage: String? {
+        if let text = presentation?.debugText { return PrintableText.bounded(Redaction.text(text)) }
         if case .malformedEnvelope = kind { return nil }
-        return debugMessage.isEmpty ? nil : PrintableText.bounded(debugMessage)
+        return debugMessage.isEmpty ? nil : PrintableText.bounded(Redaction.text(debugMessage))
     }
 
     /// Only the type: what an error of the app or the platform prints is not known here.
@@ -73,10 +73,10 @@ extension APIError.Kind: CustomStringConvertible {
 extension HTTPURL {
     /// The URL with the names of its query items and none of their values.
     var withoutQueryValues: String {
-        guard let query else { return absoluteString }
+        guard let query else { return place }
         let names = query.split(separator: "&").map { item in
             item.firstIndex(of: "=").map { "\(item[..<$0])=…" } ?? "…"
         }
-        return "\(origin)\(path)?\(names.joined(separator: "&"))"
+        return "\(place)?\(names.joined(separator: "&"))"
     }
 }

@@ -165,5 +165,6 @@ public struct CallOptions: Sendable {
 }
 
 extension CallOptions: CustomReflectable {
-    public var customMirror: Mirror { Mirror(reflecting: parts) }
+    /// What is set, without secrets.
+    public var customMirror: Mirror { Redaction.mirror(of: self, parts: parts) }
 }

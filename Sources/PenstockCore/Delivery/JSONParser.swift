@@ -105,6 +105,9 @@ struct JSONParser {
 
 extension JSONParser {
     /// RFC 8259 §6. A number too large for any type is invalid.
+    ///
+    /// It becomes an integer where its digits are exactly one that fits: `1`, `1.0` and `1e3` do. Everything else becomes a
+    /// `Double`, and never an integer by way of one, which would round: `-9223372036854775809` is not `Int.min`.
     private mutating func number() throws(JSONFault) -> JSONValue {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
@@ -116,7 +119,30 @@ extension JSONParser {
         if isWhole, let number = Int(text) { return .int(number) }
         if isWhole, let number = UInt(text) { return .uint(number) }
         guard let number = Double(text), number.isFinite else { throw .invalid }
-        return Int(exactly: number).map(JSONValue.int) ?? .double(number)
+        if !isWhole, let exact = Self.exactInteger(text.utf8) { return .int(exact) }
+        return .double(number)
+    }
+
+    /// The integer that a number with a fraction or an exponent is exactly; `nil` when it is none, or does not fit.
+    private static func exactInteger(_ text: String.UTF8View) -> Int? {
+        let zero = UInt8(ascii: "0")
+        let mark = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") }
+        let mantissa = text[..<(mark ?? text.endIndex)].drop { $0 == UInt8(ascii: "-") }
+        let parts = mantissa.split(separator: UInt8(ascii: "."))
+        var digits = Array(parts.joined().drop { $0 == zero })
+        guard let exponent = mark.map({ Int(Substring(text[text.index(after: $0)...])) }) ?? 0 else { return nil }
+        // How many zeros stand behind the digits, which would make a fraction of them where it is less than none.
+        let scale = exponent.subtractingReportingOverflow(parts.dropFirst().first?.count ?? 0)
+        var zeros = scale.partialValue
+        while digits.last == zero {
+            digits.removeLast()
+            zeros += 1
+        }
+        guard !digits.isEmpty else { return 0 }
+        guard !scale.overflow, (0...19).contains(zeros), digits.count + zeros <= 19 else { return nil }
+        digits += Array(repeating: zero, count: zeros)
+        let sign = text.first == UInt8(ascii: "-") ? "-" : ""
+        return Int(sign + String(decoding: digits, as: UTF8.self))
     }
 
     private var current: UInt8? {

@@ -12,7 +12,7 @@ public enum JSONValue: Hashable, Sendable {
     case int(Int)
     /// Only for integers above `Int.max`.
     case uint(UInt)
-    /// A number with a fraction, or an integer beyond `UInt.max`, which loses digits.
+    /// A number with a fraction, or an integer that neither `Int` nor `UInt` holds; beyond 2^53 it may have lost digits.
     case double(Double)
     case string(String)
     case array([JSONValue])
@@ -56,16 +56,19 @@ extension JSONValue {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The number, when it is a whole one that `Int` holds.
+    /// The number, when it is a whole one that `Int` holds: never another number near it.
+    ///
+    /// A number in a document beyond 64 bits gives `nil`, and so does a ``double(_:)`` from 2^53 on, where one `Double`
+    /// stands for several whole numbers; ``double`` gives the nearest that there is.
     public var int: Int? {
         switch self {
         case .int(let number): number
-        case .double(let number): Int(exactly: number)
+        case .double(let number) where number.magnitude < 0x1p53: Int(exactly: number)
         default: nil
         }
     }
 
-    /// The number, of whichever kind.
+    /// The number, of whichever kind, as the nearest `Double` (RFC 8259 §6): an integer beyond 2^53 may lose digits.
     public var double: Double? {
         switch self {
         case .int(let number): Double(number)
@@ -100,35 +103,44 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
-extension JSONValue: CustomStringConvertible {
-    /// JSON with sorted keys, cut off after about 256 characters.
+extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// JSON with sorted keys, the values of secret members redacted, cut off after about 256 characters.
     public var description: String {
         var text = ""
         write(to: &text)
         return text.count > Self.descriptionLimit ? text.prefix(Self.descriptionLimit) + "…" : text
     }
 
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["json": description], displayStyle: .enum) }
+
     private static var descriptionLimit: Int { 256 }
 
-    private func write(to text: inout String) {
+    private func write(to text: inout String, isSecret: Bool = false) {
         guard text.utf8.count <= Self.descriptionLimit else { return }
         switch self {
         case .null: text += "null"
+        case .array(let elements):
+            Self.write(elements, between: "[]", to: &text) { $0.write(to: &$1, isSecret: isSecret) }
+        case .object(let members): Self.write(members, to: &text, isSecret: isSecret)
+        case _ where isSecret: text += Redaction.mark
         case .bool(let flag): text += String(flag)
         case .int(let number): text += String(number)
         case .uint(let number): text += String(number)
         case .double(let number): text += String(number)
-        case .string(let string): text += String(reflecting: String(string.prefix(Self.descriptionLimit)))
-        case .array(let elements): Self.write(elements, between: "[]", to: &text) { $0.write(to: &$1) }
-        case .object(let members): Self.write(members, to: &text)
+        case .string(let string):
+            // A secret that the limit cuts off has to be known all the same.
+            let head = Redaction.text(String(string.prefix(4 * Self.descriptionLimit)))
+            text += String(reflecting: String(head.prefix(Self.descriptionLimit)))
         }
     }
 
-    private static func write(_ members: [String: JSONValue], to text: inout String) {
+    private static func write(_ members: [String: JSONValue], to text: inout String, isSecret: Bool) {
         write(members.sorted { $0.key < $1.key }, between: "{}", to: &text) { member, text in
             JSONValue.string(member.key).write(to: &text)
             text += ": "
-            member.value.write(to: &text)
+            member.value.write(to: &text, isSecret: isSecret || Redaction.isSecret(HTTPFieldName(member.key)))
         }
     }
 

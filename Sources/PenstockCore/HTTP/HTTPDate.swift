@@ -2,20 +2,24 @@ import Foundation
 
 /// The dates of HTTP: the preferred form and the two obsolete ones (RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// Reads the three forms, and nothing that is merely like them: another zone than GMT, a year of two digits or
-    /// dashes in the preferred form, or no date of the calendar give `nil`. Letter case does not count, and the name of
-    /// the day need not be the right one.
+    /// Reads the three forms to the letter, spacing included, and nothing that is merely like them: another zone than
+    /// GMT, one space where the grammar has two, two where it has one, an hour of one digit, a year of two digits or
+    /// dashes in the preferred form, or no date of the calendar give `nil`. Letter case alone does not count, as RFC 9111
+    /// §4.2 asks of caches, and the name of the day need not be the right one.
     ///
     /// - Parameter now: decides the century of a year of two digits, which is never more than 50 years ahead.
     package static func parse(_ text: String, at now: Date) -> Date? {
         if let date = parsePreferred(text) { return date }
-        let words = text.split(separator: " ")
+        // Each word beyond the sixth is one too many, so the rest of a long text is not cut up.
+        let words = text.split(separator: " ", maxSplits: 6, omittingEmptySubsequences: false)
         switch words.count {
         case 6 where isDay(words[0], shortDays, comma: true) && isGMT(words[5]):
             return strict(words[1], words[2], words[3], words[4])
+        case 6 where isDay(words[0], shortDays, comma: false) && words[2].isEmpty && words[3].utf8.count == 1:
+            // A day of one digit has a second space before it in this form.
+            return strict("0" + words[3], words[1], words[5], words[4])
         case 5 where isDay(words[0], shortDays, comma: false):
-            let day = words[2].utf8.count == 1 ? "0" + words[2] : words[2]
-            return strict(day, words[1], words[4], words[3])
+            return strict(words[2], words[1], words[4], words[3])
         case 4 where isDay(words[0], longDays, comma: true) && isGMT(words[3]):
             return obsolete(words[1].split(separator: "-", omittingEmptySubsequences: false), words[2], now)
         default: return nil
@@ -76,8 +80,14 @@ package enum HTTPDate {
     private static func isGMT(_ word: Substring) -> Bool { word.lowercased() == "gmt" }
 
     private static func strict(_ day: Substring, _ month: Substring, _ year: Substring, _ time: Substring) -> Date? {
-        guard day.utf8.count == 2, year.utf8.count == 4, time.utf8.count == 8 else { return nil }
+        guard day.utf8.count == 2, year.utf8.count == 4, isClock(time) else { return nil }
         return date(day, month, year, time)
+    }
+
+    /// Whether a time has two digits for each of its parts, as all three forms have it.
+    private static func isClock(_ time: Substring) -> Bool {
+        time.utf8.count == 8
+            && time.utf8.enumerated().allSatisfy { place, byte in (byte == UInt8(ascii: ":")) == (place % 3 == 2) }
     }
 
     /// `06-Nov-94`: a year that would be more than 50 years ahead is one of the past century.

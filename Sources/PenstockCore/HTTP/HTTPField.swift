@@ -57,13 +57,17 @@ extension HTTPFieldName {
     public static let userAgent: HTTPFieldName = "User-Agent"
 }
 
-/// A few names of fields, of which most fields are none.
+/// Names of fields, mostly a few, of which most fields are none.
 struct HTTPFieldNames: Sendable, ExpressibleByArrayLiteral {
     private let names: [HTTPFieldName]
+    /// The names once more, where they are so many that looking through them for every field would cost a server nothing
+    /// and the client a lot: `Connection` may name thousands. `nil` for a few, which are found faster one after the other.
+    private let table: Set<HTTPFieldName>?
     let bits: UInt64
 
     init(_ names: [HTTPFieldName]) {
         self.names = names
+        table = names.count > 32 ? Set(names) : nil
         bits = names.reduce(0) { $0 | $1.bit }
     }
 
@@ -72,7 +76,7 @@ struct HTTPFieldNames: Sendable, ExpressibleByArrayLiteral {
     }
 
     func contains(_ name: HTTPFieldName) -> Bool {
-        bits & name.bit != 0 && names.contains(name)
+        bits & name.bit != 0 && (table?.contains(name) ?? names.contains(name))
     }
 
     static func + (left: HTTPFieldNames, right: [HTTPFieldName]) -> HTTPFieldNames {

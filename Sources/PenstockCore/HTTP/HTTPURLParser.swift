@@ -181,9 +181,13 @@ enum HTTPHostParser {
     }
 
     /// UTS #46 by Foundation, whose result is then checked like any other host.
+    ///
+    /// Foundation undoes percent-escapes in what the mapping gives. A character that the mapping makes a percent sign of, such
+    /// as the full-width or the small one, would so begin an escape that nobody else sees: `evil％2Ecom` is not `evil.com`.
+    /// The mapping contains Unicode's compatibility mapping (UTS #46 §4), which tells all of these characters.
     private static func asciiForm(of text: Substring) throws(HTTPURL.ParseError) -> String {
-        guard !text.utf8.contains(UInt8(ascii: "%")), let url = URL(string: "http://\(text)/"),
-            let host = url.host, host.utf8.allSatisfy({ $0 < 0x80 })
+        guard !String(text).precomposedStringWithCompatibilityMapping.utf8.contains(UInt8(ascii: "%")),
+            let url = URL(string: "http://\(text)/"), let host = url.host, host.utf8.allSatisfy({ $0 < 0x80 })
         else { throw .invalidHost }
         return host.lowercased()
     }

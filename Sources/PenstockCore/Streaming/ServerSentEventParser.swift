@@ -18,7 +18,7 @@ public struct ServerSentEventParser: Sendable {
     /// How long the stream last said to wait before connecting again.
     public private(set) var retry: Duration?
 
-    private let maxEventLength: Int
+    private let maxEventBytes: Int
     private var lines: LineSplitter
     private var isAtStart = true
 
@@ -31,13 +31,16 @@ public struct ServerSentEventParser: Sendable {
     /// - Parameters:
     ///   - lastEventID: the id that the stream was asked to go on from, as browsers do it; without it the id is empty
     ///     until the stream gives one, as the standard has it.
-    ///   - maxLineLength: in bytes, without the line end. 1 MiB by default.
-    ///   - maxEventLength: of one event's data, in bytes. 1 MiB by default.
-    public init(lastEventID: String = "", maxLineLength: Int = 1 << 20, maxEventLength: Int = 1 << 20) {
+    ///   - maxLineLength: in bytes, without the line end. `nil`, the default, leaves room for the largest event in one line:
+    ///     six bytes, `data: `, more than `maxEventBytes`, and no less than 1 MiB.
+    ///   - maxEventBytes: of one event's data, in bytes. 1 MiB by default.
+    public init(lastEventID: String = "", maxLineLength: Int? = nil, maxEventBytes: Int = 1 << 20) {
         self.lastEventID = lastEventID
-        self.maxEventLength = maxEventLength
+        self.maxEventBytes = maxEventBytes
         id = lastEventID
-        lines = LineSplitter(maxLength: maxLineLength, endsAtCR: true)
+        let roomForEvent = maxEventBytes.addingReportingOverflow("data: ".utf8.count)
+        let enough = max(roomForEvent.overflow ? .max : roomForEvent.partialValue, 1 << 20)
+        lines = LineSplitter(maxLength: maxLineLength ?? enough, endsAtCR: true)
     }
 
     /// Gives it the next bytes.
@@ -91,8 +94,8 @@ public struct ServerSentEventParser: Sendable {
 
     private mutating func takeData(_ value: String) throws(StreamLimitError) {
         let joined = data.map { $0.utf8.count + 1 } ?? 0
-        guard joined + value.utf8.count <= maxEventLength else {
-            throw lines.fail(.eventTooLong(limit: maxEventLength))
+        guard joined + value.utf8.count <= maxEventBytes else {
+            throw lines.fail(.eventTooLong(limit: maxEventBytes))
         }
         guard data != nil else { return data = value }
         data?.append("\n")

@@ -14,7 +14,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: EventSource
 
-        /// - Throws: ``APIError`` alone. Asking again after an error connects anew.
+        /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/eventBytes`` or
+        ///   ``ResponseLimits/Limit/lineLength`` for what is too long. Asking again after an error connects anew.
         public mutating func next() async throws -> ServerSentEvent? { try await source.next() }
     }
 }
@@ -27,6 +28,17 @@ extension ServerSentEvent {
         _ type: Value.Type = Value.self, options: DecodingOptions = DecodingOptions()
     ) throws(APIError) -> Value {
         try Payload(Data(data.utf8), options: options).value(type)
+    }
+}
+
+/// How large what an event stream holds may be, in bytes.
+struct EventLimits: Sendable {
+    let maxEventBytes: Int
+    /// `nil` leaves room for an event that stands in one line.
+    let maxLineLength: Int?
+
+    func parser(from lastEventID: String) -> ServerSentEventParser {
+        ServerSentEventParser(lastEventID: lastEventID, maxLineLength: maxLineLength, maxEventBytes: maxEventBytes)
     }
 }
 
@@ -60,6 +72,7 @@ final class EventSource: Sendable {
         case over
     }
 
+    private let limits: EventLimits
     private let reconnection: EventStreamReconnection
     private let random: RandomSource
     private let begin: @Sendable (EventSession?) -> EventSession?
@@ -68,13 +81,14 @@ final class EventSource: Sendable {
     /// - Parameter begin: makes the call that it is, at the first event and after a failure; `nil` when nobody wants it any
     ///   more.
     init(
-        lastEventID: String?, reconnection: EventStreamReconnection, random: RandomSource,
+        lastEventID: String?, limits: EventLimits, reconnection: EventStreamReconnection, random: RandomSource,
         begin: @escaping @Sendable (EventSession?) -> EventSession?
     ) {
+        self.limits = limits
         self.reconnection = reconnection
         self.random = random
         self.begin = begin
-        state = Locked(State(parser: ServerSentEventParser(lastEventID: lastEventID ?? "")))
+        state = Locked(State(parser: limits.parser(from: lastEventID ?? "")))
     }
 
     deinit {
@@ -134,8 +148,8 @@ final class EventSource: Sendable {
             }
         } catch {
             let response = state.withLock { $0.endConnection() }
-            throw response?.reader.refuse(.limitExceeded(.bodyBytes), error)
-                ?? APIError(.limitExceeded(.bodyBytes), stage: .transport)
+            throw response?.reader.refuse(.init(error), error)
+                ?? APIError(.init(error), stage: .transport, underlying: error)
         }
     }
 
@@ -164,7 +178,7 @@ final class EventSource: Sendable {
         }
         state.withLock { state in
             state.retry = state.parser.retry ?? state.retry
-            state.parser = ServerSentEventParser(lastEventID: state.parser.lastEventID)
+            state.parser = limits.parser(from: state.parser.lastEventID)
             state.response = response
             state.failures = 0
         }

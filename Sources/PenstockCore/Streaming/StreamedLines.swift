@@ -40,7 +40,8 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
             self.decode = decode
         }
 
-        /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` for a line that is too long.
+        /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/lineLength`` for a line
+        ///   that is too long.
         public mutating func next() async throws -> Output? {
             guard let line = try await nextLine() else { return nil }
             number += 1
@@ -56,7 +57,7 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
                 do throws(StreamLimitError) {
                     if let line = try parser.next() { return line }
                 } catch {
-                    throw response.reader.refuse(.limitExceeded(.bodyBytes), error)
+                    throw response.reader.refuse(.init(error), error)
                 }
                 guard let bytes = try await response.reader.next() else { return try rest() }
                 parser.push(bytes)
@@ -68,7 +69,7 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
             do throws(StreamLimitError) {
                 return try parser.next()
             } catch {
-                throw response.reader.refuse(.limitExceeded(.bodyBytes), error)
+                throw response.reader.refuse(.init(error), error)
             }
         }
 

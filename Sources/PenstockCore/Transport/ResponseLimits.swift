@@ -47,6 +47,10 @@ public struct ResponseLimits: Hashable, Sendable {
     @nonexhaustive
     public enum Limit: String, Hashable, Sendable {
         case bodyBytes
+        /// One event of an event stream.
+        case eventBytes
+        /// One line of an event stream, or of a response with one value on each line.
+        case lineLength
         case headerBytes
         case headerCount
         case interimResponses

@@ -4,7 +4,7 @@ import PenstockCore
 /// Takes the secrets out of what is recorded, by the rules of ``Redaction``.
 enum RecordingRedaction {
     static func fields(_ fields: HTTPFields) -> [Recording.Field] {
-        fields.map { .init(name: $0.name.text, value: Redaction.isSecret($0.name) ? Redaction.mark : $0.value) }
+        fields.map { .init(name: $0.name.text, value: Redaction.value($0.value, of: $0.name)) }
     }
 
     /// The content without the values of secret parameters of a form, or of secret members of JSON: texts are replaced,

@@ -263,6 +263,7 @@ private final class TokenJar: CookieStore {
     func field(for url: HTTPURL, in partition: ConnectionPartition) -> String? { "sid=\(token.value)" }
     func receive(_ setCookie: [String], from url: HTTPURL, in partition: ConnectionPartition) {}
     func removeAll(in partition: ConnectionPartition?) {}
+    func removeAll(ofIdentity identity: String) {}
 }
 
 extension EventRecorder {

@@ -42,6 +42,13 @@ import Testing
         (["Expires": "-1"], 0),
         (["Expires": "", "Last-Modified": date(-10_000)], 0),
         (["Expires": "Fri, 31 Dec 2099 00:00:00 UTC"], 0),
+        // Nearly a date is none.
+        (["Expires": "Fri,  31 Dec 2099 00:00:00 GMT"], 0),
+        (["Expires": "Fri, 31 Dec 2099  00:00:00 GMT"], 0),
+        (["Expires": "Fri, 31 Dec 2099 0:00:00 GMT"], 0),
+        (["Expires": "Fri,31 Dec 2099 00:00:00 GMT"], 0),
+        (["Expires": "Thu Dec 31 00:00:00  2099"], 0),
+        (["Expires": "Thu Dec 1 00:00:00 2099"], 0),
         (["Expires": date(100), "Cache-Control": "max-age=5"], 5),
         (["Expires": date(-100), "Cache-Control": "max-age=5"], 5),
         (["Expires": date(100), "Cache-Control": "s-maxage=5"], 100),
@@ -134,7 +141,10 @@ import Testing
         #expect(hit?.reply.fields.values(of: "Age").count == 1)
     }
 
-    @Test(arguments: [(1.0, "use fresh"), (-59, "use fresh"), (-61, "load clock-moved-back")])
+    @Test(arguments: [
+        (1.0, "use fresh"), (-59, "use fresh"), (-60, "use fresh"), (-60.1, "load clock-moved-back"),
+        (-61, "load clock-moved-back"),
+    ])
     func `a response from the future is not believed`(offset: TimeInterval, decision: String) throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=1000"])
         #expect(try CacheFixtures.decide([:], [stored], after: offset) == decision)

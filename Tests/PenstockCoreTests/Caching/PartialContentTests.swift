@@ -1,6 +1,7 @@
 import Foundation
-import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite struct PartialContentTests {
     @Test(
@@ -87,6 +88,38 @@ import Testing
         (CacheFixtures.date(-99), 200),
     ]
 
+    @Test(arguments: [(-2.0, 206), (-1, 206), (0, 200)])
+    func `a date in If-Range counts when the change was a second before the response or more`(
+        modified: TimeInterval, status: Int
+    ) throws {
+        let date = CacheFixtures.date(modified)
+        let stored = try CacheFixtures.stored([
+            "Cache-Control": "max-age=100", "Last-Modified": date, "Date": CacheFixtures.date(0),
+        ])
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1", "If-Range": date], stored)?.reply.status == status)
+    }
+
+    @Test func `a tag without quotes gives no range, joins no parts and completes none`() throws {
+        let whole = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "0"])
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1"], whole)?.reply.status == 206)
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1", "If-Range": "0"], whole)?.reply.status == 200)
+        let part = try #require(try Self.stored("bytes 0-4/10", length: 5, tag: "0"))
+        #expect(try CacheFixtures.decide([:], [part], after: 1) == "load partial")
+        let rest: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": "bytes 5-9/10", "ETag": "0"]
+        let query = try CacheFixtures.query(.get, ["Range": "bytes=5-9"], [part])
+        let insertion = query.receive(CacheFixtures.arrival(rest, status: 206, length: 5)).insertion
+        #expect(insertion?.response.part == CachedPart(offset: 5, completeLength: 10))
+    }
+
+    @Test(arguments: [(0, "load partial"), (1, "revalidate partial")])
+    func `a stored part of no bytes is not completed`(length: Int, decision: String) throws {
+        let part = CachedResponse(
+            key: try CacheFixtures.query().key, status: 206, fields: ["Cache-Control": "max-age=100", "ETag": "\"a\""],
+            requestTime: CacheFixtures.start, responseTime: CacheFixtures.start, bodyLength: length,
+            part: CachedPart(offset: 0, completeLength: 10))
+        #expect(try CacheFixtures.decide([:], [part], after: 1) == decision)
+    }
+
     @Test(arguments: ifRanges) func `If-Range gives the range of what it names, and all of anything else`(
         condition: String, status: Int
     ) throws {
@@ -156,6 +189,56 @@ import Testing
         let hit = try CacheFixtures.hit(request, Self.stored("bytes 4-8/10", length: 5), method: method)
         #expect(hit?.reply.content == content)
         if content != nil { #expect(hit?.reply.status == 206) }
+    }
+
+    /// A stored part, what is asked of it, and what is given of the representation's bytes. Nothing else is stored.
+    static let covered: [(String, Int, String, String?)] = [
+        ("bytes 4-9/10", 6, "bytes=4-", "bytes 4-9/10"),
+        ("bytes 4-9/10", 6, "bytes=6-", "bytes 6-9/10"),
+        ("bytes 4-9/10", 6, "bytes=9-", "bytes 9-9/10"),
+        ("bytes 4-9/10", 6, "bytes=6-100", "bytes 6-9/10"),
+        ("bytes 4-9/10", 6, "bytes=-1", "bytes 9-9/10"),
+        ("bytes 4-9/10", 6, "bytes=-6", "bytes 4-9/10"),
+        ("bytes 4-9/10", 6, "bytes=-7", nil),
+        ("bytes 4-9/10", 6, "bytes=3-", nil),
+        ("bytes 4-9/10", 6, "bytes=3-5", nil),
+        ("bytes 4-9/10", 6, "bytes=10-", nil),
+        ("bytes 0-4/10", 5, "bytes=0-4", "bytes 0-4/10"),
+        ("bytes 0-4/10", 5, "bytes=0-0", "bytes 0-0/10"),
+        ("bytes 0-4/10", 5, "bytes=0-5", nil),
+        ("bytes 0-4/10", 5, "bytes=0-", nil),
+        ("bytes 0-4/10", 5, "bytes=-5", nil),
+        // Where the length of the whole is unknown, nobody can tell what its end is.
+        ("bytes 4-8/*", 5, "bytes=5-8", "bytes 5-8/*"),
+        ("bytes 4-8/*", 5, "bytes=5-", nil),
+        ("bytes 4-8/*", 5, "bytes=-2", nil),
+        ("bytes 4-8/*", 5, "bytes=5-9", nil),
+    ]
+
+    @Test(arguments: covered) func `a stored part that covers a range answers it, open at an end or not`(
+        held: String, length: Int, asked: String, given: String?
+    ) throws {
+        let stored = try #require(try Self.stored(held, length: length))
+        let hit = try CacheFixtures.hit(["Range": asked], stored)
+        #expect(hit?.reply.fields["Content-Range"] == given)
+        guard let hit, let part = stored.part, let bytes = ContentRange(hit.reply.fields)?.bytes else { return }
+        #expect(hit.reply.status == 206)
+        #expect(hit.reply.content == (bytes.lowerBound - part.offset)..<(bytes.upperBound - part.offset))
+        #expect(hit.reply.fields["Content-Length"] == String(bytes.count))
+    }
+
+    @Test func `among a part and a complete response of other requests, the one that covers the range answers`() throws
+    {
+        let part = try CacheFixtures.stored(
+            ["Cache-Control": "max-age=100", "Content-Range": "bytes 4-9/10", "ETag": "\"a\"", "Vary": "Foo"],
+            status: 206, length: 6, at: 5)
+        let whole = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
+        let answers = try ["bytes=6-", "bytes=0-3"].map { range in
+            let query = try CacheFixtures.query(.get, ["Range": range], [part, whole].compactMap(\.self))
+            guard case .use(let hit) = query.decide(now: CacheFixtures.start + 6) else { return "none" }
+            return hit.stored.part == nil ? "whole" : "part"
+        }
+        #expect(answers == ["part", "whole"])
     }
 
     /// A stored part, its tag, and the `Range` that completes it.

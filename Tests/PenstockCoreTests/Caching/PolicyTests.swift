@@ -168,6 +168,13 @@ import Testing
         if let hit { #expect(hit.isStale == (elapsed >= 100)) }
     }
 
+    @Test func `four statuses say that the server failed`() throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
+        let query = try CacheFixtures.query(.get, [:], [stored].compactMap(\.self), policy: .networkElseCache)
+        let stepsIn = (100...600).filter { query.fallback(for: .status($0), now: CacheFixtures.start + 101) != nil }
+        #expect(stepsIn == [500, 502, 503, 504])
+    }
+
     @Test func `an invalidated response never steps in`() throws {
         var stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100"]))
         stored.isInvalidated = true

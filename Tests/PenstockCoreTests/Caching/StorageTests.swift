@@ -51,6 +51,23 @@ import Testing
         #expect(reception.insertion?.pieces ?? [.received(0..<10)] == [.received(0..<10)])
     }
 
+    @Test func `statuses about this one request alone are never stored, all others may be`() throws {
+        let refused: Set = [304, 412, 416, 428, 429, 431, 511]
+        for status in 100...600 where status != 206 {
+            let arrival = CacheFixtures.arrival(["Cache-Control": "max-age=60"], status: status)
+            let refusal = try CacheFixtures.query().receive(arrival).refusal
+            #expect(refusal == (status < 200 || refused.contains(status) ? .status : nil), "\(status)")
+        }
+    }
+
+    @Test func `the answer to a POST is stored for the statuses that bring what a GET would`() throws {
+        for status in 200...599 where ![206, 304].contains(status) {
+            let fields: HTTPFields = ["Cache-Control": "max-age=60", "Content-Location": "/list?page=2"]
+            let reception = try CacheFixtures.query(.post).receive(CacheFixtures.arrival(fields, status: status))
+            #expect((reception.insertion != nil) == [200, 201, 203].contains(status), "\(status)")
+        }
+    }
+
     /// Method, response fields, and why it is not stored.
     static let methods: [(HTTPMethod, HTTPFields, CacheStorageRefusal?)] = [
         (.get, [:], nil),
@@ -135,6 +152,10 @@ import Testing
     @Test(arguments: [
         ("https://a.example/x", "https://A.example:443/x#top", true),
         ("https://a.example/~x", "https://a.example/%7ex", true),
+        ("https://a.example/~", "https://a.example/%7e", true),
+        ("https://a.example/%7", "https://a.example/%257", true),
+        ("https://a.example/%", "https://a.example/%25", true),
+        ("https://a.example/%7", "https://a.example/~", false),
         ("https://a.example/%2fx", "https://a.example/%2Fx", true),
         ("https://a.example/%2fx", "https://a.example//x", false),
         ("https://a.example/x?a=1", "https://a.example/x?a=10", false),

@@ -17,7 +17,14 @@ import Testing
             ["If-None-Match": "\"a\"", "If-Modified-Since": modified]
         ),
         ([:], [:], nil),
-        (["ETag": "unquoted"], [:], nil),
+        // A tag without quotes is sent back as it came.
+        (["ETag": "0"], [:], ["If-None-Match": "0"]),
+        (["ETag": "W/0"], [:], ["If-None-Match": "W/0"]),
+        (["ETag": "0"], ["If-None-Match": "\"b\""], ["If-None-Match": "\"b\", 0"]),
+        (["ETag": "*"], [:], nil),
+        (["ETag": "a b"], [:], nil),
+        (["ETag": "\"a"], [:], nil),
+        (["ETag": "W/"], [:], nil),
         (["Last-Modified": "yesterday"], [:], nil),
         (["ETag": "\"a\""], ["If-None-Match": "\"b\", \"a\""], ["If-None-Match": "\"b\", \"a\""]),
         (["ETag": "\"a\""], ["If-None-Match": "\"b\""], ["If-None-Match": "\"b\", \"a\""]),
@@ -51,6 +58,38 @@ import Testing
         #expect(sent?["If-None-Match"] == #""1", "9", "8", "7", "6", "5""#)
     }
 
+    @Test func `a request carries ten tags of the cache at most`() throws {
+        for count in [9, 10, 11, 12] {
+            let stored = try (0..<count).map { number in
+                try CacheFixtures.stored(
+                    ["Cache-Control": "max-age=1", "Vary": "Foo", "ETag": "\"\(number)\""], at: TimeInterval(number),
+                    to: ["Foo": "\(number)"])
+            }
+            let validation = try CacheFixtures.validation(["Foo": "0"], stored)
+            let tags = validation?.request.fields["If-None-Match"]?.split(separator: ",")
+            #expect(tags?.count == min(count, 10))
+            #expect(tags?.first == "\"0\"")
+            #expect(validation?.candidates.count == min(count, 10))
+        }
+    }
+
+    @Test(arguments: [["ETag": "W/\"a\""], ["Last-Modified": modified], ["ETag": "\"a\""]] as [HTTPFields])
+    func `what could not answer the request is not asked about`(validator: HTTPFields) throws {
+        var fields: HTTPFields = [
+            "Cache-Control": "max-age=10, stale-while-revalidate=100", "Content-Range": "bytes 4-8/10",
+        ]
+        fields.append(contentsOf: validator)
+        let part = try #require(try CacheFixtures.stored(fields, status: 206, length: 5))
+        #expect(try CacheFixtures.decide([:], [part], after: 20) == "load partial")
+        let query = try CacheFixtures.query(.get, ["Range": "bytes=4-8"], [part])
+        guard case .useStaleAndRevalidate(_, let refresh) = query.decide(now: CacheFixtures.start + 20) else {
+            Issue.record("not used")
+            return
+        }
+        // Behind the answer all of it is asked for, which the part is not.
+        #expect(refresh.request.fields.isEmpty && refresh.candidates.isEmpty)
+    }
+
     @Test(arguments: ["If-Match", "If-Unmodified-Since"] as [HTTPFieldName])
     func `conditions for the origin are left to it`(name: HTTPFieldName) throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"a\""])
@@ -68,6 +107,9 @@ import Testing
         (["ETag": "\"a\""], ["If-None-Match": "\"A\""], 200),
         (["ETag": "\"a\""], ["If-None-Match": "*"], 304),
         (["ETag": "\"a\""], ["If-None-Match": "a"], 200),
+        (["ETag": "0"], ["If-None-Match": "0"], 304),
+        (["ETag": "0"], ["If-None-Match": "W/0"], 304),
+        (["ETag": "0"], ["If-None-Match": "\"0\""], 200),
         ([:], ["If-None-Match": "\"a\""], 200),
         (["ETag": "\"a\"", "Last-Modified": modified], ["If-None-Match": "\"b\"", "If-Modified-Since": date], 200),
         (["ETag": "\"a\"", "Last-Modified": modified], ["If-None-Match": "\"a\"", "If-Modified-Since": "x"], 304),
@@ -128,6 +170,8 @@ import Testing
         (["ETag": "W/\"a\""], ["ETag": "W/\"a\""], true, true),
         (["ETag": "\"a\""], ["ETag": "W/\"a\""], true, true),
         (["ETag": "W/\"a\""], ["ETag": "\"a\""], true, false),
+        (["ETag": "0"], ["ETag": "0"], true, true),
+        (["ETag": "0"], ["ETag": "\"0\""], false, false),
         (["ETag": "\"a\""], [:], true, true),
         (["Last-Modified": modified], ["Last-Modified": modified], true, true),
         (["Last-Modified": modified], ["Last-Modified": CacheFixtures.date(-1)], false, false),

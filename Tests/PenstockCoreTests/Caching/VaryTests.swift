@@ -34,7 +34,20 @@ import Testing
         ("Accept-Encoding", [("Accept-Encoding", "gzip, BR")], [("Accept-Encoding", "GZip,br")], true),
         ("Accept-Encoding", [("Accept-Encoding", "gzip")], [("Accept-Encoding", "gzip, br")], false),
         ("Accept-Language", [("Accept-Language", "en, de ; q=0.5")], [("Accept-Language", "EN,de;q=0.5")], true),
-        ("Accept-Language", [("Accept-Language", "en, de")], [("Accept-Language", "de, en")], false),
+        // Languages of one weight have no order; weights count, however they are written.
+        ("Accept-Language", [("Accept-Language", "en, nl")], [("Accept-Language", "nl, en")], true),
+        (
+            "Accept-Language", [("Accept-Language", "en, nl")], [("Accept-Language", "nl"), ("Accept-Language", "en")],
+            true
+        ),
+        ("Accept-Language", [("Accept-Language", "en;q=1.0, nl")], [("Accept-Language", "nl;q=1, EN")], true),
+        ("Accept-Language", [("Accept-Language", "EN;q=0.5")], [("Accept-Language", "en;q=0.50")], true),
+        ("Accept-Language", [("Accept-Language", "en;q=0.5, nl")], [("Accept-Language", "nl, en;q=0.50")], true),
+        ("Accept-Language", [("Accept-Language", "en;q=0.5, nl")], [("Accept-Language", "nl;q=0.5, en")], false),
+        ("Accept-Language", [("Accept-Language", "en;q=0.5, nl")], [("Accept-Language", "en, nl")], false),
+        ("Accept-Language", [("Accept-Language", "en, nl")], [("Accept-Language", "en, nl, de")], false),
+        ("Accept-Language", [("Accept-Language", "en;q=x, nl")], [("Accept-Language", "nl, en;q=x")], false),
+        ("Accept-Encoding", [("Accept-Encoding", "gzip, br")], [("Accept-Encoding", "br, gzip")], false),
         ("Cookie", [("Cookie", "a=1")], [("Cookie", "a=1")], true),
         ("Cookie", [("Cookie", "a=1")], [("Cookie", "A=1")], false),
     ]

@@ -44,6 +44,43 @@ import Testing
         #expect(JSONValue.null.array == nil)
     }
 
+    /// A number as a document has it, and as an integer.
+    static let numbers: [(String, Int?)] = [
+        ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil),
+        ("-9223372036854775809", nil), ("18446744073709551615", nil), ("18446744073709551616", nil), ("1e30", nil),
+        ("-1e30", nil), ("123456789012345678901234567890", nil), ("1.0", 1), ("-1.0", -1), ("1.5", nil), ("1e3", 1_000),
+        ("1.5e1", 15), ("1.25e1", nil), ("120e-1", 12), ("125e-1", nil), ("100e-2", 1), ("0.0", 0), ("-0", 0),
+        ("0e9", 0),
+        ("0.000e-5", 0), ("9007199254740993", 9_007_199_254_740_993), ("9007199254740993.0", 9_007_199_254_740_993),
+        ("9007199254740992.5", nil), ("9.223372036854775807e18", .max), ("-9.223372036854775808e18", .min),
+        ("9.223372036854775808e18", nil), ("1e18", 1_000_000_000_000_000_000), ("1e19", nil),
+        ("10000000000000000000e-1", 1_000_000_000_000_000_000),
+        ("0.1", nil), ("1E2", 100), ("1e+2", 100),
+    ]
+
+    @Test(arguments: numbers) func `a number becomes an integer only where it is exactly one that fits`(
+        text: String, value: Int?
+    ) throws {
+        let number = try payload("[\(text)]").json()[0]
+        #expect(number?.int == value)
+        // The nearest there is stays reachable.
+        #expect(number?.double == Double(text))
+    }
+
+    @Test(arguments: [("-9223372036854775809", Double(sign: .minus, exponent: 63, significand: 1)), ("1e30", 1e30)])
+    func `a number beyond 64 bits is no integer of a model`(text: String, value: Double) throws {
+        let whole = payload("[\(text)]")
+        #expect(try whole.value([Double].self) == [value])
+        #expect(throws: APIError.self) { try whole.value([Int].self) }
+    }
+
+    @Test func `a Double is an integer below the point from which it stands for several`() {
+        #expect(JSONValue.double(0x1p53 - 1).int == 9_007_199_254_740_991)
+        #expect(JSONValue.double(0x1p53).int == nil)
+        #expect(JSONValue.double(-0x1p53).int == nil)
+        #expect(JSONValue.double(-0x1p63).int == nil)
+    }
+
     @Test func `its description is bounded`() {
         #expect(JSONValue.object(["b": [1, nil], "a": "x\n"]).description == #"{"a": "x\n", "b": [1, null]}"#)
         #expect(JSONValue.array(Array(repeating: "xxxxxxxx", count: 100_000)).description.count < 300)

@@ -6,6 +6,10 @@ import Testing
 struct HTTPURLTests {
     typealias ParseError = HTTPURL.ParseError
 
+    /// 253 bytes in labels of at most 63.
+    static let longest =
+        String(repeating: String(repeating: "a", count: 63) + ".", count: 3) + String(repeating: "b", count: 61)
+
     @Test(
         "A URL is read into its one form",
         arguments: [
@@ -29,7 +33,17 @@ struct HTTPURLTests {
             ("http://a/a b", "http://a/a%20b"),
             ("http://a/é?é", "http://a/%C3%A9?%C3%A9"),
             ("http://a/e\u{301}", "http://a/e%CC%81"),
+            // A percent sign that begins no escape is a character like others that may not stand there.
             ("http://a/%e9%zz%", "http://a/%e9%25zz%25"),
+            ("http://a/100%", "http://a/100%25"),
+            ("http://a/100%25", "http://a/100%25"),
+            ("http://a/%4", "http://a/%254"),
+            ("http://a/%41", "http://a/%41"),
+            ("http://a/%%41", "http://a/%25%41"),
+            ("http://a/%4%41", "http://a/%254%41"),
+            ("http://a/?%", "http://a/?%25"),
+            ("http://a/?100%&b=%4g", "http://a/?100%25&b=%254g"),
+            ("http://a/?%41", "http://a/?%41"),
             ("http://a/[x]|^`{}\"<>", "http://a/%5Bx%5D%7C%5E%60%7B%7D%22%3C%3E"),
             ("http://a/./b/../c", "http://a/c"),
             ("http://a/b/%2e%2E/c", "http://a/c"),
@@ -50,6 +64,8 @@ struct HTTPURLTests {
             ("http://BÜCHER.example/", "http://xn--bcher-kva.example/"),
             ("http://例え\u{3002}テスト/", "http://xn--r8jz45g.xn--zckzah/"),
             ("http://a\u{3002}b/", "http://a.b/"),
+            // The longest host there is: 253 bytes.
+            ("http://\(longest)/", "http://\(longest)/"),
         ])
     func reads(text: String, form: String) throws {
         #expect(try HTTPURL(text).absoluteString == form)
@@ -67,6 +83,9 @@ struct HTTPURLTests {
             ("http:/a", .notAbsolute),
             ("1http://a", .notAbsolute),
             ("h\u{212A}ttp://a", .notAbsolute),
+            ("h{ttp://a", .notAbsolute),
+            ("{ttp://a", .notAbsolute),
+            ("[ttp://a", .notAbsolute),
             ("ftp://a", .foreignScheme("ftp")),
             ("file:///etc/passwd", .foreignScheme("file")),
             ("javascript://a", .foreignScheme("javascript")),
@@ -113,7 +132,13 @@ struct HTTPURLTests {
             "[:::1]", "[1:2:3:4:5:6:7:8:9]", "[::1]]", "[[::1]]", "[::1 ]",
             "a\u{FF0F}b", "a\u{FF20}b", "a\u{FF1A}80", "a\u{FF1F}b", "a\u{FF03}b", "a\u{FF3C}b", "a\u{2100}b",
             "é%2f", "a\u{3002}\u{3002}b", "\u{3002}", "\u{FF11}27.1", "a\u{301}:b", "a\u{202E}b", "a\u{85}b",
-            String(repeating: "a", count: 64), String(repeating: "a.", count: 127) + "aa",
+            String(repeating: "a", count: 64), longest + "b", String(repeating: "a.", count: 127) + "aa",
+            // The bytes beside those that a host may have.
+            "a{b", "{", "a`b", "a-b^", "a+b", "a~b",
+            // A percent sign that the mapping of names makes is no escape.
+            "evil\u{FF05}2Ecom", "evil\u{FE6A}2Ecom", "evil\u{FF05}2ecom", "\u{FF05}65vil.com", "a\u{FF05}",
+            "a\u{FE6A}b",
+            "a\u{FF05}\u{FF12}\u{FF25}b", "é\u{FF05}2e.com", "evil\u{FF05}252Ecom",
         ])
     func refusesHost(host: String) {
         #expect(throws: ParseError.self) { try HTTPURL("http://\(host)/") }

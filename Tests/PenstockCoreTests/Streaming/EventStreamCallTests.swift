@@ -189,12 +189,37 @@ import Testing
         while client.callCount > 0 { await Task.yield() }
     }
 
-    @Test("An event without end is refused at its limit, and the wire is let go")
-    func endlessEvent() async throws {
-        let (_, client) = client(Self.stream("data: " + String(repeating: "x", count: (1 << 20) + 1)))
+    @Test(
+        "What is larger than its limit ends the stream with the limit's name, and the wire is let go",
+        arguments: [
+            ("data:" + String(repeating: "x", count: (1 << 20) + 1) + "\n\n", ResponseLimits.Limit.eventBytes),
+            (String(repeating: "data: \(String(repeating: "x", count: 1_000))\n", count: 1_100), .eventBytes),
+            (String(repeating: "x", count: (1 << 20) + 7), .lineLength),
+        ])
+    func endlessEvent(text: String, limit: ResponseLimits.Limit) async throws {
+        let (_, client) = client(Self.stream(text))
         var iterator = client.events(of: Hello()).makeAsyncIterator()
-        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.bodyBytes))
+        let error = await failure { try await iterator.next() }
+        #expect(error?.kind == .limitExceeded(limit))
+        #expect(error.map { "\($0)".contains(limit.rawValue) } == true)
         #expect(client.callCount == 0)
+    }
+
+    @Test("An event may be larger than a mebibyte where the limits say so, in one line or in several")
+    func largeEvents() async throws {
+        let (line, count) = (String(repeating: "x", count: 3 << 20), 3 << 20)
+        let lines = String(repeating: "data: \(String(repeating: "y", count: 1_023))\n", count: 3 << 10)
+        let (_, client) = client(Self.stream("data: \(line)\n\n" + lines + "\n"))
+        var iterator = client.events(of: Hello(), maxEventBytes: count).makeAsyncIterator()
+        #expect(try await iterator.next()?.data.utf8.count == count)
+        #expect(try await iterator.next()?.data.utf8.count == count - 1)
+    }
+
+    @Test("The line's limit is its own, however large an event may be")
+    func longLine() async throws {
+        let (_, client) = client(Self.stream("data: \(String(repeating: "x", count: 100))\n\n"))
+        var iterator = client.events(of: Hello(), maxEventBytes: 1 << 30, maxLineLength: 105).makeAsyncIterator()
+        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.lineLength))
     }
 
     @Test("The data of an event is decoded like any JSON")
@@ -235,7 +260,7 @@ import Testing
     @Test("A line past its limit ends the stream")
     func longLine() async throws {
         var iterator = try await lines(String(repeating: "x", count: 101)).makeAsyncIterator()
-        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.bodyBytes))
-        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.bodyBytes))
+        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.lineLength))
+        #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.lineLength))
     }
 }

@@ -113,7 +113,7 @@ import Testing
 
     @Test("An event that is too long is an error behind the events before it, wherever the stream is split")
     func longEvents() {
-        let parser = ServerSentEventParser(maxEventLength: 5)
+        let parser = ServerSentEventParser(maxEventBytes: 5)
         for last in ["data: 12\ndata: 345\n", "data: 123456\n", "data\ndata\ndata\ndata\ndata\ndata\ndata\n"] {
             for pieces in splits(Data("data: 12\ndata: 34\n\n\(last)\ndata: x\n\n".utf8)) {
                 #expect(
@@ -124,7 +124,7 @@ import Testing
 
     @Test("An error stays")
     func failed() {
-        var parser = ServerSentEventParser(maxEventLength: 1)
+        var parser = ServerSentEventParser(maxEventBytes: 1)
         parser.push(Data("data: ab\n".utf8))
         #expect(throws: StreamLimitError.eventTooLong(limit: 1)) { try parser.next() }
         parser.push(Data("\ndata: a\n\n".utf8))
@@ -133,7 +133,7 @@ import Testing
 
     @Test("Without limits reached, a stream may go on for ever: comments and blocks without data take no room")
     func endless() throws {
-        var parser = ServerSentEventParser(maxLineLength: 100, maxEventLength: 100)
+        var parser = ServerSentEventParser(maxLineLength: 100, maxEventBytes: 100)
         let bytes = Data(String(repeating: ": still here\nevent: x\nid: 7\n", count: 1_000).utf8)
         for _ in 0..<20 {
             parser.push(bytes)
@@ -143,13 +143,23 @@ import Testing
         #expect(try parser.next() == Event(id: "7", name: "x", data: "a"))
     }
 
-    @Test("By default lines and events of 1 MiB are accepted, and no longer ones")
+    @Test("By default an event of 1 MiB is accepted, in one line or several, and no larger one")
     func defaults() {
-        let line = String(repeating: "x", count: (1 << 20) - 5)
-        #expect(events([Data("data:\(line)\n\n".utf8)]).elements.map(\.data) == [line])
-        #expect(events([Data("data:\(line)x\n\n".utf8)]).error == .lineTooLong(limit: 1 << 20))
-        let twice = Data("data:\(line)\ndata:12345\n\n".utf8)
+        let line = String(repeating: "x", count: 1 << 20)
+        #expect(events([Data("data: \(line)\n\n".utf8)]).elements.map(\.data) == [line])
+        #expect(events([Data("data:\(line)x\n\n".utf8)]).error == .eventTooLong(limit: 1 << 20))
+        #expect(events([Data("data: \(line)x\n\n".utf8)]).error == .lineTooLong(limit: (1 << 20) + 6))
+        let twice = Data("data:\(line.dropLast(5))\ndata:12345\n\n".utf8)
         #expect(events([twice]).error == .eventTooLong(limit: 1 << 20))
+    }
+
+    @Test("Lines have room for the largest event unless they have a limit of their own")
+    func lineLimits() {
+        let line = Data("data: \(String(repeating: "x", count: 2 << 20))\n\n".utf8)
+        #expect(events([line], ServerSentEventParser(maxEventBytes: 2 << 20)).elements.count == 1)
+        #expect(events([line], ServerSentEventParser(maxEventBytes: .max)).elements.count == 1)
+        let narrow = ServerSentEventParser(maxLineLength: 100, maxEventBytes: .max)
+        #expect(events([line], narrow).error == .lineTooLong(limit: 100))
     }
 
     @Test("Any bytes, split anywhere, mean what they mean in one piece")
@@ -158,7 +168,7 @@ import Testing
             "data", "data:", "data: x", "id:", "id: 1", "event: e", "retry: 5", ":", " ", "\n", "\n", "\r", "\r\n",
             "\0", "\u{FEFF}", "é",
         ]
-        let parser = ServerSentEventParser(maxLineLength: 12, maxEventLength: 8)
+        let parser = ServerSentEventParser(maxLineLength: 12, maxEventBytes: 8)
         for seed in 0..<5_000 {
             var random = Seeded(seed: UInt64(seed))
             let (whole, pieces) = babble(words, &random)

@@ -38,25 +38,34 @@ extension CacheVariant {
 ///
 /// All field lines are joined, and white space around the commas of a list is left out: both are without meaning in any
 /// list-based field (RFC 9110 §5.3, §5.6.1), and in others a comma is either absent or quoted. Letter case does not count
-/// in the fields whose members are case-insensitive by definition. The order of members is kept everywhere: where weights
-/// are equal, some servers take the first.
+/// in the fields whose members are case-insensitive by definition. The order of members is kept, except for languages.
+///
+/// `Accept-Language: en, nl` and `nl, en` are the same value. Order says nothing there: only the weight does, and that
+/// servers take the first of several equal ones "cannot be relied upon" (RFC 9110 §12.5.4). An app that prefers one says so by
+/// a weight, as every system's list of preferred languages does when it becomes a field. What one app sends in two orders,
+/// because a list was sorted anew, would otherwise be stored twice.
 enum SelectorValue {
-    /// What is stored of them tells equal from unequal and no more.
-    private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
+    /// Fields that `Vary` mostly names, and that carry no credentials: known without a look at the name's parts.
+    private static let plain: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "origin", "user-agent",
+    ]
     private static let caseless: Set = ["accept-encoding", "accept-language", "accept-charset"]
 
     static func of(_ name: String, in request: HTTPFields) -> String? {
         let lines = request.values(of: HTTPFieldName(name))
         guard let first = lines.first else { return nil }
-        if lines.count == 1, !secret.contains(name), first.utf8.allSatisfy(isPlain) { return first }
-        let joined = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
-            .joined(separator: ",")
-        return secret.contains(name) ? SHA256.hex(joined.utf8) : joined
+        // What is stored of a credential tells equal from unequal and no more.
+        let isSecret = !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
+        if lines.count == 1, !isSecret, first.utf8.allSatisfy(isPlain) { return first }
+        let members = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
+        let ordered = name == "accept-language" ? LanguagePreference.sorted(members) : members
+        let joined = ordered.joined(separator: ",")
+        return isSecret ? SHA256.hex(joined.utf8) : joined
     }
 
-    /// In a value of such characters alone there is nothing to normalise.
+    /// In a value of such characters alone there is nothing to normalise: it has no space, comma, parameter or capital.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        byte > 0x2C && byte != 0x7F && HTTPSyntax.lowercased(byte) == byte
+        byte > 0x2C && byte != UInt8(ascii: ";") && byte != 0x7F && HTTPSyntax.lowercased(byte) == byte
     }
 
     /// A weight may have white space before its parameter: `de ; q=0.5`.
@@ -78,6 +87,15 @@ enum LanguagePreference {
             if entry.weight > best?.weight ?? 0 { (best, isTied) = (entry, false) }
         }
         return isTied || best?.range == "*" ? nil : best?.range
+    }
+
+    /// The members of `Accept-Language`, the preferred ones first and equally preferred ones by name, in one way of writing
+    /// for each weight. As they are when one of them cannot be read.
+    static func sorted(_ members: [String]) -> [String] {
+        let entries = members.compactMap { parse($0[...]) }
+        guard entries.count == members.count else { return members }
+        return entries.sorted { ($1.weight, $0.range) < ($0.weight, $1.range) }
+            .map { $0.weight == 1_000 ? $0.range : "\($0.range);q=\($0.weight)" }
     }
 
     private static func parse(_ member: Substring) -> (range: String, weight: Int)? {

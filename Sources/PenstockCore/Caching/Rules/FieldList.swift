@@ -1,4 +1,6 @@
 /// Members of a list-based field (RFC 9110 §5.6.1), split on bytes.
+///
+/// The work is linear in the length of the field, whatever stands in it: no byte is looked at more than three times.
 enum FieldList {
     /// The members of all lines, without empty ones and without the white space around them. A comma in a quoted string
     /// separates nothing; a quote that is never closed quotes nothing, so that what follows it is not lost.
@@ -8,13 +10,30 @@ enum FieldList {
 
     static func members(_ line: String) -> [Substring] {
         var members: [Substring] = []
-        var rest = line.utf8[...]
-        while !rest.isEmpty {
-            let end = endOfMember(rest)
-            let member = Substring(trimmed(rest[..<end]))
+        let bytes = line.utf8[...]
+        var (start, index) = (bytes.startIndex, bytes.startIndex)
+        // A quote that is found unclosed ends the search for closing quotes on this line. Reading on behind any later quote
+        // begins in the same state as the search that failed had there, so it would fail as well, after as many steps.
+        var mayClose = true
+        func takeMember() {
+            let member = Substring(trimmed(bytes[start..<index]))
             if !member.isEmpty { members.append(member) }
-            rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
         }
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\""), mayClose {
+                let end = endOfQuotes(bytes[index...])
+                mayClose = end != nil
+                index = end ?? bytes.index(after: index)
+                continue
+            }
+            if byte == UInt8(ascii: ",") {
+                takeMember()
+                start = bytes.index(after: index)
+            }
+            index = bytes.index(after: index)
+        }
+        takeMember()
         return members
     }
 
@@ -40,15 +59,6 @@ enum FieldList {
     }
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func endOfMember(_ text: Substring.UTF8View) -> Substring.Index {
-        var index = text.startIndex
-        while index < text.endIndex, text[index] != UInt8(ascii: ",") {
-            let quoted = text[index] == UInt8(ascii: "\"") ? endOfQuotes(text[index...]) : nil
-            index = quoted ?? text.index(after: index)
-        }
-        return index
-    }
 
     /// Where the quoted string that `text` begins with ends; `nil` when it begins with none.
     private static func endOfQuotes(_ text: Substring.UTF8View) -> Substring.Index? {

@@ -1,0 +1,211 @@
+/// A text as it may be shown: the URLs, the parameters and the tokens in it redacted, everything else as it was.
+///
+/// It is read in one pass. What stands between white space, angle brackets and quotes is looked at as a reference: user
+/// information goes, and so do the values of secret parameters in its path, its query and its fragment.
+struct RedactedText {
+    private let byShape: Bool
+    private let depth: Int
+    private var output: [UInt8] = []
+
+    /// How often a parameter's value is looked into as a reference of its own, such as `redirect_uri=https%3A%2F%2F…`.
+    private static let deepest = 2
+
+    /// - Parameter byShape: whether a token is known by its looks too.
+    static func make(of text: String, byShape: Bool, depth: Int = 0) -> String {
+        if byShape, SecretShape.hasScheme(text) { return Redaction.mark }
+        var redacted = RedactedText(byShape: byShape, depth: depth)
+        redacted.read(text)
+        return String(decoding: redacted.output, as: UTF8.self)
+    }
+
+    /// A query, a form or a fragment.
+    static func make(ofPairs text: String) -> String {
+        var redacted = RedactedText(byShape: true, depth: 0)
+        redacted.append(pairs: text[...])
+        return String(decoding: redacted.output, as: UTF8.self)
+    }
+
+    private init(byShape: Bool, depth: Int) {
+        self.byShape = byShape
+        self.depth = depth
+    }
+
+    private mutating func read(_ text: String) {
+        output.reserveCapacity(text.utf8.count)
+        var rest = text.utf8[...]
+        while let first = rest.first {
+            guard !Self.isDelimiter(first) else {
+                output.append(first)
+                rest = rest.dropFirst()
+                continue
+            }
+            let word = rest.prefix { !Self.isDelimiter($0) }
+            rest = rest[word.endIndex...]
+            append(word: Substring(word))
+            if rest.first == UInt8(ascii: "\""), Self.asksForSecret(word) { skipQuoted(&rest) }
+        }
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "\"")
+    }
+
+    /// Whether a word ends in the name of a secret whose value is quoted: `token="…"`.
+    private static func asksForSecret(_ word: Substring.UTF8View) -> Bool {
+        guard word.last == UInt8(ascii: "=") else { return false }
+        let pair = word.dropLast()
+        let separator = pair.lastIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
+        let name = pair[(separator.map { pair.index(after: $0) } ?? pair.startIndex)...]
+        return Redaction.isSecret(parameter: Substring(name))
+    }
+
+    private mutating func skipQuoted(_ rest: inout Substring.UTF8View) {
+        let behind = rest.dropFirst()
+        let end = behind.firstIndex(of: UInt8(ascii: "\"")) ?? behind.endIndex
+        output.append(UInt8(ascii: "\""))
+        appendMark()
+        rest = behind[end...]
+    }
+
+    private mutating func appendMark() {
+        output += Redaction.mark.utf8
+    }
+
+    // MARK: One word
+
+    private mutating func append(word: Substring) {
+        let headEnd = word.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? word.endIndex
+        append(head: word[..<headEnd])
+        var rest = word[headEnd...]
+        while let sign = rest.utf8.first {
+            output.append(sign)
+            let behind = rest.utf8.dropFirst()
+            let part = sign == UInt8(ascii: "?") ? behind.prefix { $0 != UInt8(ascii: "#") } : behind[...]
+            append(pairs: Substring(part))
+            rest = word[part.endIndex...]
+        }
+    }
+
+    /// The part before the query: user information, and parameters of the path such as `;jsessionid=…`.
+    private mutating func append(head: Substring) {
+        guard SecretShape.mayBeToken(head) || head.utf8.contains(where: Self.isSign) else {
+            return output += head.utf8
+        }
+        let isReference = Self.isReference(head)
+        var rest = head
+        while let slashes = Self.slashes(in: rest) {
+            append(path: rest[..<slashes], isReference)
+            let authority = rest[slashes...].utf8.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
+            output += "//".utf8
+            let sign = authority.lastIndex(of: UInt8(ascii: "@"))
+            if sign != nil { appendMark() }
+            output += authority[(sign ?? authority.startIndex)...]
+            rest = rest[authority.endIndex...]
+        }
+        append(path: rest, isReference)
+    }
+
+    /// Whether a byte may begin a value, or a place of user information.
+    private static func isSign(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "=") || byte == UInt8(ascii: "@")
+    }
+
+    /// Whether it is a URL or a path, alone or as in `url=/next`: either may have a long random segment without being a
+    /// secret, such as the name of a file.
+    private static func isReference(_ head: Substring) -> Bool {
+        let value = (head.utf8.firstIndex(of: UInt8(ascii: "=")).map { head[$0...].utf8.dropFirst() } ?? head.utf8)
+            .drop { $0 == UInt8(ascii: "'") }
+        let first = [head.utf8.first, value.first]
+        return first.contains(UInt8(ascii: "/")) || first.contains(UInt8(ascii: ".")) || slashes(in: head) != nil
+    }
+
+    /// Where two slashes stand, behind which user information may follow.
+    private static func slashes(in head: Substring) -> Substring.Index? {
+        var previous: Substring.Index?
+        for index in head.utf8.indices {
+            guard head.utf8[index] == UInt8(ascii: "/") else {
+                previous = nil
+                continue
+            }
+            if let previous { return previous }
+            previous = index
+        }
+        return nil
+    }
+
+    private mutating func append(path: Substring, _ isReference: Bool) {
+        var rest = path.utf8
+        while !rest.isEmpty {
+            let part = rest.prefix { !Self.endsPart($0, isReference) }
+            append(part: Substring(part), isReference)
+            rest = rest[part.endIndex...]
+            guard let sign = rest.first else { break }
+            output.append(sign)
+            rest = rest.dropFirst()
+        }
+    }
+
+    private static func endsPart(_ byte: UInt8, _ isReference: Bool) -> Bool {
+        byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "&")
+            || isReference && byte == UInt8(ascii: "/")
+    }
+
+    private mutating func append(part: Substring, _ isReference: Bool) {
+        if let sign = part.utf8.firstIndex(of: UInt8(ascii: "=")) {
+            let value = part[part.utf8.index(after: sign)...]
+            if !value.isEmpty, Redaction.isSecret(parameter: part[..<sign]) || byShape && Redaction.looksSecret(value) {
+                output += part[...sign].utf8
+                return appendMark()
+            }
+        }
+        let mayBeToken = part.utf8.starts(with: "eyJ".utf8) || byShape && !isReference
+        if mayBeToken, Redaction.looksSecret(part) { appendMark() } else { output += part.utf8 }
+    }
+
+    // MARK: Pairs
+
+    /// Pairs `name=value` with `&` or `;` between them, as a query, a form and many a fragment are made of.
+    private mutating func append(pairs text: Substring) {
+        var rest = text.utf8
+        while true {
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") }
+            append(pair: Substring(pair))
+            rest = rest[pair.endIndex...]
+            guard let sign = rest.first else { return }
+            output.append(sign)
+            rest = rest.dropFirst()
+        }
+    }
+
+    private mutating func append(pair: Substring) {
+        guard let sign = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            if isSecretValue(pair) { appendMark() } else { output += pair.utf8 }
+            return
+        }
+        let value = pair[pair.utf8.index(after: sign)...]
+        // A name alone gives nothing away.
+        guard !value.isEmpty, Redaction.isSecret(parameter: pair[..<sign]) || isSecretValue(value) else {
+            return output += pair.utf8
+        }
+        output += pair[...sign].utf8
+        appendMark()
+    }
+
+    private static let escapedMark = PercentEncoding.escaped(Redaction.mark)
+
+    private func isSecretValue(_ value: Substring) -> Bool {
+        // A value that was replaced stays replaced, also where it has been made a part of a URL again.
+        if value == Self.escapedMark || Redaction.looksSecret(value) { return true }
+        guard depth < Self.deepest, value.utf8.contains(where: Self.isOfReference) else { return false }
+        let plain = String(decoding: PercentEncoding.decoded(value), as: UTF8.self)
+        return Self.make(of: plain, byShape: true, depth: depth + 1) != plain
+    }
+
+    /// Whether a byte shows that a value may be a reference, or has escapes.
+    private static func isOfReference(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "="): true
+        default: false
+        }
+    }
+}

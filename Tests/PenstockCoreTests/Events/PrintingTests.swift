@@ -1,0 +1,267 @@
+import Foundation
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// Nothing that prints tells a secret, wherever in it the secret stands.
+@Suite(.timeLimit(.minutes(5))) struct PrintingTests {
+    /// Planted wherever a name says that a secret stands.
+    static let canary = "hunter2"
+
+    /// Every way in which a value becomes text.
+    static func texts(of value: Any) -> [String] {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return [
+            "\(value)", String(reflecting: value), dumped, "\([value])", "\(["k": value])", "\(Optional(value) as Any)",
+        ]
+    }
+
+    // MARK: Places
+
+    static let parameterNames = [
+        "token", "access_token", "loginToken", "password", "passwd", "pwd", "secret", "client_secret", "api_key",
+        "apiKey",
+        "code", "key", "sig", "jwt", "otp", "sid", "connect.sid", "PHPSESSID", "pass", "ticket", "assertion",
+        "client_assertion", "id_token_hint", "%74oken", "%2574oken", "to%6Ben", "SAMLResponse", "code_verifier", "auth",
+        // The seven that OpenTelemetry's conventions have redacted.
+        "AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature", "X-Amz-Signature", "X-Amz-Credential",
+        "X-Amz-Security-Token",
+    ]
+
+    static let fieldNames: [HTTPFieldName] = [
+        .authorization, .proxyAuthorization, .cookie, .setCookie, "Set-Cookie2", "WWW-Authenticate",
+        "Proxy-Authenticate",
+        "Authentication-Info", "Proxy-Authentication-Info", "X-API-Key", "Api-Key", "X-Auth-Token", "X-Access-Token",
+        "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "Private-Token", "X-Session-Id", "DPoP",
+        "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Goog-Iap-Jwt-Assertion", "X-My-Secret", "User-Password",
+        "X-Signature", "X-OTP", "X-Sid",
+    ]
+
+    static var query: String { parameterNames.map { "\($0)=\(canary)" }.joined(separator: "&") }
+    static var reference: String {
+        "https://user:\(canary)@a.example/p;jsessionid=\(canary)/x?a=1&\(query)"
+            + "&redirect_uri=https%3A%2F%2Fb.example%2F%3Ftoken%3D\(canary)#access_token=\(canary)"
+    }
+
+    static func fields() -> HTTPFields {
+        var fields = HTTPFields(fieldNames.map { HTTPField(name: $0, value: canary) })
+        for name in ["Location", "Content-Location", "Referer", "X-Callback"] as [HTTPFieldName] {
+            fields.append(reference, for: name)
+        }
+        fields.append("//user:\(canary)@a.example/?sig=\(canary)", for: .location)
+        fields.append("next?code=\(canary)", for: .location)
+        fields.append("/next#id_token=\(canary)", for: .location)
+        fields.append("<\(reference)>; rel=\"next\", </y?sig=\(canary)>; rel=\"prev\"", for: "Link")
+        fields.append("5; url=\(reference)", for: "Refresh")
+        fields.append("0;url='/?token=\(canary)'", for: "Refresh")
+        fields.append("user=1; password=\(canary), token=\"\(canary) \(canary)\"", for: "X-Info")
+        fields.append("Bearer \(canary)", for: "X-Forwarded-Credentials-Of")
+        fields.append("Basic \(canary)", for: "X-Upstream")
+        return fields
+    }
+
+    static func url() throws -> HTTPURL {
+        try HTTPURL("https://a.example/p;jsessionid=\(canary)/x?\(query)")
+    }
+
+    static func parameters() -> ParameterObject {
+        var object = ParameterObject(parameterNames.map { ($0, .string(canary)) })
+        object["nested"] = ["deep": ["password": .string(canary), "list": [["token": .string(canary)]]]]
+        object["tokens"] = [.string(canary), .string(canary)]
+        object["next"] = .string(reference)
+        return object
+    }
+
+    static func options() throws -> CallOptions {
+        let proxy = try HTTPURL("http://proxy.example/")
+        return .with {
+            $0.baseURL = reference
+            $0.headers = HeaderEdits().setting(.authorization, canary).adding("Location", reference)
+            $0.parameters = parameters()
+            $0.proxy = .http(proxy, credentials: .init(user: canary, password: canary))
+        }
+    }
+
+    static func service() throws -> Service {
+        Service(
+            .main, [.development: reference, .production: reference], headers: .init(fields()), options: try options())
+    }
+
+    static func cached() throws -> CachedResponse {
+        let vary = fieldNames.map(\.text).joined(separator: ", ")
+        let response: HTTPFields = [
+            "Cache-Control": "max-age=9, stale-while-revalidate=9", "ETag": "\"1\"", "Vary": vary,
+        ]
+        var all = fields()
+        all.merge(response)
+        let request = HTTPRequest(method: .get, url: try url(), fields: fields())
+        let key = CacheKey(url: request.url, partition: .init(identity: "u-1"))
+        let arrival = CacheFixtures.arrival(all)
+        let query = CacheQuery(request, key: key, candidates: [], policy: .http)
+        return try #require(query.receive(arrival).insertion?.response)
+    }
+
+    // MARK: Values
+
+    static func httpValues() throws -> [Any] {
+        let request = HTTPRequest(
+            method: .post, url: try url(), fields: fields(), body: .bytes(Data("password=\(canary)".utf8)))
+        var response = HTTPResponse(status: 302, fields: fields(), body: Data(canary.utf8))
+        response.trailers = fields()
+        let failure = TransportError(
+            .connectionLost, sendState: .answered, message: reference, partialResponse: response)
+        let attempt = APIError.Attempt(method: .get, url: request.url)
+        var error = APIError(
+            .httpStatus(302), stage: .status, debugMessage: reference, request: request, response: response,
+            underlying: failure)
+        error.attempts = [attempt]
+        error.presentation = .init(debugText: reference)
+        let envelope = APIError(.malformedEnvelope(reason: "no code"), stage: .envelope, debugMessage: canary)
+        let exchange = Exchange(request: request, response: response)
+        return try [
+            fields(), try url(), request, response, request.body, failure, attempt, error, envelope, exchange,
+            Event.requestSent(request), Event.redirected(status: 302, from: url(), to: url()), RedirectHop(request),
+            RedirectDecision.follow(request), TransportRequest(request), TransportResponse(response),
+            TransportCompletion(trailers: fields()),
+            TransportStream(response, content: BufferedContent([response.body], completion: .init(trailers: fields()))),
+            Payload(response.body), JSONValue.object(["password": .string(canary), "a": [["token": .string(canary)]]]),
+            ServerSentEvent(data: canary), eventParser(), RoutePath("/reset/\(canary)"), Route.get("/reset/\(canary)"),
+        ] + fields().map { $0 as Any }
+    }
+
+    private static func eventParser() throws -> ServerSentEventParser {
+        var parser = ServerSentEventParser()
+        parser.push(Data("data: \(canary)\n".utf8))
+        _ = try parser.next()
+        return parser
+    }
+
+    static func clientValues() throws -> [Any] {
+        let (options, service) = try (options(), service())
+        let cookies = MemoryCookieStore()
+        cookies.receive(["session=\(canary); Secure"], from: try HTTPURL("https://a.example/"), in: .init())
+        var configuration = APIClient.Configuration(services: [service], build: .debug)
+        configuration.headers = .init(fields())
+        configuration.parameters = .init { parameters() }
+        configuration.options = options
+        configuration.cookies = cookies
+        configuration.cache = .store(MemoryCacheStore())
+        let client = APIClient(configuration, transport: ScriptedTransport([]))
+        return [
+            options, CallSettings(options), parameters(), ParameterValue.object(parameters()), service, cookies,
+            ServiceRegistry([service]), configuration, client, client.with { $0.headers = [:] }, configuration.headers,
+            configuration.parameters, HeaderEdits().setting("X-Api-Key", canary),
+            ParameterLayers(call: parameters(), endpoint: .object(parameters()), client: parameters()),
+            ProxyCredentials(user: canary, password: canary), options.proxy ?? .none,
+        ]
+    }
+
+    static func cacheValues() throws -> [Any] {
+        let stored = try cached()
+        let request = HTTPRequest(method: .get, url: try url(), fields: fields())
+        let query = CacheQuery(request, key: stored.key, candidates: [stored], policy: .http)
+        let arrival = CacheFixtures.arrival(fields())
+        var status = CacheStatus(query.decide(now: CacheFixtures.start))
+        status.key = stored.key.url
+        return [
+            stored, stored.key, stored.variant, stored.variant.selectors, query, arrival, status,
+            query.decide(now: CacheFixtures.start), query.decide(now: CacheFixtures.start + 12),
+            query.decide(now: CacheFixtures.start + 100), query.plan(now: CacheFixtures.start + 12),
+            query.receive(arrival), CacheSelection.url(try url()), CacheSelection.key(stored.key),
+            CacheUpdate(stored: stored, updated: stored), CacheInsertion(response: stored, pieces: []),
+            StoredResponse(stored, entry: .init(row: 1, version: 1), body: Data(canary.utf8)),
+        ]
+    }
+
+    /// What a call hands to the app's code while it is on its way.
+    struct Witness: Interceptor {
+        let seen: Locked<[@Sendable () -> Any]>
+
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            let exchange = try await next(request)
+            seen.withLock { $0 += [{ call }, { next }, { exchange }, { request }] }
+            return exchange
+        }
+    }
+
+    static func callValues() async throws -> [Any] {
+        let seen = Locked<[@Sendable () -> Any]>([])
+        var (response, options) = (CallSupport.greeting, try options())
+        response.fields = fields()
+        options.baseURL = nil
+        options.parameters = parameters()
+        let transport = ScriptedTransport([.respond(response), .stream(response, [response.body])])
+        let client = CallSupport.client(transport) { configuration in
+            configuration.callInterceptors = [Witness(seen: seen)]
+            configuration.identity = { "u-1" }
+            configuration.cache = .store(MemoryCacheStore())
+        }
+        options.redirects = .never
+        let answer = try await client.response(for: Hello(), options: options)
+        let stream = try await client.stream(Hello(), options: options)
+        return [answer, stream, client.events(of: Hello(), options: options)] + seen.withLock { $0 }.map { $0() }
+    }
+
+    @Test func `no printable value tells a secret that its name gives away`() async throws {
+        let values = try await Self.httpValues() + Self.clientValues() + Self.cacheValues() + Self.callValues()
+        for value in values {
+            for text in Self.texts(of: value) {
+                #expect(!text.contains(Self.canary), "\(type(of: value)): \(text.prefix(2_000))")
+            }
+        }
+    }
+
+    /// Public types that no secret can be planted in.
+    static let harmless: [String: Set<String>] = [
+        "names, numbers, dates and choices of the library": [
+            "Anchors", "Arrays", "BuildFlavor", "Bools", "CacheChoice", "CacheEntryID", "CacheFailure", "CacheLimits",
+            "CachePolicy", "CacheReason", "CacheStatistics", "CacheStorageRefusal", "CachedPart", "CallID",
+            "CallSummary",
+            "CleartextPolicy", "CodeType", "ConnectionInfo", "Dates", "Decision", "DecodingNote", "DecodingOptions",
+            "Duplicate", "Ending", "Envelope", "EventContext", "EventStreamReconnection", "FormCharacters",
+            "FormFormat",
+            "Forward", "HTTPFieldName", "HTTPMethod", "HTTPVersion", "Invalid", "JSONFormat", "Keys", "Lifetime",
+            "Limit",
+            "Mode", "Nesting", "NilProperties", "Nulls", "Order", "Origin", "Outcome", "ParameterEncoding",
+            "ParameterEncodingError", "ParameterStyle", "Part", "ParseError", "Piece", "Purpose", "Reachability",
+            "Reason",
+            "ResponseLimits", "ResponseSource", "Scheme", "SendState", "ServerEnvironment", "ServiceID", "Spaces",
+            "Stage",
+            "StatusRule", "StreamLimitError", "TLSFailure", "Throughput", "TimeoutPhase", "Timeouts", "Timings",
+            "TransferProgress", "TransportCapabilities", "TransportFault", "TrustPolicy", "WrongTypePolicy", "Binary",
+            "ConnectionPartition", "RedirectPolicy",
+        ],
+        "made of functions, or of nothing": [
+            "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",
+            "PenstockVersion", "RandomSource", "Redaction", "ResponseDecoding", "TimeSource", "True", "Validator",
+            "Zero",
+            "ClosureReformer",
+        ],
+        "all that it holds is behind a lock, or is among the values above": [
+            "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
+            "CallScope", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator", "JSONLinesParser",
+            "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
+        ],
+        "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],
+    ]
+
+    @Test func `every public type is among those that are tried, or is known to hold no secret`() async throws {
+        let values = try await Self.httpValues() + Self.clientValues() + Self.cacheValues() + Self.callValues()
+        let tried = values.map { String("\(type(of: $0))".prefix { $0 != "<" }) }
+        let known = Self.harmless.values.reduce(Set(tried)) { $0.union($1) }
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/PenstockCore").standardized
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        var declared: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /public (?:final )?(?:class|struct|enum|actor) ([A-Z]\w*)/) {
+                declared.insert(String(match.1))
+            }
+        }
+        #expect(declared.count > 100)
+        #expect(declared.subtracting(known).sorted() == [])
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import PenstockCore
+import Testing
+
+/// What is taken for a secret, and what is not.
+@Suite struct RedactionRuleTests {
+    @Test(arguments: PrintingTests.parameterNames) func `a name that says so makes a parameter secret`(name: String) {
+        #expect(Redaction.isSecret(parameter: name))
+        #expect(Redaction.isSecret(parameter: name.uppercased()))
+        #expect(Redaction.query("a=1&\(name)=x&b=2") == "a=1&\(name)=‹redacted›&b=2")
+        #expect(Redaction.value("x", ofParameter: name) == Redaction.mark)
+    }
+
+    @Test(arguments: PrintingTests.fieldNames) func `a name that says so makes a field secret`(name: HTTPFieldName) {
+        #expect(Redaction.isSecret(name))
+        #expect(Redaction.value("x", of: name) == Redaction.mark)
+    }
+
+    @Test(arguments: [
+        "page", "q", "author", "authors", "authority", "sort", "state", "passenger", "compass", "signal", "design",
+        "sides",
+        "keyword", "keys", "zipcode", "encode", "sort_key", "hotpotato", "tickets", "spinner", "expires", "next", "id",
+        "user_id", "assert", "secretary".replacing("secret", with: "notar"), "inside", "jw",
+    ]) func `an ordinary name makes nothing secret`(name: String) {
+        #expect(!Redaction.isSecret(parameter: name))
+        #expect(!Redaction.isSecret(HTTPFieldName(name)))
+        #expect(Redaction.query("\(name)=x") == "\(name)=x")
+    }
+
+    @Test func `code and key are secrets of URLs and forms, and ordinary names elsewhere`() {
+        for name in ["code", "key", "KEY"] {
+            #expect(Redaction.isSecret(parameter: name))
+            #expect(!Redaction.isSecret(HTTPFieldName(name)))
+        }
+        #expect("\(JSONValue.object(["code": 0, "key": "a"]))" == #"{"code": 0, "key": "a"}"#)
+    }
+
+    @Test func `a name that is too long to be read is taken for a secret's`() {
+        #expect(!Redaction.isSecret(parameter: String(repeating: "a", count: 128)))
+        #expect(Redaction.isSecret(parameter: String(repeating: "a", count: 129)))
+    }
+
+    static let random = [
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+        "eyJhbGciOiJIUzI1NiJ9",
+        "kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e",
+        "9fceb02d0ae598e95dc970b74767f193",
+        "9FCEB02D0AE598E95DC970B74767F19372D61AF8",
+        "q83vEjRWeJCrze8SNFZ4kKvN7xI0Vniq",
+        "sk_live_51H8xQ2eZvKYlo2C0Xs9nD3fG",
+        "ya29.a0AfH6SMBx7Jq2Lk9Rt4Vw1Yz3Xc5",
+        "Jq2Lk9Rt4Vw1Yz3Xc5Bn8M==",
+        "Bearer abcd", "basic dTpw", "DPoP abcdef",
+    ]
+
+    @Test(arguments: random) func `a long random text is a secret, whatever its name`(text: String) {
+        #expect(Redaction.looksSecret(text))
+        #expect(!Redaction.value(text, of: "X-Whatever").contains(text.suffix(8)))
+        let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        #expect(Redaction.query("a=1&x=\(escaped)") == "a=1&x=‹redacted›")
+        #expect("\(ParameterObject([("x", .string(text))]))".contains(Redaction.mark))
+    }
+
+    static let ordinary = [
+        "", "1", "1700000000000", "12345678901234567890123456789012", "2026-11-23T06:00:00.000Z", "20261123T060000Z",
+        "123e4567-e89b-12d3-a456-426614174000", "507f1f77bcf86cd799439011", "products-list-page-2-of-12",
+        "iphone-15-pro-max-256gb-blue", "loginTokenForUserOfShop", "application/vnd.github.v3+json", "Mozilla/5.0",
+        "x86_64-unknown-linux-gnu", "a long sentence with 1 number and 20 words", "/v2/users/12/orders/34/items/56",
+        "max-age=31536000, immutable", "en-GB,en;q=0.9,nl;q=0.8", "Basic", "basic", "Bearer", "the bearer of news",
+        "HTTP2ConnectionPoolForHost1", "shop.example.com:8443",
+    ]
+
+    @Test(arguments: ordinary) func `an ordinary value is shown as it is`(text: String) {
+        #expect(!Redaction.looksSecret(text))
+        #expect(Redaction.value(text, of: "X-Whatever") == text)
+        #expect(Redaction.value(text, ofParameter: "x") == text)
+        #expect(Redaction.text(text) == text)
+    }
+
+    @Test(
+        arguments: [
+            ("ETag", "\"9fceb02d0ae598e95dc970b74767f19372d61af8\""),
+            ("Content-Type", "multipart/form-data; boundary=7MA4YWxkTrZu0gW7MA4YWxk"),
+            ("Content-Digest", "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"),
+            ("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+            ("X-Request-Id", "9fceb02d0ae598e95dc970b74767f193"), ("Date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ("Location", "https://a.example/files/9fceb02d0ae598e95dc970b74767f193.png?page=2#top"),
+            ("Location", "/next?page=2"),
+            ("Link", "</items?page=2>; rel=\"next\", <https://a.example/items?page=9>; rel=\"last\""),
+            ("Refresh", "5; url=https://a.example/?page=2"), ("Referer", "https://a.example/@user/a,b;c=d/e"),
+            ("Strict-Transport-Security", "max-age=63072000; includeSubDomains"), ("Vary", "Accept, Origin"),
+            ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36"), ("Cache-Control", "max-age=60"),
+        ] as [(String, String)]) func `an ordinary field is shown as it is`(name: String, value: String)
+    {
+        #expect(HTTPField(name: HTTPFieldName(name), value: value).description == "\(name): \(value)")
+    }
+
+    static let references = [
+        ("https://u:p@a.example/x", "https://‹redacted›@a.example/x"),
+        ("https://u@a.example", "https://‹redacted›@a.example"),
+        ("//u:p@a.example/x", "//‹redacted›@a.example/x"),
+        ("https://a.example/cb?code=x&page=2", "https://a.example/cb?code=‹redacted›&page=2"),
+        ("next?token=x;page=2", "next?token=‹redacted›;page=2"),
+        ("/cb#access_token=x&token_type=y&page=2", "/cb#access_token=‹redacted›&token_type=‹redacted›&page=2"),
+        ("/a;jsessionid=x/b", "/a;jsessionid=‹redacted›/b"),
+        ("/?next=https%3A%2F%2Fb%2F%3Fsig%3Dx&page=2", "/?next=‹redacted›&page=2"),
+        ("/?next=https%3A%2F%2Fb%2F%3Fpage%3D2", "/?next=https%3A%2F%2Fb%2F%3Fpage%3D2"),
+        ("/?token=", "/?token="), ("/?token", "/?token"), ("/?&&", "/?&&"),
+        ("/v/eyJhbGciOiJIUzI1NiJ9.e.s/x", "/v/‹redacted›/x"),
+    ]
+
+    @Test(arguments: references) func `a URL in a field is redacted as a URL is`(text: String, shown: String) {
+        for name in ["Location", "Content-Location", "Referer", "X-Next"] as [HTTPFieldName] {
+            #expect(Redaction.value(text, of: name) == shown)
+        }
+        #expect(Redaction.value("<\(text)>; rel=\"next\"", of: "Link") == "<\(shown)>; rel=\"next\"")
+        #expect(Redaction.value("5; url=\(text)", of: "Refresh") == "5; url=\(shown)")
+        // What was redacted stays as it is.
+        #expect(Redaction.text(shown) == shown)
+    }
+
+    @Test func `a quoted value of a secret goes whole`() {
+        #expect(Redaction.text("realm=\"a b\", token=\"c d\"; x=1") == "realm=\"a b\", token=\"‹redacted›\"; x=1")
+        #expect(Redaction.text("token=\"c d") == "token=\"‹redacted›")
+    }
+
+    @Test func `parameters and options show what is no secret`() {
+        let parameters: ParameterObject = [
+            "account": "alice", "password": "hunter2", "page": 2, "tags": ["a", "b"],
+            "nested": ["otp": 123_456, "x": 1.5],
+        ]
+        let text =
+            #"["account": "alice", "password": ‹redacted›, "page": 2, "tags": ["a", "b"], "nested": ["otp": ‹redacted›, "x": 1.5]]"#
+        #expect("\(parameters)" == text)
+        #expect("\(ParameterObject())" == "[:]")
+        let options = CallOptions.with {
+            $0.baseURL = "https://a.example/v2"
+            $0.parameters = parameters
+            $0.headers = ["X-App": "Shop", "X-Api-Key": "hunter2"]
+        }
+        for shown in ["https://a.example/v2", "alice", "X-App: Shop", "X-Api-Key: ‹redacted›"] {
+            #expect("\(options)".contains(shown), "\(options)")
+        }
+    }
+
+    @Test func `keys, stored responses and errors show what is no secret`() throws {
+        let key = CacheKey(
+            url: try HTTPURL("https://a.example/x?page=2&token=hunter2"), partition: .init(identity: "u-1"))
+        #expect("\(key)".hasPrefix("GET https://a.example/x?page=2&token=‹redacted›"))
+        #expect("\(key)".contains("u-1"))
+        var dumped = ""
+        let stored = CachedResponse(
+            key: key, status: 200, fields: ["X-App": "Shop", "Set-Cookie": "hunter2"], requestTime: .now,
+            responseTime: .now,
+            bodyLength: 1_234)
+        dump(stored, to: &dumped)
+        for shown in ["page=2", "X-App: Shop", "1234", "200"] { #expect(dumped.contains(shown)) }
+        let error = APIError(
+            .blocked(reason: "no"), stage: .redirect, debugMessage: "it leads to https://a.example/?code=x&page=2")
+        #expect("\(error)".contains("it leads to https://a.example/?code=‹redacted›&page=2"))
+        #expect("\(JSONValue.object(["a": 1, "b": ["password": "x"]]))" == #"{"a": 1, "b": {"password": ‹redacted›}}"#)
+    }
+}

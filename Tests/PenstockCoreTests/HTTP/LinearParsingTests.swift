@@ -1,0 +1,173 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+/// Nobody can keep the client busy with a field: every parser's work is linear in what it reads.
+@Suite(.timeLimit(.minutes(10)), .covers("H33")) struct LinearParsingTests {
+    /// Seconds for 100,000 bytes. Unoptimised, as tests mostly are, code takes some ten times as long.
+    #if DEBUG
+        static let limit = 1.0
+    #else
+        static let limit = 0.1
+    #endif
+
+    struct Parser: Sendable, CustomTestStringConvertible {
+        let name: String
+        var heads = [""]
+        let parse: @Sendable (String) throws -> Void
+        var testDescription: String { name }
+
+        init(_ name: String, after heads: String..., parse: @escaping @Sendable (String) throws -> Void) {
+            self.name = name
+            self.heads = heads.isEmpty ? [""] : heads
+            self.parse = parse
+        }
+    }
+
+    /// All that the cache makes of one field of a response, from its arrival to its reuse.
+    static func response(
+        _ name: HTTPFieldName, _ value: String, status: Int = 200, method: HTTPMethod = .get, beside: HTTPFields = [:]
+    ) throws {
+        var fields: HTTPFields = ["Cache-Control": "max-age=100"]
+        fields.merge(beside)
+        fields[name] = value
+        let arrival = CacheFixtures.arrival(fields, status: status, length: 5)
+        let reception = try CacheFixtures.query(method).receive(arrival)
+        guard let stored = reception.insertion?.response else { return }
+        let query = try CacheFixtures.query(.get, [:], [stored])
+        _ = query.decide(now: CacheFixtures.start + 1)
+        guard case .revalidate(let validation) = query.decide(now: CacheFixtures.start + 1_000) else { return }
+        fields[name] = value
+        _ = query.receive(CacheFixtures.arrival(fields, status: 304, length: 0), for: validation)
+    }
+
+    /// All that the cache makes of one field of a request.
+    static func request(_ name: HTTPFieldName, _ value: String, beside: HTTPFields = [:]) throws {
+        let response: HTTPFields = [
+            "Cache-Control": "max-age=100", "ETag": "\"a\"", "Last-Modified": CacheFixtures.date(-100),
+        ]
+        var fields = beside
+        fields[name] = value
+        let stored = try CacheFixtures.stored(response, to: fields)
+        _ = try CacheFixtures.decide(fields, [stored], after: 1)
+    }
+
+    /// What the cache makes of a field that a response varies on.
+    static func variant(_ name: HTTPFieldName, _ value: String) {
+        let variant = CacheVariant(response: ["Vary": name.text], request: [name: value])
+        _ = variant.matches([name: value], language: "de")
+    }
+
+    static let responseFields: [Parser] = [
+        "Cache-Control", "Age", "Connection", "Content-Encoding", "Content-Language", "Content-Type", "Date", "ETag",
+        "Expires", "Last-Modified", "Pragma", "Vary", "Content-Length", "Warning",
+    ].map { (name: String) in
+        Parser("response's \(name)", after: "", "a=\"") { try response(HTTPFieldName(name), $0) }
+    }
+
+    static let requestFields: [Parser] =
+        ["Cache-Control", "Pragma", "If-None-Match", "If-Modified-Since"].map { (name: String) in
+            Parser("request's \(name)") { try request(HTTPFieldName(name), $0) }
+        }
+        + ["Accept-Language", "Accept-Encoding", "Authorization", "X-Other"].map { (name: String) in
+            Parser("selecting \(name)") { variant(HTTPFieldName(name), $0) }
+        } + [Parser("Range", after: "", "bytes=") { try request("Range", $0) }]
+
+    static let otherFields = [
+        Parser("no-cache with names", after: "no-cache=\"", "no-cache=\"a,") {
+            try response("Cache-Control", $0 + "\"")
+        },
+        Parser("Content-Range", after: "bytes ", "bytes 0-") { try response("Content-Range", $0, status: 206) },
+        Parser("If-Range", after: "", "\"") { try request("If-Range", $0, beside: ["Range": "bytes=0-1"]) },
+        Parser("Location of a write") { try response("Location", $0, status: 201, method: .post) },
+        Parser("Content-Location of a write") { try response("Content-Location", $0, method: .post) },
+        Parser("Connection that names what is there") { value in
+            let many = HTTPFields((0..<1_000).map { HTTPField(name: HTTPFieldName("a\($0)"), value: "") })
+            try response("Connection", value, beside: many)
+        },
+        Parser("date", after: "", "Sun, ", "Sun, 06 Nov 1994 ", "Sunday, 06-", "Sun Nov ") {
+            _ = HTTPDate.parse($0, at: CacheFixtures.start)
+        },
+        Parser("date of a cookie", after: "", "Sun, ", "Sun, 06 Nov 1994 ") { _ = HTTPDate.parseOfCookie($0) },
+        Parser("type of an event stream", after: "", "text/event-stream", "text/event-stream;") {
+            _ = EventStreamReconnection.Ending(refusing: HTTPResponse(status: 200, fields: [.contentType: $0]))
+        },
+        Parser("a field's own check") { _ = HTTPFields([HTTPField(name: HTTPFieldName($0), value: $0)]) },
+    ]
+
+    static let cookies = [
+        Parser("cookie", after: "a=", "a=b;", "a=b; Expires=") { value in
+            let store = MemoryCookieStore()
+            try store.receive([value], from: HTTPURL("https://a.example/"), in: .init())
+        },
+        Parser("many cookies") { value in
+            let url = try HTTPURL("https://a.example/")
+            let store = MemoryCookieStore()
+            // As many as there may be lines.
+            let part = value.prefix(max(1, value.count / 1_000))
+            store.receive((0..<1_000).map { "a\($0)=\(part)" }, from: url, in: .init())
+            _ = store.field(for: url, in: .init())
+        },
+    ]
+
+    static let urls = [
+        Parser("URL", after: "http://a/", "http://a/?", "http://a", "http://[", "http://") { _ = try? HTTPURL($0) },
+        Parser("reference", after: "", "/", "?", "//", "a:") { value in
+            _ = try? HTTPURL("http://a.example/x/y").resolving(value)
+        },
+        Parser("escapes", after: "") { _ = PercentEncoding.normalised($0) },
+    ]
+
+    static let streams = [
+        Parser("event stream", after: "", "data:", "id:", "retry:", "event:") { value in
+            var parser = ServerSentEventParser(maxLineLength: .max, maxEventBytes: .max)
+            parser.push(Data((value + "\n\n").utf8))
+            while try parser.next() != nil {}
+        },
+        Parser("event stream of many lines") { value in
+            var parser = ServerSentEventParser(maxLineLength: .max, maxEventBytes: .max)
+            parser.push(Data(value.utf8.flatMap { Array("data:\($0)\n".utf8) }))
+            while try parser.next() != nil {}
+        },
+        Parser("event stream in small pieces") { value in
+            var parser = ServerSentEventParser(maxLineLength: .max, maxEventBytes: .max)
+            for start in stride(from: 0, to: value.utf8.count, by: 7) {
+                parser.push(Data(value.utf8.dropFirst(start).prefix(7)))
+                while try parser.next() != nil {}
+            }
+        },
+        Parser("JSON lines") { value in
+            var parser = JSONLinesParser(maxLineLength: .max)
+            parser.push(Data(value.utf8))
+            parser.push(Data(String(repeating: "\n\r", count: value.utf8.count / 2).utf8))
+            parser.finish()
+            while try parser.next() != nil {}
+        },
+        Parser("JSON", after: "", "[", "\"", "[\"\\", "-", "1", "1.", "1e") { value in
+            _ = try? Payload(Data(value.utf8)).json()
+        },
+    ]
+
+    static let printing = [
+        Parser("the printing of a field", after: "", "https://a/?", "a=") { value in
+            _ = Redaction.value(value, of: "X-Other")
+        },
+        Parser("the printing of a query", after: "", "token=", "a=https://b/?") { _ = Redaction.query($0) },
+        Parser("the printing of a name") { _ = Redaction.isSecret(parameter: $0) },
+    ]
+
+    @Test(
+        "Twice the input costs a parser twice the work",
+        arguments: responseFields + requestFields + otherFields + cookies + urls + streams + printing)
+    func isLinear(parser: Parser) throws {
+        for head in parser.heads {
+            for unit in LinearWork.units {
+                try LinearWork.expect(
+                    "\(parser.name) after \(head.debugDescription)", head: head, unit: unit, limit: Self.limit,
+                    parser.parse)
+            }
+        }
+    }
+}

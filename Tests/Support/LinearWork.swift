@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// How the processor time of some work grows with its input: for tests that a parser cannot be kept busy by what it reads.
+///
+/// Only this thread's own time counts, so that neither other tests nor a busy machine make a difference.
+public enum LinearWork {
+    /// The units from which inputs are made. Each is chosen to make a careless parser look at the same bytes again and
+    /// again: quotes that never close, escapes, separators with nothing between them, white space without end.
+    public static let units = [
+        "\"", "\\\"", "\"\\", "\",", "=\"", "a=\"b,", "W/\"", ",", ", a", ";a=", " ;", "=", " ", "\t", "-", ":", "/",
+        "//", "%",
+        "%25", "&a=", "<", "<,>;", "0", "a", "A1", "é", "/..", "a.", "[", "{\"", "?#",
+    ]
+
+    /// The bytes that are looked at first. A quadratic parser takes some hundred million steps for them.
+    private static let size = 20_000
+    /// Seconds. Work of less is no danger, and is too short for its growth to be told from chance.
+    private static let measurable = 0.01
+
+    /// Fails unless `work` is quick, and twice the input costs it less than three times the time.
+    ///
+    /// - Parameters:
+    ///   - name: of the work, for the message.
+    ///   - head: what the input begins with, before `unit` again and again.
+    ///   - limit: seconds of processor time that an input of 100,000 bytes may take.
+    public static func expect(
+        _ name: String, head: String = "", unit: String, limit: Double,
+        sourceLocation: SourceLocation = #_sourceLocation, _ work: (String) throws -> Void
+    ) rethrows {
+        func time(_ size: Int) throws -> Double {
+            let input = head + String(repeating: unit, count: size / unit.utf8.count)
+            let start = processorTime()
+            try work(input)
+            return processorTime() - start
+        }
+        let allowed = limit * Double(size) / 100_000
+        var least = try time(size)
+        // Once more, as the first time may have been that of something made once.
+        if least > allowed { least = try time(size) }
+        #expect(least < allowed, "\(name) of \(unit.debugDescription)", sourceLocation: sourceLocation)
+        guard least < allowed, least > measurable else { return }
+        var ratio = Double.infinity
+        for _ in 0..<5 where ratio >= 3 {
+            least = try min(least, time(size))
+            ratio = try min(ratio, time(2 * size) / least)
+        }
+        #expect(ratio < 3, "\(name) of \(unit.debugDescription)", sourceLocation: sourceLocation)
+    }
+
+    private static func processorTime() -> Double {
+        var now = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+    }
+}
