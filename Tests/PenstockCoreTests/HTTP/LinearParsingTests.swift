@@ -90,7 +90,7 @@ import Testing
         Parser("date", after: "", "Sun, ", "Sun, 06 Nov 1994 ", "Sunday, 06-", "Sun Nov ") {
             _ = HTTPDate.parse($0, at: CacheFixtures.start)
         },
-        Parser("date of a cookie", after: "", "Sun, ", "Sun, 06 Nov 1994 ") { _ = HTTPDate.parseOfCookie($0) },
+        Parser("date of a cookie", after: "", "Sun, ", "Sun, 06 Nov 1994 ") { _ = CookieDate.parse($0) },
         Parser("type of an event stream", after: "", "text/event-stream", "text/event-stream;") {
             _ = EventStreamReconnection.Ending(refusing: HTTPResponse(status: 200, fields: [.contentType: $0]))
         },
