@@ -17,7 +17,9 @@ public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecCertificateExpired: OSStatus = -67818
 public let errSecCertificateNotValidYet: OSStatus = -67819
 
-public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus { errSecSuccess }
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
+    errSecSuccess
+}
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     errSecSuccess
 }

@@ -13,7 +13,8 @@
 
         private func exchange(_ url: String = "https://a.example/", head: String? = nil) throws -> CurlExchange {
             let request = HTTPRequest(method: .get, url: try HTTPURL(url))
-            let exchange = CurlExchange(TransportRequest(request), loop: loop)
+            let order = TransportRequest(request, timeouts: Timeouts(total: .seconds(60)))
+            let exchange = CurlExchange(order, loop: loop)
             exchange.place = 0
             if let head { give(head, to: exchange) }
             return exchange

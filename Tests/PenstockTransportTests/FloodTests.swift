@@ -120,7 +120,7 @@
         @Test("A flood keeps to its deadline, and no other host waits for it", .covers("H32"), arguments: Flood.all)
         func deadlines(flood: Flood) async throws {
             var slowest: [Duration] = []
-            for _ in 1...3 where slowest.allSatisfy({ $0 > Self.late }) {
+            for _ in 1...8 where slowest.allSatisfy({ $0 > Self.late }) {
                 let scene = try Scene(flood)
                 _ = try await scene.transport.perform(scene.order(scene.good, total: .seconds(60)))
                 let watch = Task { try await scene.slowestGoodCall() }
@@ -168,7 +168,7 @@
             arguments: Flood.all.filter { !$0.isHTTP2 })
         func streams(flood: Flood) async throws {
             var slowest: [Duration] = []
-            for _ in 1...3 where slowest.allSatisfy({ $0 > Self.late }) {
+            for _ in 1...8 where slowest.allSatisfy({ $0 > Self.late }) {
                 let scene = try Scene(flood)
                 _ = try await scene.transport.perform(scene.order(scene.good, total: .seconds(60)))
                 let controls = scene.bad.map { _ in ExchangeControl() }

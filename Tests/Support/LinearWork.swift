@@ -14,7 +14,7 @@ public enum LinearWork {
     ]
 
     /// The bytes that are looked at first. A quadratic parser takes some hundred million steps for them.
-    private static let size = 20_000
+    private static let size = 4_000
     /// Seconds. Work of less is no danger, and is too short for its growth to be told from chance.
     private static let measurable = 0.01
 
@@ -34,7 +34,8 @@ public enum LinearWork {
             try work(input)
             return processorTime() - start
         }
-        let allowed = limit * Double(size) / 100_000
+        // Never less than a third of the limit: what does not grow with the input costs something as well.
+        let allowed = limit * max(Double(size) / 100_000, 0.3)
         var least = try time(size)
         // Once more, as the first time may have been that of something made once.
         if least > allowed { least = try time(size) }

@@ -80,3 +80,20 @@ extension HTTPURL {
         return "\(place)?\(names.joined(separator: "&"))"
     }
 }
+
+extension APIError.Presentation: CustomStringConvertible, CustomReflectable {
+    /// The code and the texts, without the secrets in them.
+    public var description: String {
+        let texts = [userText, debugText].map { $0.map(Redaction.text) ?? "-" }
+        return "\(code.map(String.init) ?? "-"), \(texts[0]), \(texts[1])"
+    }
+
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code as Any, "userText": userText.map(Redaction.text) as Any,
+                "debugText": debugText.map(Redaction.text) as Any,
+            ], displayStyle: .struct)
+    }
+}

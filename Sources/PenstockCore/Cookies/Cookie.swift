@@ -128,7 +128,7 @@ public struct Cookie: Sendable {
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Name, host and path.
-    public var description: String { "\(name)=\(Redaction.mark) for \(host)\(path)" }
+    public var description: String { "\(name)=\(Redaction.mark) for \(host)\(Redaction.text(path))" }
 
     public var debugDescription: String { description }
 
