@@ -118,10 +118,11 @@ enum CacheSchema {
             if try connection.number("SELECT count(*) FROM sqlite_schema") == 0 {
                 return mark == 0 && version == 0 ? .empty : .foreign
             }
-            let tables = "('entry', 'tag', 'chunk', 'unfinished', 'state')"
+            let tables = "('entry', 'tag', 'chunk', 'unfinished', 'state', 'secret')"
             let others = try connection.number("SELECT count(*) FROM sqlite_schema WHERE tbl_name NOT IN \(tables)")
             let own = try connection.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")
-            return others == 0 && own == 5 ? .damaged : .foreign
+            // The first versions had no table for the key of the digests.
+            return others == 0 && (own == 5 || own == 6) ? .damaged : .foreign
         } catch {
             if error.meaning == .damaged { return .foreign }
             throw error
