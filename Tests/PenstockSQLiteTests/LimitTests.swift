@@ -141,6 +141,8 @@ struct LimitTests {
         try await Self.settle(again)
         while try rig.folder.size > 1 << 20 + 256 << 10 { await again.store.flush() }
         #expect(try await again.seeds("/299") == [299])
+        let known = try #require(await again.store.change { $0.fileBytes })
+        #expect(known <= 1 << 20 + 256 << 10, "it would be written anew again and again")
         await again.store.close()
     }
 

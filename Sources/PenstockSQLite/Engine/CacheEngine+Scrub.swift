@@ -100,6 +100,10 @@ extension CacheEngine {
         guard try connection.emptyLog() else { throw SQLiteError(code: 5) }
         guard files.removeSetAside() else { throw SQLiteError(code: 10) }
         setAsideBytes = 0
-        try database.batch { $0.totals.owesScrub = 0 }
+        try database.batch { database throws(SQLiteError) in
+            database.totals.owesScrub = 0
+            // Which looks again how long the file is.
+            try database.makeRoom()
+        }
     }
 }
