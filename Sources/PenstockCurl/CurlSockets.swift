@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Glibc
 
     /// What the exchange that opened a connection is to know of it, also once it is closed.
     final class CurlConnectionUse {
