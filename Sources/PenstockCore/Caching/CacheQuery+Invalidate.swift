@@ -27,7 +27,7 @@ extension CacheQuery {
 
     /// Whether status, validators and length agree, as far as they came and are known.
     private func isHead(_ arrival: CacheArrival, of stored: CachedResponse) -> Bool {
-        guard stored.status == 200 || stored.part != nil else { return false }
+        guard stored.status == 200 || stored.part != nil && !stored.isHeadAlone else { return false }
         let validators = [HTTPFieldName.eTag, .lastModified].allSatisfy { name in
             arrival.fields[name].map { $0 == stored.fields[name] } ?? true
         }

@@ -20,6 +20,7 @@ extension CacheQuery {
     }
 
     func shape(of stored: CachedResponse) -> ShapeOrNot {
+        if stored.isHeadAlone { return isDiscarded(stored) ? .answer(.whole) : .impossible(.partial) }
         let asked = rangeAsked(of: stored)
         guard let held = stored.held else { return .impossible(.partial) }
         if let part = stored.part { return shape(of: part, held, stored, asked) }
@@ -31,6 +32,11 @@ extension CacheQuery {
             return .answer(.unsatisfiable(length: stored.bodyLength))
         }
         return .answer(.range(bytes))
+    }
+
+    /// Whether the caller follows the stored redirect, and so does not miss its content.
+    private func isDiscarded(_ stored: CachedResponse) -> Bool {
+        discards?(HTTPResponse(status: stored.status, fields: stored.fields)) ?? false
     }
 
     /// §3.3: a part answers requests for what lies within it and no others. One that covers all is stored as complete.

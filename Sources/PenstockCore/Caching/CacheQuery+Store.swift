@@ -67,6 +67,7 @@ extension CacheQuery {
     /// `nil` when a part does not fit what is stored.
     func insertion(of arrival: CacheArrival) -> CacheInsertion? {
         let variant = CacheVariant(response: arrival.fields, request: request.fields)
+        if arrival.isDiscarded { return headAlone(arrival, variant) }
         guard arrival.status == 206 else { return whole(arrival, variant) }
         guard let stored = candidates.first(where: { $0.variant == variant && $0.status < 300 }) else {
             return part(arrival, variant)
@@ -80,6 +81,13 @@ extension CacheQuery {
     private func whole(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion {
         let response = response(arrival, variant, status: arrival.status, fields: StoredFields.of(arrival))
         return CacheInsertion(response: response, pieces: [.received(0..<max(0, arrival.bodyLength))])
+    }
+
+    private func headAlone(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion {
+        var response = response(arrival, variant, status: arrival.status, fields: StoredFields.of(arrival))
+        response.bodyLength = 0
+        response.part = CachedPart(offset: 0, completeLength: nil)
+        return CacheInsertion(response: response, pieces: [])
     }
 
     private func part(_ arrival: CacheArrival, _ variant: CacheVariant) -> CacheInsertion? {

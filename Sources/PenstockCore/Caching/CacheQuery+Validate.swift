@@ -34,7 +34,8 @@ extension CacheQuery {
     func refresh(_ stored: CachedResponse, _ reason: CacheReason) -> CacheValidation {
         var plain = request
         plain.fields = plain.fields.without(Self.conditions)
-        let query = CacheQuery(plain, key: key, candidates: candidates, policy: policy)
+        var query = CacheQuery(plain, key: key, candidates: candidates, policy: policy)
+        query.discards = discards
         return query.validation(of: stored, reason)
             ?? CacheValidation(
                 purpose: .validate, request: plain, candidates: [], selected: stored, reason: reason)

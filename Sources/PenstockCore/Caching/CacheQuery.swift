@@ -20,6 +20,8 @@ public struct CacheQuery: Sendable {
     let control: RequestControl
     let preconditions: Preconditions
     let range: ByteRange.Field
+    /// Whether nobody will look at the content of a response; `nil` when all content is wanted.
+    var discards: (@Sendable (HTTPResponse) -> Bool)?
 
     public init(_ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy) {
         self.request = request

@@ -2,12 +2,15 @@ import Foundation
 
 /// How long a response is fresh for a private cache, by what the server says (RFC 9111 §4.2.1, §4.2.2).
 enum FreshnessLifetime {
-    /// The heuristic gives a tenth of the time since the last change, and no more than a day.
+    /// The heuristic gives a tenth of the time since the last change, and no more than a day. A permanent redirect gets the
+    /// day in any case.
     static let heuristicFraction = 0.1
     static let heuristicLimit: TimeInterval = 86_400
 
     /// Statuses that may be reused without being told so (RFC 9110 §15.1).
     static let heuristicStatuses = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+
+    private static let permanentRedirects = [301, 308]
 
     /// Seconds; 0 when nothing gives it any.
     static func of(
@@ -23,6 +26,8 @@ enum FreshnessLifetime {
         if fields.contains(.expires) {
             return HTTPDate.only(in: fields, .expires, at: responseTime).map { max(0, $0.timeIntervalSince(date)) } ?? 0
         }
+        // RFC 9110 §15.4.2, §15.4.9: the resource has moved for good.
+        if permanentRedirects.contains(status), fields.contains(.location) { return heuristicLimit }
         guard heuristicStatuses.contains(status) || control.isPublic, let modified else { return 0 }
         return min(max(0, date.timeIntervalSince(modified)) * heuristicFraction, heuristicLimit)
     }

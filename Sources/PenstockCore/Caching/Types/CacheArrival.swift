@@ -9,6 +9,9 @@ public struct CacheArrival: Sendable {
     public var bodyLength: Int
     /// Whether all of the content came (RFC 9112 §8).
     public var isComplete: Bool
+    /// Whether the content was thrown away unread, as that of a redirect which is followed: of such a response the head
+    /// alone can be stored.
+    public var isDiscarded: Bool
     /// When the request was sent, by the wall clock.
     public var requestTime: Date
     /// When the head of the response came, by the wall clock.
@@ -16,13 +19,14 @@ public struct CacheArrival: Sendable {
 
     public init(
         status: Int, fields: HTTPFields, version: HTTPVersion = .http11, bodyLength: Int = 0, isComplete: Bool = true,
-        requestTime: Date, responseTime: Date
+        isDiscarded: Bool = false, requestTime: Date, responseTime: Date
     ) {
         self.status = status
         self.fields = fields
         self.version = version
         self.bodyLength = bodyLength
         self.isComplete = isComplete
+        self.isDiscarded = isDiscarded
         self.requestTime = requestTime
         self.responseTime = responseTime
     }

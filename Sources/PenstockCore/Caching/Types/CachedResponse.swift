@@ -34,7 +34,8 @@ public struct CachedResponse: Sendable {
         set { parts.bodyLength = newValue }
     }
 
-    /// Which bytes those are; `nil` when the body is complete.
+    /// Which bytes those are; `nil` when the body is complete. Of a redirect that was followed none are stored, since its
+    /// content was never read.
     public var part: CachedPart? {
         get { parts.part }
         set { parts.part = newValue }
@@ -87,6 +88,9 @@ extension CachedResponse {
     var hasValidator: Bool {
         (fields.contains(.eTag) || fields.contains(.lastModified)) && terms.hasValidator
     }
+
+    /// Whether the head alone is stored, because nobody has read the content: of a redirect that was followed.
+    var isHeadAlone: Bool { part != nil && bodyLength == 0 && !(200...299).contains(status) }
 
     /// Whether it is a copy that nothing has been noted on since.
     func isSame(as other: CachedResponse) -> Bool {

@@ -46,7 +46,8 @@ extension CacheHop {
         let length = isWhole ? response.body.count : ByteOffset.parse(response.fields[.contentLength] ?? "") ?? 0
         return CacheArrival(
             status: response.status, fields: response.fields, version: response.version, bodyLength: length,
-            requestTime: answer.time, responseTime: call.time.date())
+            isDiscarded: next.discards?(response) ?? false, requestTime: answer.time,
+            responseTime: call.time.date())
     }
 
     @inline(never)
@@ -80,7 +81,7 @@ extension CacheHop {
         record.status.isStored = fill != nil
         exchange.cache = Boxed(record)
         var tee: TeedContent?
-        if let fill, let content = exchange.content {
+        if let fill, fill.body == nil, let content = exchange.content {
             tee = TeedContent(content, ticket: fill.ticket, access)
             exchange.content = tee
         }

@@ -48,6 +48,9 @@ extension CacheHop {
         let exchange = answer.exchange
         let ticket = answer.ticket
         guard let insertion, mayStore(insertion, answer) else { return nil }
+        if insertion.response.isHeadAlone {
+            return CacheFill(response: insertion.response, body: Data(), ticket: ticket, load: answer.load)
+        }
         guard exchange.content == nil else {
             guard insertion.response.part == nil, insertion.received != nil else { return nil }
             return CacheFill(response: insertion.response, body: nil, ticket: ticket, load: nil)
@@ -57,9 +60,7 @@ extension CacheHop {
     }
 
     private func mayStore(_ insertion: CacheInsertion, _ answer: CacheAnswer) -> Bool {
-        // Nobody knows content that was thrown away.
-        if next.discards?(answer.exchange.response) ?? false { return false }
-        return isOwned(answer.exchange) && isSelectable(insertion.response, answer)
+        isOwned(answer.exchange) && isSelectable(insertion.response, answer)
     }
 
     /// Whether requests that it answers can be told from others. A field that a stage below has set, a cookie for example,

@@ -40,7 +40,9 @@ final class CacheHop: Sendable {
         isFound = atHand != nil
         stored = atHand ?? []
         source = .memory
-        query = CacheQuery(request, key: key, candidates: stored.map(\.response), policy: policy)
+        var query = CacheQuery(request, key: key, candidates: stored.map(\.response), policy: policy)
+        query.discards = next.discards
+        self.query = query
     }
 
     var access: CacheAccess { stage.access }
