@@ -34,10 +34,7 @@ struct Fetch: Sendable {
         configuration.headers = [.userAgent: "penstockctl/\(PenstockVersion.current)"]
         configuration.options = callOptions
         configuration.cache = store.map(CacheChoice.store) ?? .none
-        if options.isVerbose {
-            configuration.events = Trace()
-            configuration.attemptInterceptors = [Trace()]
-        }
+        if options.isVerbose { configuration.sinks = [Trace()] }
         return configuration
     }
 

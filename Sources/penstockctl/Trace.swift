@@ -2,19 +2,16 @@ import Penstock
 
 /// What `-v` prints: events as they happen, and the head of every request and response. What holds secrets prints itself
 /// without them.
-struct Trace: EventSink, Interceptor {
+struct Trace: EventSink {
     func receive(_ event: Event, _ context: EventContext) {
         let time = (context.elapsed / .milliseconds(1)).rounded()
         if let text = Self.text(of: event) { Console.trace("* \(Int(time)) ms  \(text)") }
-        if case .requestSent(let request) = event { Self.head("> \(request)", request.fields, mark: ">") }
-    }
-
-    /// Events hold no response head, so it is read where the attempt comes back.
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        let exchange = try await next(request)
-        let response = exchange.response
-        Self.head("< \(response.version) \(response)", response.fields, mark: "<")
-        return exchange
+        switch event {
+        case .requestSent(let request): Self.head("> \(request)", request.fields, mark: ">")
+        case .responseReceived(let response, _, _):
+            Self.head("< \(response.version) \(response)", response.fields, mark: "<")
+        default: break
+        }
     }
 
     private static func head(_ first: String, _ fields: HTTPFields, mark: String) {
@@ -28,7 +25,9 @@ struct Trace: EventSink, Interceptor {
         case .stageStarted(let stage): "\(stage) begins"
         case .stageEnded(let stage, let outcome): "\(stage) ends: \(text(of: outcome))"
         case .requestSent: nil
-        case .responseReceived(let status, _, let connection): "status \(status) from \(text(of: connection))"
+        case .responseReceived(let response, _, let connection):
+            "status \(response.status) from \(text(of: connection))"
+        case .requestFailed(let kind, let sendState, _): "no response: \(kind), the request was \(sendState)"
         case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
         case .cacheDecided(_, let status): "cache: \(status)"
         case .callEnded(let outcome): "the call ends: \(text(of: outcome))"

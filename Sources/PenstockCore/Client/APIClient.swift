@@ -11,6 +11,7 @@ public final class APIClient: Sendable {
     public let configuration: Configuration
     public var transport: any Transport { state.transport }
     let state: SharedState
+    private let sink: (any EventSink)?
     private let runtimes = Locked(Runtimes())
 
     /// The services that were called.
@@ -36,11 +37,13 @@ public final class APIClient: Sendable {
     public init(_ configuration: Configuration, transport: any Transport) {
         self.configuration = configuration
         state = SharedState(configuration, transport: transport)
+        sink = EventFork.of(configuration.sinks)
     }
 
     private init(_ configuration: Configuration, of client: APIClient) {
         self.configuration = configuration
         state = SharedState(configuration, of: client)
+        sink = EventFork.of(configuration.sinks)
     }
 
     /// A client derived from this one, for a module that wants its own interceptors, headers or options.
@@ -100,7 +103,7 @@ public final class APIClient: Sendable {
     /// What the contexts of calls have of their client.
     func surroundings(isSilent: Bool) -> CallContext.Surroundings {
         CallContext.Surroundings(
-            time: configuration.time, deadlines: state.deadlines, sink: isSilent ? nil : configuration.events)
+            time: configuration.time, deadlines: state.deadlines, sink: isSilent ? nil : sink)
     }
 
     /// All levels of options in one.

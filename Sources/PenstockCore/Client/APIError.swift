@@ -131,7 +131,7 @@ public struct APIError: Error, Sendable {
         set { parts.underlying = newValue }
     }
 
-    /// Every exchange of the call, the failed one last. What the transport sent again by itself
+    /// Every request of the call that was sent, in order, the failed one last. What the transport sent again by itself
     /// (``ConnectionInfo/resends``) counts each time, and has no status but in the last attempt.
     public var attempts: [Attempt] {
         get { parts.attempts }
@@ -146,21 +146,31 @@ public struct APIError: Error, Sendable {
 }
 
 extension APIError {
-    /// One exchange of a call.
+    /// One request of a call that was handed to the transport, and what came of it.
     public struct Attempt: Sendable {
         public var method: HTTPMethod
         public var url: HTTPURL
+        /// When it was handed over, by ``TimeSource/date``.
+        public var started: Date
+        /// Whether a response came, whatever its status; else why none did.
+        public var outcome: Event.Outcome
+        /// How far the request got.
+        public var sendState: SendState
         /// `nil` when no response came.
         public var status: Int?
         public var timings: Timings
         public var connection: ConnectionInfo
 
         public init(
-            method: HTTPMethod, url: HTTPURL, status: Int? = nil, timings: Timings = .init(),
+            method: HTTPMethod, url: HTTPURL, started: Date = Date(), outcome: Event.Outcome = .success,
+            sendState: SendState = .answered, status: Int? = nil, timings: Timings = .init(),
             connection: ConnectionInfo = .init()
         ) {
             self.method = method
             self.url = url
+            self.started = started
+            self.outcome = outcome
+            self.sendState = sendState
             self.status = status
             self.timings = timings
             self.connection = connection

@@ -35,8 +35,8 @@ extension APIClient {
         /// Where responses are stored. How each call uses them is ``CallOptions/cache``.
         public var cache: CacheChoice
         public var errorMapper: ErrorMapper?
-        /// `nil` is silent.
-        public var events: (any EventSink)?
+        /// Who is told what happens to each call, in this order. Nobody by default.
+        public var sinks: [any EventSink]
         public var time: TimeSource
         /// For delays that are spread.
         public var random: RandomSource
@@ -56,6 +56,7 @@ extension APIClient {
             attemptInterceptors = []
             identity = { "" }
             cache = .standard
+            sinks = []
             time = .system
             random = .system
         }

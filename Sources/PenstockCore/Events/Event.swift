@@ -1,16 +1,24 @@
+import Foundation
+
 /// What happens to a call, told while it happens. Log, HAR and metrics are made of these alone.
 ///
 /// The grammar: the first event of a call is ``callStarted(_:)`` and the last is ``callEnded(_:)``, once each; every
-/// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; nothing follows the last.
+/// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
+/// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:)``, unless the call ends before;
+/// nothing follows the last.
 @nonexhaustive
 public enum Event: Sendable {
     case callStarted(CallSummary)
     case stageStarted(StageName)
     /// A stage that wraps others ends after them: `seal` ends when the reply is opened.
     case stageEnded(StageName, Outcome)
-    /// The request as it is handed to the transport.
+    /// The request as it is handed to the transport: an attempt begins, whose number is in the context.
     case requestSent(HTTPRequest)
-    case responseReceived(status: Int, timings: Timings, connection: ConnectionInfo)
+    /// The response to the attempt, as it came from the transport. It has its body, unless the content is handed over as
+    /// it comes or was thrown away unread; printing it shows no secret, its fields and its body hold what came.
+    case responseReceived(HTTPResponse, timings: Timings, connection: ConnectionInfo)
+    /// The attempt brought no response, or only a part of one. `sendState` tells how far the request got.
+    case requestFailed(APIError.Kind, sendState: SendState, timings: Timings)
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
     /// The call begins another pass through the request path, because of what a stage knew about the response of the one
     /// before.
@@ -19,8 +27,10 @@ public enum Event: Sendable {
     case cacheDecided(CacheReason, CacheStatus)
     /// A value of the wrong type was replaced by its default.
     case defaultUsed(path: String)
+    /// The last event: the caller has, or is about to get, the result.
     case callEnded(Outcome)
 
+    /// How a call, a stage or an attempt ended.
     @nonexhaustive
     public enum Outcome: Hashable, Sendable {
         case success
@@ -45,14 +55,44 @@ public enum Event: Sendable {
 
 /// Which call an event belongs to, and when it happened.
 public struct EventContext: Hashable, Sendable {
+    /// The call's number.
     public let call: CallID
-    /// Since the call started.
+    /// How many requests the call has handed to the transport so far: the number of the attempt that the event belongs to,
+    /// and 0 before the first.
+    public let attempt: Int
+    /// When it happened, by ``TimeSource/date``.
+    public let date: Date
+    /// How long after the call started it happened, by ``TimeSource/now``.
     public let elapsed: Duration
+
+    /// Makes a context by hand, to try a sink with.
+    public init(call: CallID, attempt: Int = 0, date: Date = Date(), elapsed: Duration = .zero) {
+        self.call = call
+        self.attempt = attempt
+        self.date = date
+        self.elapsed = elapsed
+    }
 }
 
-/// Who is told. Called on whatever thread the event happens on, in order for each call; must return soon.
+/// Who is told what happens: a log, a recorder, a counter.
 public protocol EventSink: Sendable {
+    /// Called on whatever thread the event happens on, in order and by one thread at a time for each call. It must return
+    /// soon, since the call waits for it.
     func receive(_ event: Event, _ context: EventContext)
+}
+
+/// Tells several sinks, in their order.
+struct EventFork: EventSink {
+    let sinks: [any EventSink]
+
+    /// One sink for several; `nil` for none.
+    static func of(_ sinks: [any EventSink]) -> (any EventSink)? {
+        sinks.count > 1 ? EventFork(sinks: sinks) : sinks.first
+    }
+
+    func receive(_ event: Event, _ context: EventContext) {
+        for sink in sinks { sink.receive(event, context) }
+    }
 }
 
 extension Event.Outcome {

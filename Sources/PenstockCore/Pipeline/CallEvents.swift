@@ -1,3 +1,5 @@
+import Foundation
+
 /// Tells a sink of one call, in order, and keeps the grammar of ``Event`` whatever happens to the call: when it ends, the
 /// stages that are open end with it, and nothing is told afterwards, also not by code of the app's that goes on.
 ///
@@ -6,6 +8,8 @@ final class CallEvents: Sendable {
     private struct State: Sendable {
         var open: [StageName] = []
         var isOver = false
+        /// How many requests were sent.
+        var attempts = 0
         /// What the sink has not been told yet.
         var untold: [(Event, EventContext)] = []
         /// Whether a thread is telling the sink.
@@ -32,9 +36,10 @@ final class CallEvents: Sendable {
 
     /// Tells of the end of the call, and before it of the ends of the stages that it was in.
     func end(_ outcome: Event.Outcome) {
-        let context = context()
+        let (date, now) = (time.date(), time.now())
         state.withLock { state in
             guard !state.isOver else { return }
+            let context = context(state, date, now)
             let ends = state.open.reversed().map { Event.stageEnded($0, outcome) }
             for event in ends + [.callEnded(outcome)] { state.untold.append((event, context)) }
             state.open = []
@@ -45,16 +50,17 @@ final class CallEvents: Sendable {
 
     /// Puts an event in its place among the others. The sink hears of it with ``tellNoted()``.
     func note(_ event: Event) {
-        let context = context()
+        let (date, now) = (time.date(), time.now())
         state.withLock { state in
             guard !state.isOver else { return }
             switch event {
+            case .requestSent: state.attempts += 1
             case .stageStarted(let stage): state.open.append(stage)
             case .stageEnded(let stage, _):
                 if let index = state.open.lastIndex(of: stage) { state.open.remove(at: index) }
             default: break
             }
-            state.untold.append((event, context))
+            state.untold.append((event, context(state, date, now)))
         }
     }
 
@@ -75,8 +81,8 @@ final class CallEvents: Sendable {
         }
     }
 
-    private func context() -> EventContext {
-        EventContext(call: call, elapsed: time.now() - started)
+    private func context(_ state: State, _ date: Date, _ now: Duration) -> EventContext {
+        EventContext(call: call, attempt: state.attempts, date: date, elapsed: now - started)
     }
 }
 

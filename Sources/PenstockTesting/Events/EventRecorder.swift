@@ -4,7 +4,7 @@ import PenstockCore
 ///
 /// ```swift
 /// let recorder = EventRecorder()
-/// configuration.events = recorder
+/// configuration.sinks = [recorder]
 /// …
 /// #expect(recorder.grammarViolations.isEmpty)
 /// ```

@@ -15,7 +15,7 @@ import Testing
         configuration.cache = .store(MemoryCacheStore(time: clock.timeSource))
         configuration.time = clock.timeSource
         configuration.options.cache = .http
-        configuration.events = events
+        configuration.sinks = [events]
         return APIClient(configuration, transport: script)
     }
 

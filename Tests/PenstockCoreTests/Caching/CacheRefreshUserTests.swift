@@ -30,7 +30,7 @@ import Testing
             configuration.options.cache = .http
             configuration.identity = { user.value }
             configuration.headers = CommonHeaders { ["Authorization": "Bearer \(user.value)"] }
-            configuration.events = hook
+            configuration.sinks = [hook]
             client = APIClient(configuration, transport: script)
             _ = try await client.send(Tea())
             clock.advance(by: .seconds(61))

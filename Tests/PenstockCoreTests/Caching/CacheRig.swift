@@ -22,7 +22,7 @@ struct CacheRig: Sendable {
             $0.cache = .store(store)
             $0.options.cache = policy
             $0.time = clock.timeSource
-            $0.events = events
+            $0.sinks = [events]
             $0.identity = { user.value }
             change(&$0)
         } answering: { request throws(TransportError) in

@@ -23,7 +23,7 @@ import Testing
             configuration.cache = .store(store)
             configuration.time = clock.timeSource
             configuration.options.cache = .http
-            configuration.events = events
+            configuration.sinks = [events]
             client = APIClient(configuration, transport: script)
         }
 

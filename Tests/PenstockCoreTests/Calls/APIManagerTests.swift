@@ -123,7 +123,7 @@ import Testing
     func fireAndKeep() async throws {
         let transport = CallSupport.holding()
         let recorder = EventRecorder()
-        let client = CallSupport.client(transport) { $0.events = recorder }
+        let client = CallSupport.client(transport) { $0.sinks = [recorder] }
         var manager: APIManager<Hello>? = APIManager(client: client, lifetime: .finishes) { Hello() }
         manager?.load()
         await transport.waitForExchanges(count: 1)

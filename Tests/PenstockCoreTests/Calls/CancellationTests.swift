@@ -137,7 +137,7 @@ import Testing
         let mailbox = Mailbox<Result<Message, APIError>>()
         var page: CallScope? = CallScope()
         let end = CallEnd()
-        let observed = client.with { $0.events = end }
+        let observed = client.with { $0.sinks = [end] }
         observed.start(Hello(), in: page, completion: mailbox.put)
         // The main actor is held here until the call is over, so the delivery can only come after the scope.
         end.wait()

@@ -15,7 +15,7 @@ import Testing
         var calls: [Call<Message>] = []
         let deliveries = Mailbox<Int>()
         for index in 0..<250 {
-            let client = CallSupport.client(Self.transport(&random)) { $0.events = recorder }
+            let client = CallSupport.client(Self.transport(&random)) { $0.sinks = [recorder] }
             let call = client.start(Hello(), options: Self.options(&random)) { _ in deliveries.put(index) }
             calls.append(call)
             if Bool.random(using: &random) { await Self.pause(&random) }

@@ -43,6 +43,84 @@ import Testing
         #expect(recorder.grammarViolations == [])
     }
 
+    @Test("Each attempt is told with its number, its date, its response, or why there is none", .covers("S0.22"))
+    func attempts() async throws {
+        let (recorder, clock) = (EventRecorder(), TestClock())
+        let refused = TransportError(.unreachable(.connectionRefused), sendState: .unsent)
+        let script = ScriptedTransport([
+            .respond(.init(status: 302, fields: [.location: "/there"])), .fail(refused),
+        ])
+        let client = CallSupport.client(script) {
+            $0.sinks = [recorder]
+            $0.time = clock.timeSource
+        }
+        clock.advance(by: .seconds(5))
+        let error = await failure { try await client.send(Hello()) }
+        let told = recorder.records.compactMap { record -> String? in
+            let place = "\(record.context.attempt) \(Int(record.context.date.timeIntervalSince1970) - 1_000_000_000)"
+            switch record.event {
+            case .requestSent(let request): return "\(place) > \(request.url.path)"
+            case .responseReceived(let response, _, _):
+                return "\(place) < \(response.status) \(response.fields[.location] ?? "")"
+            case .requestFailed(let kind, let sendState, _): return "\(place) ! \(kind.name) \(sendState)"
+            default: return nil
+            }
+        }
+        #expect(told == ["1 5 > /hello", "1 5 < 302 /there", "2 5 > /there", "2 5 ! unreachable unsent"])
+        #expect(recorder.records.first?.context.attempt == 0)
+        let attempts = try #require(error?.attempts)
+        #expect(attempts.map(\.outcome) == [.success, .failure(.unreachable(.connectionRefused))])
+        #expect(attempts.map(\.sendState) == [.answered, .unsent])
+        #expect(attempts.map(\.started) == [clock.timeSource.date(), clock.timeSource.date()])
+    }
+
+    @Test("Every sink is told everything, each in its turn")
+    func severalSinks() async throws {
+        let order = Box<[Int]>([])
+        let recorders = [EventRecorder(), EventRecorder()]
+        let first = NotingSink { order.update { $0.append(1) } }
+        let last = NotingSink { order.update { $0.append(2) } }
+        let client = CallSupport.client(CallSupport.answering()) { $0.sinks = [first] + recorders + [last] }
+        _ = try await client.send(Hello())
+        let traces = try recorders.map { try $0.trace(of: #require($0.calls.first)) }
+        #expect(traces[0] == traces[1] && !traces[0].isEmpty)
+        #expect(order.value.enumerated().allSatisfy { $0.element == $0.offset % 2 + 1 })
+    }
+
+    @Test("A sink can be tried with a context made by hand")
+    func contextByHand() async throws {
+        let client = CallSupport.client(CallSupport.answering())
+        let context = EventContext(
+            call: client.start(Hello()).id, attempt: 2, date: Date(timeIntervalSince1970: 7), elapsed: .seconds(1))
+        let recorder = EventRecorder()
+        recorder.receive(.callEnded(.success), context)
+        #expect(recorder.records.first?.context == context)
+    }
+
+    @Test("What goes on after the end of its call is not told any more")
+    func nothingFollowsTheEnd() async throws {
+        let (recorder, release, sent) = (EventRecorder(), Latch(), Latch())
+        let straying = Intercepting { request, _, next in
+            let exchange = try await next(request)
+            Task {
+                await release.wait()
+                _ = try? await next(request)
+                sent.open()
+            }
+            return exchange
+        }
+        let stub = CallSupport.answering()
+        let client = CallSupport.client(stub) {
+            $0.callInterceptors = [straying]
+            $0.sinks = [recorder]
+        }
+        _ = try await client.send(Hello())
+        release.open()
+        await sent.wait()
+        #expect(stub.requests.count == 1)
+        #expect(recorder.grammarViolations == [])
+    }
+
     @Test("The grammar check finds each kind of broken stream")
     func grammarCheckFindsFaults() {
         let start = Event.callStarted(.init(endpoint: "E", service: .main, environment: .test))
@@ -97,8 +175,18 @@ import Testing
         return CallSupport.client(transport ?? StubTransport { _ throws(TransportError) in sealed }) {
             $0.services = ServiceRegistry([service])
             $0.cookies = MemoryCookieStore()
-            $0.events = recorder
+            $0.sinks = [recorder]
         }
+    }
+
+    private struct NotingSink: EventSink {
+        let note: @Sendable () -> Void
+
+        init(_ note: @escaping @Sendable () -> Void) {
+            self.note = note
+        }
+
+        func receive(_ event: Event, _ context: EventContext) { note() }
     }
 
     private struct Passing: Interceptor {

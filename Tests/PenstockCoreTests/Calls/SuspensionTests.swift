@@ -30,7 +30,7 @@ import Testing
             let (clock, brake) = (clock, brake)
             let client = CallSupport.client(stub) {
                 $0.time = clock.timeSource
-                $0.events = brake
+                $0.sinks = [brake]
             }
             call = client.start(Hello(), options: .with { $0.timeouts = Timeouts(total: total) })
             brake.call.withLock { [call] in $0 = call }

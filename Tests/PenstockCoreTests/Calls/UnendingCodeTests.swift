@@ -166,7 +166,7 @@ struct StuckRig: Sendable {
         let (clock, events) = (clock, events)
         client = CallSupport.client(stub) { configuration in
             configuration.time = clock.timeSource
-            configuration.events = events
+            configuration.sinks = [events]
             configuration.identity = { "alice" }
             configuration.options.timeouts = Timeouts(total: .seconds(1))
             var service = Service(.main, [.development: "https://api.example.com"])

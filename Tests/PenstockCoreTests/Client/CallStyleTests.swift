@@ -166,7 +166,7 @@ final class Ending: APIManagerDelegate {
         methods.shuffle(using: &random)
         let recorder = EventRecorder()
         let rig = Rig {
-            $0.events = recorder
+            $0.sinks = [recorder]
         } answering: {
             $0.method.rawValue.utf8.count % 3 == 0 ? .json("", status: 500) : .product
         }

@@ -195,7 +195,7 @@ struct Tuned: Endpoint {
                     await failure { try await rig.client.send(GetProduct(id: "")) }?.presentation?.code == 12
                 }
             ),
-            "events": ({ $0.events = sink }, { _ in !sink.records.isEmpty }),
+            "sinks": ({ $0.sinks = [sink] }, { _ in !sink.records.isEmpty }),
             "random": (
                 { $0.random = RandomSource { .max } },
                 { rig in

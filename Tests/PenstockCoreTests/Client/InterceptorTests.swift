@@ -163,7 +163,7 @@ import Testing
         let rig = Rig {
             $0.callInterceptors = isCall ? [veto] : []
             $0.attemptInterceptors = isCall ? [] : [veto]
-            $0.events = recorder
+            $0.sinks = [recorder]
         }
         let error = await failure { try await rig.client.send(GetProduct()) }
         #expect(error?.kind == .blocked(reason: "Intercepting refused the call"))

@@ -64,7 +64,7 @@ import Testing
 
     @Test func `It passes the stages of every call`() async throws {
         let events = EventRecorder()
-        let client = client { $0.events = events }
+        let client = client { $0.sinks = [events] }
         let response = try await client.send(get("https://a.example/moved"))
         #expect(response.request.url.absoluteString == "https://a.example/here?a=b")
         #expect(response.attempts.map(\.status) == [302, 200])

@@ -84,7 +84,7 @@ import Testing
         let recorder = EventRecorder()
         let script = ScriptedTransport([.held(.respond(.redirect(303, to: "/next"))), .respond(.product)])
         var configuration = APIClient.Configuration(services: [.shop()])
-        configuration.events = recorder
+        configuration.sinks = [recorder]
         let client = APIClient(configuration, transport: script)
         let call = client.start(LogIn(account: "alice", password: "secret"))
         let updates = call.events

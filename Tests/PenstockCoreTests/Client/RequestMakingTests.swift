@@ -60,7 +60,7 @@ import Testing
     @Test(.covers("S3.3")) func `an invalid form fails by its field's name and nothing is sent`() async {
         let rig = Rig()
         let recorder = EventRecorder()
-        let client = rig.client.with { $0.events = recorder }
+        let client = rig.client.with { $0.sinks = [recorder] }
         let error = await failure { try await client.send(LogIn(account: "alice", password: "short")) }
         #expect(
             error?.kind == .invalidParameter(field: "password", reason: "must be 6 to 64 characters long"))

@@ -114,7 +114,7 @@ import Testing
         let (script, client) = client(Self.stream("data: 1\n\n"), Self.stream("data: 2\n\n"))
         let observed = client.with {
             $0.identity = { "alice" }
-            $0.events = recorder
+            $0.sinks = [recorder]
         }
         var scope: CallScope? = CallScope()
         let events = observed.events(of: Hello(), in: scope)
@@ -139,7 +139,7 @@ import Testing
     func cancelledByNumber() async throws {
         let recorder = EventRecorder()
         let script = CallSupport.holding()
-        let client = CallSupport.client(script) { $0.events = recorder }
+        let client = CallSupport.client(script) { $0.sinks = [recorder] }
         let events = client.events(of: Hello())
         let reader = Task { await failure { for try await _ in events {} } }
         await script.waitForExchanges(count: 1)

@@ -14,7 +14,7 @@ import Testing
     ) -> (ScriptedTransport, APIClient) {
         let script = ScriptedTransport(steps)
         let client = CallSupport.client(script) {
-            $0.events = recorder
+            $0.sinks = [recorder]
             change(&$0)
         }
         return (script, client)

@@ -30,7 +30,7 @@ public struct ShopApp: Sendable {
         configuration.allowsEnvironmentSwitch = true
         configuration.identity = { session.user?.id ?? "" }
         configuration.errorMapper = .shop
-        configuration.events = events
+        configuration.sinks = events.map { [$0] } ?? []
         configuration.time = time
         configuration.options.timeouts = Timeouts(total: .seconds(10))
         configuration.options.cleartext = .loopback

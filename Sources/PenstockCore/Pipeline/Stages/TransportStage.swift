@@ -1,3 +1,5 @@
+import Foundation
+
 /// Hands one attempt to the transport, after a last look at what must never be sent.
 ///
 /// What does not wait is kept out of line: a call that waits keeps room for all that the functions it is in may need.
@@ -16,24 +18,29 @@ struct TransportStage: Stage {
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         if call.control.isSuspended { try await call.untilResumed() }
         let exchange = try makeExchange(request, call, next.discards)
-        return call.streams ? try await open(exchange, call) : try await perform(exchange, call)
+        let started = call.time.date()
+        return call.streams ? try await open(exchange, call, started) : try await perform(exchange, call, started)
     }
 
     @inline(__always)
-    private func perform(_ exchange: TransportRequest, _ call: CallContext) async throws(APIError) -> Exchange {
+    private func perform(
+        _ exchange: TransportRequest, _ call: CallContext, _ started: Date
+    ) async throws(APIError) -> Exchange {
         do throws(TransportError) {
-            return answered(exchange.request, try await transport.perform(exchange), call)
+            return answered(exchange.request, try await transport.perform(exchange), call, started)
         } catch {
-            throw failed(error, exchange.request, call)
+            throw failed(error, exchange.request, call, started)
         }
     }
 
     @inline(never)
-    private func open(_ exchange: TransportRequest, _ call: CallContext) async throws(APIError) -> Exchange {
+    private func open(
+        _ exchange: TransportRequest, _ call: CallContext, _ started: Date
+    ) async throws(APIError) -> Exchange {
         do throws(TransportError) {
-            return answered(exchange.request, try await transport.open(exchange), call)
+            return answered(exchange.request, try await transport.open(exchange), call, started)
         } catch {
-            throw failed(error, exchange.request, call)
+            throw failed(error, exchange.request, call, started)
         }
     }
 
@@ -83,39 +90,55 @@ struct TransportStage: Stage {
     }
 
     @inline(never)
-    private func answered(_ request: HTTPRequest, _ stream: TransportStream, _ call: CallContext) -> Exchange {
+    private func answered(
+        _ request: HTTPRequest, _ stream: TransportStream, _ call: CallContext, _ started: Date
+    ) -> Exchange {
         let head = TransportResponse(stream.response, timings: stream.timings, connection: stream.connection)
-        var exchange = answered(request, head, call)
+        var exchange = answered(request, head, call, started)
         exchange.content = stream.content
         return exchange
     }
 
     @inline(never)
-    private func answered(_ request: HTTPRequest, _ reply: TransportResponse, _ call: CallContext) -> Exchange {
-        let status = reply.response.status
+    private func answered(
+        _ request: HTTPRequest, _ reply: TransportResponse, _ call: CallContext, _ started: Date
+    ) -> Exchange {
         if isBelowAppCode { call.noteReply() }
-        call.emit(.responseReceived(status: status, timings: reply.timings, connection: reply.connection))
-        record(request, status: status, reply.timings, reply.connection, call)
+        call.emit(.responseReceived(reply.response, timings: reply.timings, connection: reply.connection))
+        let attempt = APIError.Attempt(
+            method: request.method, url: request.url, started: started, outcome: .success, sendState: .answered,
+            status: reply.response.status, timings: reply.timings, connection: reply.connection)
+        record(attempt, call)
         return Exchange(
             request: request, response: reply.response, timings: reply.timings, connection: reply.connection,
             source: .network)
     }
 
     @inline(never)
-    private func failed(_ error: TransportError, _ request: HTTPRequest, _ call: CallContext) -> APIError {
+    private func failed(
+        _ failure: TransportError, _ request: HTTPRequest, _ call: CallContext, _ started: Date
+    ) -> APIError {
         if isBelowAppCode { call.noteReply() }
-        record(request, status: error.partialResponse?.status, error.timings, error.connection, call)
-        if error.sendState == .unsent { request.body.reading?.release() }
-        return APIError(error, request: request)
+        let error = APIError(failure, request: request)
+        call.emit(.requestFailed(error.kind, sendState: failure.sendState, timings: failure.timings))
+        let attempt = APIError.Attempt(
+            method: request.method, url: request.url, started: started, outcome: Event.Outcome(error),
+            sendState: failure.sendState, status: failure.partialResponse?.status, timings: failure.timings,
+            connection: failure.connection)
+        record(attempt, call)
+        if failure.sendState == .unsent { request.body.reading?.release() }
+        return error
     }
 
     /// What the transport sent again by itself was attempted before without an answer.
-    private func record(
-        _ request: HTTPRequest, status: Int?, _ timings: Timings, _ connection: ConnectionInfo, _ call: CallContext
-    ) {
-        for _ in 0..<connection.resends { call.record(.init(method: request.method, url: request.url)) }
-        call.record(
-            .init(method: request.method, url: request.url, status: status, timings: timings, connection: connection))
+    private func record(_ last: APIError.Attempt, _ call: CallContext) {
+        for _ in 0..<last.connection.resends {
+            call.record(
+                APIError.Attempt(
+                    method: last.method, url: last.url, started: last.started,
+                    outcome: .failure(.transport(.connectionLost)), sendState: .unprocessed))
+        }
+        call.record(last)
     }
 }
 
