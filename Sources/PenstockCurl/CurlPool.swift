@@ -3,12 +3,10 @@
     import Foundation
     import PenstockCore
 
-    /// The connections of one partition under one trust policy and one proxy policy: a multi handle and the easy handles that go with it.
+    /// The connections of one isolation key: a multi handle and the easy handles that go with it.
     final class CurlPool {
         struct Key: Hashable {
-            let partition: ConnectionPartition
-            let trust: TrustPolicy
-            let proxy: ProxyPolicy
+            let isolation: IsolationKey
             /// Whether many exchanges may go over one connection at a time.
             let isShared: Bool
             /// 0 for a pool that new exchanges may use, a number of its own for any other.
@@ -69,8 +67,7 @@
 
         /// Whether an exchange may go over its connections.
         func serves(_ order: TransportRequest) -> Bool {
-            key.retirement == 0 && key.partition == order.partition && key.trust == order.trust
-                && key.proxy == order.proxy
+            key.retirement == 0 && key.isolation == order.isolation
         }
 
         /// - Returns: whether libcurl took them all.

@@ -36,7 +36,7 @@
         }
 
         static func key(_ order: TransportRequest, isShared: Bool) -> CurlPool.Key {
-            CurlPool.Key(partition: order.partition, trust: order.trust, proxy: order.proxy, isShared: isShared)
+            CurlPool.Key(isolation: order.isolation, isShared: isShared)
         }
 
         mutating func add(_ pool: CurlPool, _ now: UInt64) {

@@ -5,13 +5,8 @@ import PenstockCore
     import FoundationNetworking
 #endif
 
-/// One session for each partition and trust policy, made when it is first needed: sessions share no connection.
+/// One session for each isolation key, made when it is first needed: sessions share no connection.
 final class URLSessionPool: Sendable {
-    private struct Key: Hashable {
-        let partition: ConnectionPartition
-        let trust: TrustPolicy
-    }
-
     private struct Entry: Sendable {
         let session: URLSession
         let bridge: URLSessionBridge
@@ -19,7 +14,7 @@ final class URLSessionPool: Sendable {
 
     private struct State {
         var isClosed = false
-        var entries: [Key: Entry] = [:]
+        var entries: [IsolationKey: Entry] = [:]
     }
 
     private let state = Locked(State())
@@ -31,7 +26,7 @@ final class URLSessionPool: Sendable {
 
     /// - Throws: `cancelled` after the pool was closed.
     func session(for exchange: TransportRequest) throws(TransportError) -> (URLSession, URLSessionBridge) {
-        let key = Key(partition: exchange.partition, trust: exchange.trust)
+        let key = exchange.isolation
         let entry: Entry? = state.withLock { state in
             guard !state.isClosed else { return nil }
             if let entry = state.entries[key] { return entry }

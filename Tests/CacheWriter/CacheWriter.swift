@@ -24,7 +24,7 @@ enum CacheWriter {
 
     private static func step(_ store: SQLiteCacheStore, _ random: inout Seeded) async throws {
         let url = try HTTPURL("https://example.com/\(Int.random(in: 0..<40, using: &random))")
-        let key = CacheKey(url: url, partition: ConnectionPartition())
+        let key = CacheKey(url: url, partition: CachePartition())
         let seed = random.next()
         let length = [100, 3_000, 20_000, 150_000].randomElement(using: &random) ?? 0
         let body = sampleBytes(seed: seed, count: length)

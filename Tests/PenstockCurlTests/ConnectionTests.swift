@@ -24,7 +24,7 @@
                 for identity in ["", "alice", "bob", "alice"] {
                     let order = TransportRequest(
                         HTTPRequest(method: .get, url: try server.url()),
-                        partition: ConnectionPartition(environment: "test", identity: identity))
+                        isolation: IsolationKey(environment: "test", identity: identity))
                     _ = try await transport.perform(order)
                 }
                 #expect(server.connections == 3)
@@ -111,7 +111,8 @@
             defer { try? FileManager.default.removeItem(at: file) }
             try await withServer(.answering(okay)) { transport, server in
                 let order = TransportRequest(
-                    HTTPRequest(method: .get, url: try server.url()), trust: .authorities(file))
+                    HTTPRequest(method: .get, url: try server.url()),
+                    isolation: IsolationKey(trust: .authorities(file)))
                 let error = try await failure(transport, order)
                 #expect(error.kind == .tls(.trustMaterial))
                 #expect(error.sendState == .unsent)

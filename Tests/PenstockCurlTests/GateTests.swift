@@ -218,7 +218,7 @@
     /// Who goes, on real connections.
     @Suite(.timeLimit(.minutes(3))) struct GateOnTheWireTests {
         private func get(_ server: LoopbackServer, _ trust: TrustPolicy) -> TransportRequest {
-            TransportRequest(HTTPRequest(method: .get, url: server.url), trust: trust)
+            TransportRequest(HTTPRequest(method: .get, url: server.url), isolation: IsolationKey(trust: trust))
         }
 
         @Test("Three hundred calls to a server that answers none are all sent")

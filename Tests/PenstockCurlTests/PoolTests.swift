@@ -151,7 +151,7 @@
         /// Another partition has a cap of its own, and the same loop.
         private func goAround(_ transport: CurlTransport, _ server: WireServer) async throws {
             var order = try get(server)
-            order.partition.identity = "other"
+            order.isolation.identity = "other"
             _ = try await transport.perform(order)
         }
 
@@ -282,7 +282,7 @@
         @Test func anotherPartitionGetsNothingOfIt() async throws {
             try await withServer(.answering(okay)) { transport, server in
                 var other = try get(server)
-                other.partition.identity = "alice"
+                other.isolation.identity = "alice"
                 try await transport.preconnect(other)
                 #expect(try await transport.perform(get(server)).connection.isReused == false)
                 #expect(try await transport.perform(other).connection.isReused == true)
@@ -324,7 +324,7 @@
                     let request = HTTPRequest(
                         method: .post, url: try HTTPURL("https://origin.invalid/"), fields: [.authorization: "Bearer x"]
                     )
-                    let order = TransportRequest(request, proxy: .http(try proxy.url()))
+                    let order = TransportRequest(request, isolation: IsolationKey(proxy: .http(try proxy.url())))
                     let error = try await failure(transport, order)
                     #expect(error.kind == .unreachable(.proxy))
                     #expect(error.sendState == .unsent)
@@ -343,7 +343,8 @@
                     method: .post, url: try HTTPURL("https://origin.invalid/path?query"),
                     fields: [.authorization: "Bearer x", .cookie: "a=b", .userAgent: "Test"])
                 let credentials = ProxyCredentials(user: "me", password: "p%41")
-                let order = TransportRequest(request, proxy: .http(try proxy.url(), credentials: credentials))
+                let order = TransportRequest(
+                    request, isolation: IsolationKey(proxy: .http(try proxy.url(), credentials: credentials)))
                 _ = try await failure(transport, order)
                 let token = Data("me:p%41".utf8).base64EncodedString()
                 #expect(
@@ -360,7 +361,8 @@
             try await withServer(proxy) { transport, proxy in
                 let request = HTTPRequest(method: .get, url: try HTTPURL("http://origin.invalid/path?query"))
                 let credentials = ProxyCredentials(user: "me", password: "word")
-                let order = TransportRequest(request, proxy: .http(try proxy.url(), credentials: credentials))
+                let order = TransportRequest(
+                    request, isolation: IsolationKey(proxy: .http(try proxy.url(), credentials: credentials)))
                 let error = try await failure(transport, order)
                 #expect(error.kind == .unreachable(.proxyAuthentication))
                 #expect(error.sendState == .unprocessed)

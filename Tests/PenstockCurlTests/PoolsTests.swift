@@ -13,7 +13,7 @@
 
         private func pool(_ identity: Int) throws -> CurlPool {
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
-            let order = TransportRequest(request, partition: ConnectionPartition(identity: "\(identity)"))
+            let order = TransportRequest(request, isolation: IsolationKey(identity: "\(identity)"))
             return try #require(CurlPool(CurlPools.key(order, isShared: true), loop: loop))
         }
 

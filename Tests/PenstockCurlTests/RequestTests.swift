@@ -231,14 +231,14 @@
                 await withTaskGroup(of: Void.self) { group in
                     let post = HTTPRequest(method: .post, url: server.url, body: .bytes(content))
                     for _ in 0..<4 {
-                        group.addTask { _ = try? await transport.perform(TransportRequest(post, trust: trust)) }
+                        group.addTask { _ = try? await transport.perform(TransportRequest(post, isolation: IsolationKey(trust: trust))) }
                     }
                 }
                 attempts.withLock { $0 = 0 }
                 let request = HTTPRequest(method: .put, url: server.url, body: try source.body(content, file))
                 do throws(TransportError) {
                     let answer = try await transport.perform(
-                        TransportRequest(request, timeouts: timeouts, trust: trust))
+                        TransportRequest(request, timeouts: timeouts, isolation: IsolationKey(trust: trust)))
                     #expect(answer.response.body == Data("right".utf8), "round \(round)")
                     answers += 1
                 } catch {

@@ -30,7 +30,7 @@ import Testing
                 Service(.main, [.production: "https://news.example"])
             ])
             configuration.environment = .production
-            configuration.events = events
+            configuration.sinks = [events]
             configuration.cache = .store(store)
             configuration.options.cache = .http
             configuration.identity = { identity }

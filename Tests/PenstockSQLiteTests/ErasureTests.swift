@@ -38,7 +38,7 @@ struct ErasureTests {
     @Test(
         "After a user's responses are removed, no byte of them is in any file", .covers("H28"),
         arguments: [
-            CacheSelection.identity("anna"), .partition(ConnectionPartition(identity: "anna")), .environment(""), .all,
+            CacheSelection.identity("anna"), .partition(CachePartition(identity: "anna")), .environment(""), .all,
         ])
     func erasure(selection: CacheSelection) async throws {
         let rig = try Rig()

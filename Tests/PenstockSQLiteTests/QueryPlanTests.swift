@@ -51,7 +51,7 @@ struct QueryPlanTests {
         try await rig.put("/a", seed: 1, identity: "anna", tags: ["t"])
         await rig.store.close()
         let connection = try SQLiteConnection(path: rig.folder.file.path, vfs: nil, patience: 0)
-        let owner = ConnectionPartition(identity: "anna")
+        let owner = CachePartition(identity: "anna")
         let url = try HTTPURL("https://example.com/a")
         for (selection, index) in [
             (CacheSelection.url(url, in: owner), "entry_owner (identity=? AND environment=? AND place=? AND url=?)"),
@@ -73,7 +73,7 @@ struct QueryPlanTests {
         let first = try #require(CacheSchema.migrations.first)
         #expect(first.name.hasPrefix("responses, their bodies"))
         #expect(await rig.store.statistics() == CacheStatistics(entries: 1, bytes: 77), "\(rig.events.all)")
-        await rig.store.remove([.tag("t", in: ConnectionPartition(identity: "anna"))])
+        await rig.store.remove([.tag("t", in: CachePartition(identity: "anna"))])
         #expect(await rig.store.statistics() == CacheStatistics(), "its tags were lost")
         try await rig.put("/new", seed: 3)
         #expect(try await rig.seeds("/new") == [3])
@@ -125,7 +125,7 @@ struct QueryPlanTests {
         _ = await rig.store.statistics()
         _ = await rig.store.entries(after: nil, limit: 5)
         let url = try HTTPURL("https://example.com/a")
-        let partition = ConnectionPartition(identity: "anna")
+        let partition = CachePartition(identity: "anna")
         for selection in [
             CacheSelection.key(stored.response.key), .entry(stored.entry), .url(url), .url(url, in: partition),
             .path(url),

@@ -78,7 +78,7 @@ enum Sample {
     static func key(_ target: String, identity: String = "", environment: String = "") throws -> CacheKey {
         CacheKey(
             url: try HTTPURL("https://example.com\(target)"),
-            partition: ConnectionPartition(environment: environment, identity: identity))
+            partition: CachePartition(environment: environment, identity: identity))
     }
 
     static func response(_ key: CacheKey, seed: UInt64, at time: TimeSource, tags: [String] = []) -> CachedResponse {

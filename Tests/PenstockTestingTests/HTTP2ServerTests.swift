@@ -184,7 +184,8 @@
         ) async throws -> HTTPResponse {
             let url = try server.url.resolving(target)
             let exchange = TransportRequest(
-                HTTPRequest(method: method, url: url, fields: fields, body: body), trust: .authorities(authority.file))
+                HTTPRequest(method: method, url: url, fields: fields, body: body),
+                isolation: IsolationKey(trust: .authorities(authority.file)))
             return try await withTaskCancellationHandler {
                 try await transport.perform(exchange).response
             } onCancel: {

@@ -20,7 +20,8 @@
                 throw TransportError(.other, sendState: .unsent)
             }
             let request = TransportRequest(
-                HTTPRequest(method: method, url: url, body: body), timeouts: .init(connect: connect), trust: trust)
+                HTTPRequest(method: method, url: url, body: body), timeouts: .init(connect: connect),
+                isolation: IsolationKey(trust: trust))
             do throws(TransportError) {
                 let response = try await transport.perform(request)
                 await transport.shutdown()

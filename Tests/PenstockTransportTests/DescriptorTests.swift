@@ -23,7 +23,7 @@
             {
                 TransportRequest(
                     HTTPRequest(method: .get, url: url), timeouts: timeouts,
-                    partition: ConnectionPartition(identity: identity))
+                    isolation: IsolationKey(identity: identity))
             }
 
             @Test("At 256 descriptors six hundred users, one after the other, are all served", .covers("H36"))

@@ -78,7 +78,8 @@
                 TransportRequest(
                     HTTPRequest(method: .get, url: server.url),
                     timeouts: Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: total),
-                    limits: ResponseLimits(bodyBytes: .max, minimumThroughput: nil), trust: trust, control: control)
+                    limits: ResponseLimits(bodyBytes: .max, minimumThroughput: nil),
+                    isolation: IsolationKey(trust: trust), control: control)
             }
 
             func flooded(_ server: LoopbackServer, _ total: Duration, _ control: ExchangeControl = .init()) async

@@ -36,10 +36,10 @@ final class CacheAccess: Sendable {
     /// Whose a request is.
     ///
     /// - Parameter cookies: those that will be added to it.
-    func owner(of request: HTTPRequest, in partition: ConnectionPartition, _ cookies: (any CookieStore)?) -> CacheOwner
+    func owner(of request: HTTPRequest, in isolation: IsolationKey, _ cookies: (any CookieStore)?) -> CacheOwner
     {
-        guard partition.identity.isEmpty else { return .identity }
-        let credentials = RequestCredentials(request, cookies?.field(for: request.url, in: partition))
+        guard isolation.identity.isEmpty else { return .identity }
+        let credentials = RequestCredentials(request, cookies?.field(for: request.url, in: isolation))
         if credentials.isEmpty { return .nobody }
         return digests.digest(of: credentials).map { .bearer(credentials, $0) } ?? .locked
     }
@@ -51,14 +51,14 @@ final class CacheAccess: Sendable {
 
     /// The key of a request outside a call's path.
     func key(
-        of request: HTTPRequest, in partition: ConnectionPartition, _ policy: CachePolicy, _ cookies: (any CookieStore)?
+        of request: HTTPRequest, in isolation: IsolationKey, _ policy: CachePolicy, _ cookies: (any CookieStore)?
     ) async -> CacheKey? {
-        var owner = owner(of: request, in: partition, cookies)
+        var owner = owner(of: request, in: isolation, cookies)
         if owner.isLocked {
             await unlockDigests()
-            owner = self.owner(of: request, in: partition, cookies)
+            owner = self.owner(of: request, in: isolation, cookies)
         }
-        return CacheKey(request, partition: partition, policy: policy, credentialDigest: owner.credentialDigest)
+        return CacheKey(request, partition: isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
     }
 
     /// To be taken before the store is read.
@@ -106,7 +106,7 @@ final class CacheAccess: Sendable {
     /// - Parameter ticket: of the write, whose own answer is newer than what it makes invalid.
     /// - Returns: the ticket to store that answer with, which is out of date where something else was changed meanwhile.
     func invalidate(
-        _ urls: [HTTPURL], in partition: ConnectionPartition, by ticket: CacheChanges.Ticket
+        _ urls: [HTTPURL], in partition: CachePartition, by ticket: CacheChanges.Ticket
     ) async -> CacheChanges.Ticket {
         let resources = urls.map { CacheChanges.Resource($0, in: partition) }
         let begun = state.withLock { $0.changes.isValid(ticket) ? $0.changes.time : nil }

@@ -6,13 +6,15 @@ struct CacheChanges: Sendable {
     /// All that is stored of one URL for one user: a write changes it for every method, content and credential.
     struct Resource: Hashable, Sendable {
         private let url: String
-        private let partition: ConnectionPartition
+        private var partition: CachePartition
 
         init(_ key: CacheKey) {
             (url, partition) = (key.url, key.partition)
+            // What changes for a user changes by whatever way it came.
+            partition.way = ""
         }
 
-        init(_ url: HTTPURL, in partition: ConnectionPartition) {
+        init(_ url: HTTPURL, in partition: CachePartition) {
             self.init(CacheKey(url: url, partition: partition))
         }
     }

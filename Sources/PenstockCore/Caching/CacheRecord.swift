@@ -21,7 +21,7 @@ struct CacheFill: Sendable {
 /// What the cache does once a call has judged what it answered or let through.
 final class CacheSettlement: Settlement {
     private let access: CacheAccess
-    private let partition: ConnectionPartition
+    private let partition: CachePartition
     /// The stored response that became the answer, by which it is dropped when it turns out to be of no use.
     private let entry: CacheEntryID?
     private let fill: CacheFill?
@@ -31,7 +31,7 @@ final class CacheSettlement: Settlement {
     private let stale: CacheKey?
 
     init(
-        _ access: CacheAccess, _ partition: ConnectionPartition, entry: CacheEntryID? = nil, fill: CacheFill? = nil,
+        _ access: CacheAccess, _ partition: CachePartition, entry: CacheEntryID? = nil, fill: CacheFill? = nil,
         tee: TeedContent? = nil, stale: CacheKey? = nil
     ) {
         self.access = access
@@ -80,7 +80,7 @@ final class CacheSettlement: Settlement {
 
 extension CacheSelection {
     /// The same, for one partition where it names none.
-    fileprivate func within(_ partition: ConnectionPartition) -> CacheSelection {
+    fileprivate func within(_ partition: CachePartition) -> CacheSelection {
         switch self {
         case .url(let url, nil): .url(url, in: partition)
         case .path(let url, nil): .path(url, in: partition)

@@ -21,8 +21,8 @@ extension APIClient {
         defer { call.finish(nil) }
         let request = try prepare(call)
         guard let cache = state.cache else { return true }
-        let (partition, policy) = (call.context.partition, call.context.settings.cache)
-        guard let key = await cache.key(of: request, in: partition, policy, configuration.cookies) else { return true }
+        let (isolation, policy) = (call.context.isolation, call.context.settings.cache)
+        guard let key = await cache.key(of: request, in: isolation, policy, configuration.cookies) else { return true }
         return await clear([.key(key)])
     }
 
@@ -33,7 +33,7 @@ extension APIClient {
     /// - Returns: whether no byte of the responses is left; see ``CacheStore/remove(_:)``.
     @discardableResult
     public func forget(identity: String) async -> Bool {
-        state.calls.end { $0.partition.identity == identity }
+        state.calls.end { $0.isolation.identity == identity }
         configuration.cookies?.removeAll(ofIdentity: identity)
         return await clear([.identity(identity)])
     }

@@ -37,9 +37,8 @@ extension APIClient {
         let settings = CallSettings(options)
         guard settings.cleartext.allows(url) else { return nil }
         return TransportRequest(
-            HTTPRequest(method: .get, url: url), timeouts: settings.timeouts, trust: settings.trust,
-            proxy: settings.proxy,
-            partition: ConnectionPartition(environment: environment.name, identity: configuration.identity()))
+            HTTPRequest(method: .get, url: url), timeouts: settings.timeouts,
+            isolation: isolation(in: environment, settings))
     }
 
     private func baseURL(

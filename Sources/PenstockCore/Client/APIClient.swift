@@ -12,6 +12,8 @@ public final class APIClient: Sendable {
     public var transport: any Transport { state.transport }
     let state: SharedState
     private let sink: (any EventSink)?
+    /// Of the call that was begun last.
+    private let isolation = Locked<IsolationKey?>(nil)
     private let runtimes = Locked(Runtimes())
 
     /// The services that were called.
@@ -96,6 +98,22 @@ public final class APIClient: Sendable {
             if let known = runtimes.raw { return known }
             let new = ServiceRuntime(Service(.unnamed, [:]), configuration, state)
             runtimes.raw = new
+            return new
+        }
+    }
+
+    /// The key of a call that begins now. Most calls have that of the call before.
+    func isolation(in environment: ServerEnvironment, _ settings: CallSettings) -> IsolationKey {
+        let identity = configuration.identity()
+        return isolation.withLock { last in
+            if let last, last.identity == identity, last.environment == environment.name,
+                last.trust == settings.trust, last.proxy == settings.proxy
+            {
+                return last
+            }
+            let new = IsolationKey(
+                environment: environment.name, identity: identity, trust: settings.trust, proxy: settings.proxy)
+            last = new
             return new
         }
     }

@@ -55,11 +55,9 @@ final class ActiveCall<E: Endpoint>: Sendable {
         resolved = client.resolve(terms.own, endpoint, try? runtime.get())
         let origin = terms.origin
         let environment = origin?.environment ?? resolved.options.environment ?? client.environment
-        let partition =
-            origin?.partition
-            ?? ConnectionPartition(environment: environment.name, identity: client.configuration.identity())
+        let isolation = origin?.isolation ?? client.isolation(in: environment, resolved.settings)
         context = CallContext(
-            id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, partition: partition,
+            id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
             streams: terms.streams, isRefresh: terms.isRefresh, deadline: terms.isEndless ? .some(nil) : nil)
         isDeliveredLater = terms.isDeliveredLater

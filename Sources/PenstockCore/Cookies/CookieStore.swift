@@ -1,6 +1,6 @@
-/// Keeps cookies, those of each partition apart from those of every other.
+/// Keeps cookies, those of each isolation key apart from those of every other.
 ///
-/// A partition is one user in one environment. Within it a cookie belongs to a **host**, not to an origin: it goes to every
+/// A key is one user in one environment, by one way. Within it a cookie belongs to a **host**, not to an origin: it goes to every
 /// port of the host that set it, and one without the `Secure` attribute goes over plain http as well as https, where the
 /// call's ``CleartextPolicy`` allows http at all (RFC 6265bis §8.5 and §8.6).
 ///
@@ -9,13 +9,13 @@
 /// store; what deletes a cookie does not count.
 public protocol CookieStore: Sendable {
     /// The value of a `Cookie` field for a request, or `nil` for none.
-    func field(for url: HTTPURL, in partition: ConnectionPartition) -> String?
+    func field(for url: HTTPURL, in isolation: IsolationKey) -> String?
 
     /// Takes the values of the `Set-Cookie` fields of a response from `url`.
-    func receive(_ setCookie: [String], from url: HTTPURL, in partition: ConnectionPartition)
+    func receive(_ setCookie: [String], from url: HTTPURL, in isolation: IsolationKey)
 
-    /// Forgets everything of a partition, or of all.
-    func removeAll(in partition: ConnectionPartition?)
+    /// Forgets everything of a key, or of all.
+    func removeAll(in isolation: IsolationKey?)
 
     /// Forgets everything of a user, in every environment: they have signed out.
     func removeAll(ofIdentity identity: String)

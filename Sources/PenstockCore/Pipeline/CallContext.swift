@@ -5,7 +5,8 @@ public final class CallContext: Sendable {
     public let service: ServiceID
     /// The environment the call was made in; a later switch does not move it.
     public let environment: ServerEnvironment
-    public let partition: ConnectionPartition
+    /// Whose the call is, and by what way it goes: what it shares with others, it shares with calls of the same key.
+    public let isolation: IsolationKey
     private let options: ResolvedOptions
     let control: ExchangeControl
     public let time: TimeSource
@@ -56,14 +57,14 @@ public final class CallContext: Sendable {
     /// - Parameter deadline: in place of what the options say; `.some(nil)` for none.
     init(
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
-        partition: ConnectionPartition, options: ResolvedOptions, control: ExchangeControl,
+        isolation: IsolationKey, options: ResolvedOptions, control: ExchangeControl,
         in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, deadline: Duration?? = nil
     ) {
         self.id = id
         endpointType = endpoint
         self.service = service
         self.environment = environment
-        self.partition = partition
+        self.isolation = isolation
         self.options = options
         self.control = control
         time = surroundings.time
@@ -78,7 +79,7 @@ public final class CallContext: Sendable {
     /// The same call, for an exchange that goes on without it.
     func detached(_ relay: RelayedEvents) -> CallContext {
         CallContext(
-            id: id, endpoint: endpointType, service: service, environment: environment, partition: partition,
+            id: id, endpoint: endpointType, service: service, environment: environment, isolation: isolation,
             options: options, control: ExchangeControl(onProgress: control.onProgress),
             in: Surroundings(time: time, deadlines: deadlines, sink: isTold ? relay : nil), isRefresh: isRefresh,
             deadline: .some(deadline))

@@ -2,7 +2,7 @@
 ///
 /// A transport performs; a stage decorates. It follows no redirect, keeps no cookie and no cache, and retries nothing.
 /// It keeps the limits and time-outs of the exchange, applies its trust policy, tells how far a failed request got, and
-/// closes the wire when the exchange is cancelled. Connections are shared only within one ``ConnectionPartition``.
+/// closes the wire when the exchange is cancelled. Connections are shared only within one ``IsolationKey``.
 public protocol Transport: Sendable {
     /// What this transport can enforce. Asked for anything else, it refuses before it sends, with
     /// ``TransportError/Kind/unsupported(_:)``.
@@ -50,7 +50,7 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     public static let http2 = TransportCapabilities(rawValue: 1 << 4)
     /// ``ExchangeControl/suspend()`` stops the bytes of an exchange that is under way.
     public static let suspension = TransportCapabilities(rawValue: 1 << 5)
-    /// Separate connections for each ``ConnectionPartition``.
+    /// Separate connections for each ``IsolationKey``.
     public static let partitions = TransportCapabilities(rawValue: 1 << 6)
     /// Header lines of one name stay apart, and lines in their order, in both directions. Without it they are joined
     /// with commas and come in an order of no meaning; several `Set-Cookie` lines stay apart all the same.
@@ -138,22 +138,18 @@ public struct TransportRequest: Sendable {
         var request: HTTPRequest
         var timeouts: Timeouts
         var limits: ResponseLimits
-        var trust: TrustPolicy
-        var proxy: ProxyPolicy
-        var partition: ConnectionPartition
+        var isolation: IsolationKey
         var skipsContent: (@Sendable (HTTPResponse) -> Bool)?
         var control: ExchangeControl
     }
 
     public init(
         _ request: HTTPRequest, timeouts: Timeouts = .init(), limits: ResponseLimits = .init(),
-        trust: TrustPolicy = .system, proxy: ProxyPolicy = .none, partition: ConnectionPartition = .init(),
-        control: ExchangeControl = .init()
+        isolation: IsolationKey = .init(), control: ExchangeControl = .init()
     ) {
         parts = Boxed(
             Parts(
-                request: request, timeouts: timeouts, limits: limits, trust: trust, proxy: proxy,
-                partition: partition, control: control))
+                request: request, timeouts: timeouts, limits: limits, isolation: isolation, control: control))
     }
 
     /// Already validated: method, target and fields can be written as they are. The transport adds `Host`, the framing
@@ -173,19 +169,22 @@ public struct TransportRequest: Sendable {
         set { parts.limits = newValue }
     }
 
+    /// What the exchange may share a connection with: exchanges of the same key alone.
+    public var isolation: IsolationKey {
+        get { parts.isolation }
+        set { parts.isolation = newValue }
+    }
+
+    /// Whom TLS trusts: a part of ``isolation``.
     public var trust: TrustPolicy {
-        get { parts.trust }
-        set { parts.trust = newValue }
+        get { parts.isolation.trust }
+        set { parts.isolation.trust = newValue }
     }
 
+    /// By what way the connection is made: a part of ``isolation``.
     public var proxy: ProxyPolicy {
-        get { parts.proxy }
-        set { parts.proxy = newValue }
-    }
-
-    public var partition: ConnectionPartition {
-        get { parts.partition }
-        set { parts.partition = newValue }
+        get { parts.isolation.proxy }
+        set { parts.isolation.proxy = newValue }
     }
 
     /// Asked once, with the head of a final response that is no success (2xx): whether nobody will look at its content.

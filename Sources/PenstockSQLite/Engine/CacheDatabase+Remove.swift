@@ -32,11 +32,11 @@ extension CacheDatabase {
 
     private static let owned = "identity = ? AND environment = ?"
 
-    private static func owner(_ partition: ConnectionPartition) -> [Int64] {
+    private static func owner(_ partition: CachePartition) -> [Int64] {
         [CacheHash.identity(partition.identity), CacheHash.environment(partition.environment)]
     }
 
-    private static func tagged(_ tag: Int64, in partition: ConnectionPartition?) -> Condition {
+    private static func tagged(_ tag: Int64, in partition: CachePartition?) -> Condition {
         guard let partition else {
             return Condition(sql: "id IN (SELECT entry FROM tag WHERE tag = ?)", values: [tag])
         }
@@ -64,7 +64,7 @@ extension CacheDatabase {
     }
 
     private static func narrowed(
-        _ sql: String, _ values: [Int64], to partition: ConnectionPartition?
+        _ sql: String, _ values: [Int64], to partition: CachePartition?
     ) -> Condition {
         guard let partition else { return Condition(sql: sql, values: values) }
         return Condition(sql: "\(owned) AND \(sql)", values: owner(partition) + values)

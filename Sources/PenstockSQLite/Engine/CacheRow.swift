@@ -47,10 +47,12 @@ struct CacheRow {
         let credentials = key.credentialDigest ?? ""
         let owner = key.partition
         let texts = key.method.rawValue.utf8.count + key.url.utf8.count + owner.environment.utf8.count
-        let count = texts + owner.identity.utf8.count + digest.utf8.count + credentials.utf8.count + 25
+        let rest = owner.identity.utf8.count + digest.utf8.count + credentials.utf8.count + owner.way.utf8.count
+        let count = texts + rest + 29
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             bytes[0] = (key.contentDigest == nil ? 0 : 1) | (key.credentialDigest == nil ? 0 : 2)
+            if !owner.way.isEmpty { bytes[0] |= 4 }
             used = 1
             append(key.method.rawValue, to: bytes, &used)
             append(key.url, to: bytes, &used)
@@ -58,6 +60,7 @@ struct CacheRow {
             append(owner.identity, to: bytes, &used)
             append(digest, to: bytes, &used)
             if key.credentialDigest != nil { append(credentials, to: bytes, &used) }
+            if !owner.way.isEmpty { append(owner.way, to: bytes, &used) }
         }
     }
 
@@ -76,9 +79,10 @@ struct CacheRow {
         let digests = try reader.number(UInt8.self)
         let name = try reader.text()
         let url = try reader.text()
-        let partition = ConnectionPartition(environment: try reader.text(), identity: try reader.text())
+        var partition = CachePartition(environment: try reader.text(), identity: try reader.text())
         let digest = try reader.text()
         let credentials = digests & 2 == 0 ? nil : try reader.text()
+        if digests & 4 != 0 { partition.way = try reader.text() }
         guard let method = HTTPMethod(rawValue: name) else { throw Malformed() }
         return CacheKey(
             storedMethod: method, url: url, partition: partition, contentDigest: digests & 1 == 0 ? nil : digest,

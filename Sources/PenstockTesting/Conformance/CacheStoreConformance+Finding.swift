@@ -41,7 +41,7 @@ extension CacheStoreConformance {
                 let response = probe.response(key, mark: "\(index)", tags: ["t"])
                 _ = await probe.store.put(response, body: Data("\(index)".utf8))
             }
-            let owner = ConnectionPartition(environment: "test")
+            let owner = CachePartition(environment: "test")
             await probe.store.invalidate([.url(try probe.url("/a"), in: owner)])
             for credentials in [nil, "1", "2"] {
                 let stored = try await probe.one(try probe.key("/a", credentials: credentials))
@@ -51,6 +51,36 @@ extension CacheStoreConformance {
             try expect(await probe.store.statistics().entries, is: 2, "after one key")
             await probe.store.remove([.tag("t", in: owner)])
             try expect(await probe.store.statistics().entries, is: 0, "after the tag")
+        },
+        Rule("What came by another way is another response, and goes with its user all the same") { probe in
+            let ways = ["", "1", "2"]
+            for selection in [
+                CacheSelection.identity("u"), .partition(CachePartition(environment: "test", identity: "u")),
+            ] {
+                for way in ways {
+                    let response = probe.response(try probe.key("/a", identity: "u", way: way), mark: way)
+                    _ = await probe.store.put(response, body: Data(way.utf8))
+                }
+                for way in ways {
+                    let stored = try await probe.one(try probe.key("/a", identity: "u", way: way))
+                    try expect(stored.response.fields["X-Mark"], is: way, "mark")
+                    try expect(stored.response.key.partition.way, is: way, "way")
+                    try expect(await probe.body(stored), is: Data(way.utf8), "body")
+                }
+                await probe.store.remove([selection])
+                try expect(await probe.store.statistics().entries, is: 0, "after \(selection)")
+            }
+        },
+        Rule("A head without content is kept as that") { probe in
+            let key = try probe.key("/moved")
+            var response = probe.response(key, mark: "moved")
+            response.part = CachedPart(offset: 0, completeLength: nil)
+            _ = await probe.store.put(response, body: Data())
+            await probe.store.flush()
+            let stored = try await probe.one(key)
+            try expect(stored.response.part, is: CachedPart(offset: 0, completeLength: nil), "part")
+            try expect(stored.response.bodyLength, is: 0, "length")
+            try expect(stored.response.fields["X-Mark"], is: "moved", "mark")
         },
         Rule("The key for digests stays what it is") { probe in
             let key = await probe.store.digestKey()

@@ -15,7 +15,7 @@ extension CacheStoreConformance {
         },
         Rule("By URL and owner, only those of the owner go") { probe in
             try await fill(probe)
-            let owner = ConnectionPartition(environment: "test", identity: "anna")
+            let owner = CachePartition(environment: "test", identity: "anna")
             try await expect(
                 probe, after: .url(probe.url("/a?page=2"), in: owner),
                 keeps: { $0.target != "/a?page=2" || $0.owner != owner })
@@ -26,7 +26,7 @@ extension CacheStoreConformance {
         },
         Rule("By key goes exactly that") { probe in
             try await fill(probe)
-            let owner = ConnectionPartition(environment: "test", identity: "anna")
+            let owner = CachePartition(environment: "test", identity: "anna")
             try await expect(
                 probe, after: .key(probe.key("/a?page=2", identity: "anna")),
                 keeps: { $0.target != "/a?page=2" || $0.owner != owner })
@@ -43,7 +43,7 @@ extension CacheStoreConformance {
         },
         Rule("By user and environment goes what is theirs") { probe in
             try await fill(probe)
-            let owner = ConnectionPartition(environment: "test", identity: "anna")
+            let owner = CachePartition(environment: "test", identity: "anna")
             try await expect(probe, after: .partition(owner), keeps: { $0.owner != owner })
             try await expect(
                 probe, after: .identity("bert"), keeps: { $0.owner != owner && $0.owner.identity != "bert" })
@@ -76,13 +76,13 @@ extension CacheStoreConformance {
 
     private struct Sample {
         let target: String
-        let owner: ConnectionPartition
+        let owner: CachePartition
         var mark: String { "\(target) of \(owner.environment) by \(owner.identity)." }
 
         static let all = ["/a", "/a?page=2", "/a?page=20", "/b"].flatMap { target in
             ["test", "production"].flatMap { environment in
                 ["", "anna", "bert"].map { identity in
-                    Sample(target: target, owner: ConnectionPartition(environment: environment, identity: identity))
+                    Sample(target: target, owner: CachePartition(environment: environment, identity: identity))
                 }
             }
         }

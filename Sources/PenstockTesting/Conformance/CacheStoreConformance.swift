@@ -83,12 +83,12 @@ extension CacheStoreConformance {
 
         func key(
             _ target: String, method: HTTPMethod = .get, environment: String = "test", identity: String = "",
-            digest: String? = nil, credentials: String? = nil
+            way: String = "", digest: String? = nil, credentials: String? = nil
         ) throws -> CacheKey {
             CacheKey(
                 method: method, url: try url(target),
-                partition: ConnectionPartition(environment: environment, identity: identity), contentDigest: digest,
-                credentialDigest: credentials)
+                partition: CachePartition(environment: environment, identity: identity, way: way),
+                contentDigest: digest, credentialDigest: credentials)
         }
 
         func url(_ target: String) throws -> HTTPURL {

@@ -29,7 +29,7 @@ extension TransportConformance {
         Rule("Two partitions share no connection", requires: .partitions, needsWire: true) { probe in
             for identity in ["", "anna", "bert"] {
                 var exchange = try probe.exchange()
-                exchange.partition = ConnectionPartition(identity: identity)
+                exchange.isolation.identity = identity
                 for _ in 1...2 { _ = try await probe.transport.perform(exchange) }
             }
             try expect(probe.server.connectionCount, is: 3, "connections")

@@ -201,7 +201,7 @@ extension TransportConformance {
         Rule("Two partitions share no connection of HTTP/2", over: .http2, and: .partitions) { probe in
             for identity in ["", "anna", "bert", "anna", ""] {
                 var exchange = try probe.exchange(timeouts: soon)
-                exchange.partition = ConnectionPartition(identity: identity)
+                exchange.isolation.identity = identity
                 _ = try await probe.transport.perform(exchange)
             }
             try expect(probe.server.connectionCount, is: 3, "connections")
@@ -212,7 +212,7 @@ extension TransportConformance {
             probe in
             try await atOnce(60) { index in
                 var exchange = try probe.exchange(.get, "/\(index % 3)", timeouts: soon)
-                exchange.partition = ConnectionPartition(identity: "\(index % 3)")
+                exchange.isolation.identity = "\(index % 3)"
                 _ = try await probe.transport.perform(exchange)
             }
             for connection in Set(probe.server.requests.map(\.connection)) {

@@ -23,7 +23,7 @@ extension TransportConformance {
         Rule("Two partitions share no connection of TLS", over: .tls, and: .partitions) { probe in
             for identity in ["anna", "bert", "anna", "bert", ""] {
                 var exchange = try probe.exchange(timeouts: soon)
-                exchange.partition = ConnectionPartition(identity: identity)
+                exchange.isolation.identity = identity
                 _ = try await probe.transport.perform(exchange)
             }
             try expect(probe.server.connectionCount, is: 3, "connections")
@@ -35,7 +35,7 @@ extension TransportConformance {
             var known: Set<String> = []
             for identity in ["anna", "bert", "anna", "", "bert", "carl"] {
                 var exchange = try probe.exchange(timeouts: soon)
-                exchange.partition = ConnectionPartition(identity: identity)
+                exchange.isolation.identity = identity
                 _ = try await probe.transport.perform(exchange)
                 let isResumed = probe.server.connections.last?.handshake?.isResumed ?? false
                 try expect(!isResumed || known.contains(identity), "\(identity) goes on with another's session")
@@ -49,7 +49,7 @@ extension TransportConformance {
         ) { probe in
             for identity in ["anna", "bert"] {
                 var exchange = try probe.exchange(timeouts: soon)
-                exchange.partition = ConnectionPartition(identity: identity)
+                exchange.isolation.identity = identity
                 _ = try await probe.transport.perform(exchange)
                 try expect(probe.server.connections.last?.handshake?.isResumed, is: false, "a session went on")
             }

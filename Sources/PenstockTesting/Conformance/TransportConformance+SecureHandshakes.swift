@@ -86,7 +86,8 @@ extension TransportConformance {
             Rule("A host is named in the handshake, an address is not", over: .tls) { probe in
                 try await probe.send(timeouts: soon)
                 let url = try HTTPURL("https://localhost:\(probe.server.url.port)/")
-                let named = TransportRequest(HTTPRequest(method: .get, url: url), timeouts: soon, trust: probe.trust)
+                let named = TransportRequest(
+                    HTTPRequest(method: .get, url: url), timeouts: soon, isolation: IsolationKey(trust: probe.trust))
                 _ = try await probe.transport.perform(named)
                 let names = probe.server.connections.map { $0.handshake?.serverName }
                 try expect(names, is: [nil, "localhost"], "names")

@@ -64,7 +64,7 @@ import Testing
         stale.script.release()
         await stale.client.untilIdle()
         let owners = await stale.store.entries(after: nil, limit: 9).map(\.response.key.partition)
-        #expect(owners == [ConnectionPartition(environment: "development", identity: "alice")])
+        #expect(owners == [CachePartition(environment: "development", identity: "alice")])
         #expect(try await stale.client.send(Tea()).id == 3)
     }
 

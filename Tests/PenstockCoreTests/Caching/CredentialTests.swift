@@ -192,7 +192,7 @@ import Testing
         var configuration = APIClient.Configuration(services: [.shop()])
         configuration.cache = .store(MemoryCacheStore())
         configuration.options.cache = .http
-        configuration.events = events
+        configuration.sinks = [events]
         if isBelow {
             configuration.attemptInterceptors = [Self.below(token, replacing: false)]
         } else {
@@ -260,9 +260,9 @@ private final class TokenJar: CookieStore {
 
     init(token: Box<String>) { self.token = token }
 
-    func field(for url: HTTPURL, in partition: ConnectionPartition) -> String? { "sid=\(token.value)" }
-    func receive(_ setCookie: [String], from url: HTTPURL, in partition: ConnectionPartition) {}
-    func removeAll(in partition: ConnectionPartition?) {}
+    func field(for url: HTTPURL, in isolation: IsolationKey) -> String? { "sid=\(token.value)" }
+    func receive(_ setCookie: [String], from url: HTTPURL, in isolation: IsolationKey) {}
+    func removeAll(in isolation: IsolationKey?) {}
     func removeAll(ofIdentity identity: String) {}
 }
 

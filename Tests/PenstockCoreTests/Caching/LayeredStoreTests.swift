@@ -7,7 +7,7 @@ import Testing
 
 /// A memory over another store, seen by readers while that is being changed.
 @Suite(.timeLimit(.minutes(5))) struct LayeredStoreTests {
-    private static let partition = ConnectionPartition(identity: "alice")
+    private static let partition = CachePartition(identity: "alice")
 
     private static func url(_ path: String) throws -> HTTPURL { try HTTPURL("https://a.example\(path)") }
 

@@ -186,7 +186,7 @@ struct Tuned: Endpoint {
                 { $0.attemptInterceptors = [Intercepting.setting("X-A", "1")] },
                 { $0.sent.first?.fields["X-A"] == "1" }
             ),
-            "identity": ({ $0.identity = { "alice" } }, { _ in capture.contexts.first?.partition.identity == "alice" }),
+            "identity": ({ $0.identity = { "alice" } }, { _ in capture.contexts.first?.isolation.identity == "alice" }),
             "cache": ({ $0.cache = .none }, { $0.client.cachesNothing }),
             "cookies": ({ $0.cookies = store }, { $0.sent.first?.fields[.cookie] == "c=1" }),
             "errorMapper": (

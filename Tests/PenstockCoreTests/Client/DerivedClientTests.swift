@@ -163,7 +163,7 @@ import Testing
         configuration.cookies = cookies
         client.value = APIClient(configuration, transport: stub)
         #expect(await failure { try await client.value?.send(GetProduct()) }?.kind == .cancelled)
-        let partition = ConnectionPartition(environment: "development", identity: "")
+        let partition = IsolationKey(environment: "development", identity: "")
         #expect(cookies.field(for: URLSet.url("https://development.example.com/api/"), in: partition) == nil)
         client.value = nil
     }

@@ -26,7 +26,7 @@ import Testing
                 "https://prerelease.shop.example.com/api/products/new",
                 "https://test.shop.example.com/api/moved",
             ])
-        #expect(script.requests.map(\.partition.environment) == ["test", "preRelease", "test"])
+        #expect(script.requests.map(\.isolation.environment) == ["test", "preRelease", "test"])
     }
 
     @Test(.covers("S1.22"))
@@ -56,9 +56,9 @@ import Testing
         user.value = "alice"
         let _: Product = try await client.get("/d")
         #expect(rig.sent.map { $0.fields[.cookie] } == [nil, "sid=secret", nil, nil, "sid=secret"])
-        let alice = ConnectionPartition(environment: "test", identity: "alice")
+        let alice = IsolationKey(environment: "test", identity: "alice")
         #expect(
-            capture.contexts.map(\.partition) == [
+            capture.contexts.map(\.isolation) == [
                 alice, alice, .init(environment: "production", identity: "alice"),
                 .init(environment: "test", identity: "bob"), alice,
             ])

@@ -303,9 +303,9 @@ import Testing
 
     @Test(.covers("S3.2")) func `a hook at each step changes what follows`() async throws {
         struct Renaming: CookieStore {
-            func field(for url: HTTPURL, in partition: ConnectionPartition) -> String? { "hook=cookies" }
-            func receive(_ setCookie: [String], from url: HTTPURL, in partition: ConnectionPartition) {}
-            func removeAll(in partition: ConnectionPartition?) {}
+            func field(for url: HTTPURL, in partition: IsolationKey) -> String? { "hook=cookies" }
+            func receive(_ setCookie: [String], from url: HTTPURL, in partition: IsolationKey) {}
+            func removeAll(in partition: IsolationKey?) {}
             func removeAll(ofIdentity identity: String) {}
         }
         let registry = ServiceRegistry()
@@ -366,7 +366,7 @@ import Testing
             }
         }
         let blocker = Blocker()
-        let rig = Rig { $0.events = blocker }
+        let rig = Rig { $0.sinks = [blocker] }
         blocker.client.value = rig.client
         defer { blocker.client.value = nil }
         let blocked = await failure { try await rig.client.send(LogIn(account: "a", password: "secret")) }

@@ -47,9 +47,10 @@ private final class ConnectingTransport: Transport {
         #expect(await client.preconnect(to: .main))
         let order = try #require(transport.orders.first)
         #expect(order.request.url.origin.text == "https://test.example")
-        #expect(order.partition == ConnectionPartition(environment: "test", identity: "alice"))
-        #expect(order.proxy == .socks5("proxy.example"))
-        #expect(order.trust == .authorities(URL(fileURLWithPath: "/pem")))
+        let key = IsolationKey(
+            environment: "test", identity: "alice", trust: .authorities(URL(fileURLWithPath: "/pem")),
+            proxy: .socks5("proxy.example"))
+        #expect(order.isolation == key)
     }
 
     @Test func `What no call may reach is not connected to`() async {

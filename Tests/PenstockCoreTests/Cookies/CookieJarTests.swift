@@ -258,7 +258,7 @@ import Testing
         let clock = TestClock()
         let store = MemoryCookieStore(time: clock.timeSource)
         let url = try Self.url("https://a.example/")
-        let users = (0..<10).map { ConnectionPartition(identity: "u\($0)") }
+        let users = (0..<10).map { IsolationKey(identity: "u\($0)") }
         for user in users { store.receive(["a=1; Max-Age=60", "b=2; Secure"], from: url, in: user) }
         #expect(users.map { store.jar(of: $0).count } == Array(repeating: 2, count: 10))
         clock.advance(by: .seconds(61))
@@ -269,11 +269,11 @@ import Testing
     @Test func `a store has no jar for a partition that keeps nothing`() throws {
         let store = MemoryCookieStore()
         let url = try Self.url("http://a.example/")
-        for user in 0..<10 { store.receive(["a=1; Secure"], from: url, in: ConnectionPartition(identity: "u\(user)")) }
+        for user in 0..<10 { store.receive(["a=1; Secure"], from: url, in: IsolationKey(identity: "u\(user)")) }
         #expect(Mirror(reflecting: store).children.isEmpty)
-        store.receive(["a=1"], from: url, in: ConnectionPartition(identity: "u"))
+        store.receive(["a=1"], from: url, in: IsolationKey(identity: "u"))
         #expect(Mirror(reflecting: store).children.count == 1)
-        store.receive(["a=; Max-Age=0"], from: url, in: ConnectionPartition(identity: "u"))
+        store.receive(["a=; Max-Age=0"], from: url, in: IsolationKey(identity: "u"))
         #expect(Mirror(reflecting: store).children.isEmpty)
     }
 

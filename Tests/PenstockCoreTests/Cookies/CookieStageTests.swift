@@ -67,7 +67,7 @@ import Testing
     {
         let store = MemoryCookieStore()
         let host = URLSet.url("https://a.example/")
-        let home = ConnectionPartition(environment: "development")
+        let home = IsolationKey(environment: "development")
         store.receive((0..<40).map { "c\($0)=1; Path=/" }, from: host, in: home)
         let rig = Rig([Service(.main, [.development: "https://a.example"], envelope: .retcode)]) {
             $0.cookies = store

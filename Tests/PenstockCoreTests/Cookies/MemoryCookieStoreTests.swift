@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 @Suite struct MemoryCookieStoreTests {
-    static let home = ConnectionPartition()
+    static let home = IsolationKey()
 
     let clock = TestClock()
     let store: MemoryCookieStore
@@ -240,7 +240,7 @@ import Testing
     @Test func `partitions see nothing of each other and are forgotten alone`() throws {
         let url = try HTTPURL("https://a.example/")
         let partitions = ["test", "production"].flatMap { environment in
-            ["", "alice", "bob"].map { ConnectionPartition(environment: environment, identity: $0) }
+            ["", "alice", "bob"].map { IsolationKey(environment: environment, identity: $0) }
         }
         for partition in partitions {
             store.receive(["p=\(partition.environment)/\(partition.identity)"], from: url, in: partition)

@@ -44,7 +44,7 @@ import Testing
         }
         let recorder = EventRecorder()
         let rig = Rig {
-            $0.events = recorder
+            $0.sinks = [recorder]
             $0.options.modelFormat = DecodingOptions(wrongTypes: .useDefault)
         } answering: { _ in
             .json(#"{"retcode":0,"data":{"id":1,"stock":null,"weight":"heavy","sold":false,"visible":true,"tags":[]}}"#)

@@ -245,7 +245,7 @@ import Testing
             "Stage",
             "StatusRule", "StreamLimitError", "TLSFailure", "Throughput", "TimeoutPhase", "Timeouts", "Timings",
             "TransferProgress", "TransportCapabilities", "TransportFault", "TrustPolicy", "WrongTypePolicy", "Binary",
-            "ConnectionPartition", "RedirectPolicy", "AlreadyRead", "EnvelopeChoice", "Limits", "NoParameters",
+            "IsolationKey", "CachePartition", "RedirectPolicy", "AlreadyRead", "EnvelopeChoice", "Limits", "NoParameters",
             "Output",
             "ParameterPlacement", "StageName",
         ],

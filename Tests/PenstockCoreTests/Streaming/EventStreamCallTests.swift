@@ -161,7 +161,7 @@ import Testing
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(3))
         #expect(await ended?.kind == .cancelled)
-        #expect(script.requests.map(\.partition.identity) == ["alice"])
+        #expect(script.requests.map(\.isolation.identity) == ["alice"])
         #expect(client.callCount == 0)
     }
 
@@ -175,7 +175,7 @@ import Testing
         #expect(await failure { try await iterator.next() }?.kind == .cancelled)
         user.value = "alice"
         #expect(try await iterator.next()?.data == "1")
-        #expect(script.requests.map(\.partition.identity) == ["alice", "alice"])
+        #expect(script.requests.map(\.isolation.identity) == ["alice", "alice"])
     }
 
     @Test("A stream that is let go of between two events leaves no call behind")

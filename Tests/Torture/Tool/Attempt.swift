@@ -20,7 +20,7 @@
             return TransportRequest(
                 HTTPRequest(method: method, url: url, body: body),
                 timeouts: Timeouts(connect: seconds, firstByte: seconds, idle: seconds, total: .seconds(4)),
-                trust: site.scheme == .https ? sites.trust : .system, proxy: proxy)
+                isolation: IsolationKey(trust: site.scheme == .https ? sites.trust : .system, proxy: proxy))
         }
 
         func expect(_ exchange: TransportRequest, _ content: Data) async throws(Trouble) {

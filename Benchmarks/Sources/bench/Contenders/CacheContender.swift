@@ -88,7 +88,7 @@ enum CacheContender {
     private static func key(_ index: Int) -> CacheKey {
         CacheKey(
             storedMethod: .get, url: "https://api.example.com/v1/products/\(index)?language=en",
-            partition: ConnectionPartition(environment: "production", identity: "user-1"), contentDigest: nil,
+            partition: CachePartition(environment: "production", identity: "user-1"), contentDigest: nil,
             credentialDigest: nil)
     }
 

@@ -6,13 +6,13 @@ public enum CacheSelection: Hashable, Sendable {
     case key(CacheKey)
     case entry(CacheEntryID)
     /// The URL with exactly its query, whatever the method; of one partition, or of all when that is `nil`.
-    case url(HTTPURL, in: ConnectionPartition? = nil)
+    case url(HTTPURL, in: CachePartition? = nil)
     /// The URL without its query: all that was ever asked for there, with whatever parameters.
-    case path(HTTPURL, in: ConnectionPartition? = nil)
+    case path(HTTPURL, in: CachePartition? = nil)
     /// All that the app has marked so; of one partition, or of all when that is `nil`.
-    case tag(String, in: ConnectionPartition? = nil)
+    case tag(String, in: CachePartition? = nil)
     /// All of one user in one environment.
-    case partition(ConnectionPartition)
+    case partition(CachePartition)
     /// All of one user, in every environment.
     case identity(String)
     /// All of one environment.
@@ -36,7 +36,7 @@ public enum CacheSelection: Hashable, Sendable {
         case .url(let url, let partition): return key.url == Self.text(url) && key.isIn(partition)
         case .path(let url, let partition): return key.place == Self.place(url) && key.isIn(partition)
         case .tag(let tag, let partition): return response.tags.contains(tag) && key.isIn(partition)
-        case .partition(let partition): return key.partition == partition
+        case .partition(let partition): return key.isIn(partition)
         case .identity(let identity): return key.partition.identity == identity
         case .environment(let environment): return key.partition.environment == environment
         }
@@ -44,7 +44,7 @@ public enum CacheSelection: Hashable, Sendable {
 
     /// A URL as keys hold it.
     package static func text(_ url: HTTPURL) -> String {
-        CacheKey(url: url, partition: ConnectionPartition()).url
+        CacheKey(url: url, partition: CachePartition()).url
     }
 
     /// A URL as ``CacheKey/place`` holds it.
@@ -62,7 +62,7 @@ extension CacheKey {
         return url[..<mark]
     }
 
-    fileprivate func isIn(_ partition: ConnectionPartition?) -> Bool {
-        partition == nil || partition == self.partition
+    fileprivate func isIn(_ partition: CachePartition?) -> Bool {
+        partition?.hasSameOwner(as: self.partition) ?? true
     }
 }

@@ -17,7 +17,7 @@ public struct CacheKey: Hashable, Sendable {
     ///   - contentDigest: `nil` for what has no content.
     ///   - credentialDigest: `nil` for a request without credentials, and wherever the partition names an identity.
     public init(
-        method: HTTPMethod = .get, url: HTTPURL, partition: ConnectionPartition, contentDigest: String? = nil,
+        method: HTTPMethod = .get, url: HTTPURL, partition: CachePartition, contentDigest: String? = nil,
         credentialDigest: String? = nil
     ) {
         self.init(
@@ -33,7 +33,7 @@ public struct CacheKey: Hashable, Sendable {
     ///   - credentialDigest: `nil` for a request without credentials, and wherever the partition names an identity.
     /// - Returns: `nil` for a read whose content is a file or a stream, as that is not read beforehand.
     public init?(
-        _ request: HTTPRequest, partition: ConnectionPartition, policy: CachePolicy, credentialDigest: String? = nil
+        _ request: HTTPRequest, partition: CachePartition, policy: CachePolicy, credentialDigest: String? = nil
     ) {
         let isPlainRead = request.method == .get || request.method == .head
         var digest: String?
@@ -56,7 +56,7 @@ public struct CacheKey: Hashable, Sendable {
 
     /// A key that was stored, part by part as it was read.
     public init(
-        storedMethod: HTTPMethod, url: String, partition: ConnectionPartition, contentDigest: String?,
+        storedMethod: HTTPMethod, url: String, partition: CachePartition, contentDigest: String?,
         credentialDigest: String?
     ) {
         parts = Parts(storedMethod, url, partition, contentDigest, credentialDigest)
@@ -73,7 +73,7 @@ public struct CacheKey: Hashable, Sendable {
     /// Absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).
     public var url: String { parts.url }
     /// The environment and the identity the response belongs to.
-    public var partition: ConnectionPartition { parts.partition }
+    public var partition: CachePartition { parts.partition }
     /// A digest of the request's content, where a read has any: equal content has equal digests. `nil` otherwise.
     public var contentDigest: String? { parts.contentDigest }
     /// A keyed digest of the credentials that the request carried, for a client that has no identity
@@ -93,12 +93,12 @@ public struct CacheKey: Hashable, Sendable {
     private final class Parts: Sendable {
         let method: HTTPMethod
         let url: String
-        let partition: ConnectionPartition
+        let partition: CachePartition
         let contentDigest: String?
         let credentialDigest: String?
 
         init(
-            _ method: HTTPMethod, _ url: String, _ partition: ConnectionPartition, _ contentDigest: String?,
+            _ method: HTTPMethod, _ url: String, _ partition: CachePartition, _ contentDigest: String?,
             _ credentialDigest: String?
         ) {
             self.method = method

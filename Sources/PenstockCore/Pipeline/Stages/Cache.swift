@@ -52,7 +52,7 @@ struct Cache: Stage {
     @inline(never)
     private func passed(_ exchange: Exchange, _ call: CallContext) -> Exchange {
         var exchange = exchange
-        exchange.leave(CacheSettlement(access, call.partition))
+        exchange.leave(CacheSettlement(access, call.isolation.partition))
         return exchange
     }
 
@@ -68,7 +68,7 @@ struct Cache: Stage {
 
     @inline(never)
     private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws(APIError) -> Move {
-        let owner = access.owner(of: request, in: call.partition, cookies)
+        let owner = access.owner(of: request, in: call.isolation, cookies)
         if owner.isLocked { return .unlock(Boxed(Waiting(request: request, call: call, next: next))) }
         return try begin(request, call, next, owner)
     }
@@ -76,7 +76,7 @@ struct Cache: Stage {
     private func begin(_ waiting: Boxed<Waiting>) async throws(APIError) -> Move {
         let (request, call) = (waiting.value.request, waiting.value.call)
         try await access.unlockDigests(call)
-        return try begin(request, call, waiting.value.next, access.owner(of: request, in: call.partition, cookies))
+        return try begin(request, call, waiting.value.next, access.owner(of: request, in: call.isolation, cookies))
     }
 
     private func begin(

@@ -85,7 +85,7 @@ extension CacheHop {
             tee = TeedContent(content, ticket: fill.ticket, access)
             exchange.content = tee
         }
-        exchange.leave(CacheSettlement(access, call.partition, fill: fill, tee: tee))
+        exchange.leave(CacheSettlement(access, call.isolation.partition, fill: fill, tee: tee))
         return exchange
     }
 
@@ -120,7 +120,7 @@ extension CacheHop {
         whole.source = .revalidated
         whole.cache = Boxed(CacheRecord(status: answer.status, age: .seconds(hit.age)))
         whole.cache?.status.isStored = true
-        whole.leave(CacheSettlement(access, call.partition, fill: fill))
+        whole.leave(CacheSettlement(access, call.isolation.partition, fill: fill))
         return whole
     }
 

@@ -3,6 +3,7 @@ import Foundation
 /// What is asked, as far as it decides on the answer: calls that differ in it do not share an exchange.
 struct CachePurpose: Hashable, Sendable {
     let key: CacheKey
+    private let isolation: IsolationKey
     private let lane: ObjectIdentifier
     private let fields: [String?]
 
@@ -11,8 +12,9 @@ struct CachePurpose: Hashable, Sendable {
         .cacheControl, .pragma, .acceptEncoding,
     ]
 
-    init(_ key: CacheKey, _ fields: HTTPFields, _ lane: CacheLane) {
+    init(_ key: CacheKey, _ fields: HTTPFields, _ lane: CacheLane, _ isolation: IsolationKey) {
         self.key = key
+        self.isolation = isolation
         self.lane = ObjectIdentifier(lane)
         self.fields = Self.deciding.map(fields.combined)
     }
@@ -83,7 +85,7 @@ extension CacheHop {
     /// - Returns: `nil` when the call must send a request of its own.
     @inline(never)
     func shared(_ sent: Boxed<CacheExchange>) async throws(APIError) -> Exchange? {
-        let purpose = CachePurpose(query.key, sent.value.request.fields, lane)
+        let purpose = CachePurpose(query.key, sent.value.request.fields, lane, call.isolation)
         let (load, leads) = access.exchanges.exchange(for: purpose, where: { isUsable($0.note) }) {
             SharedExchange(purpose, sent.value.request, for: call, CacheLoad(call, ticket))
         }
@@ -110,7 +112,7 @@ extension CacheHop {
     private func isUsable(_ load: CacheLoad) -> Bool {
         let (ours, theirs) = (call.settings, load.settings)
         return access.isValid(load.ticket) && ours.timeouts == theirs.timeouts && ours.limits == theirs.limits
-            && ours.trust == theirs.trust && ours.proxy == theirs.proxy && ours.cleartext == theirs.cleartext
+            && ours.cleartext == theirs.cleartext
             && ours.redirects.isFollowing == theirs.redirects.isFollowing
     }
 

@@ -14,7 +14,7 @@ extension CacheHop {
     /// - Returns: the ticket to store its own answer with.
     func invalidate(_ urls: [HTTPURL], by ticket: CacheChanges.Ticket) async -> CacheChanges.Ticket {
         let renewed = Locked(ticket)
-        await access.change(for: call) { [access, partition = call.partition] in
+        await access.change(for: call) { [access, partition = call.isolation.partition] in
             let ticket = await access.invalidate(urls, in: partition, by: ticket)
             renewed.withLock { $0 = ticket }
         }

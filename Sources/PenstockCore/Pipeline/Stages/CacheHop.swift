@@ -31,7 +31,7 @@ final class CacheHop: Sendable {
         if policy.mode == .networkOnly, request.method.isSafe, !request.fields.contains(.cacheControl) { return nil }
         guard
             let key = CacheKey(
-                request, partition: call.partition, policy: policy, credentialDigest: owner.credentialDigest)
+                request, partition: call.isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
         else { return nil }
         (self.stage, self.call, self.next, self.owner) = (stage, call, next, owner)
         ticket = stage.access.ticket(for: key)

@@ -15,7 +15,7 @@ struct Cookies: Stage {
 
     @inline(never)
     private func withCookies(_ request: HTTPRequest, _ call: CallContext) -> HTTPRequest {
-        guard let field = store.field(for: request.url, in: call.partition) else { return request }
+        guard let field = store.field(for: request.url, in: call.isolation) else { return request }
         var request = request
         // One field in all (RFC 6265 §5.4): the app's own cookies stand in it too.
         let own = request.fields.values(of: .cookie)
@@ -31,7 +31,7 @@ struct Cookies: Stage {
         if call.settings.redirects.isFollowing, RedirectPolicy.leadsOn(exchange.response) {
             set = admitted(set, request.url, call)
         }
-        if !set.isEmpty { store.receive(set, from: request.url, in: call.partition) }
+        if !set.isEmpty { store.receive(set, from: request.url, in: call.isolation) }
     }
 
     /// The lines of a redirect that the call has room for, in their order, and all that delete something.

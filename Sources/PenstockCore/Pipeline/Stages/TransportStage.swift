@@ -81,8 +81,7 @@ struct TransportStage: Stage {
             timeouts.total = left
         }
         var exchange = TransportRequest(
-            request, timeouts: timeouts, limits: call.settings.limits, trust: call.settings.trust,
-            proxy: call.settings.proxy, partition: call.partition, control: call.control)
+            request, timeouts: timeouts, limits: call.settings.limits, isolation: call.isolation, control: call.control)
         exchange.skipsContent = discards
         if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
         call.emit(.requestSent(request))

@@ -1,0 +1,96 @@
+import Foundation
+
+/// What calls must have in common to share anything: a connection, a stored response, a cookie, an exchange under way.
+///
+/// It is made once for each call, and whatever the call leaves running behind it goes on with the same one. So nothing of
+/// one user or environment reaches another, and nothing that came by one way is taken for what came by another.
+public struct IsolationKey: Hashable, Sendable {
+    /// Shared by all copies: a key is handed on many times, and compared with itself most of the time.
+    private final class Storage: Sendable {
+        let environment: String
+        let identity: String
+        let trust: TrustPolicy
+        let proxy: ProxyPolicy
+        let partition: CachePartition
+
+        init(_ environment: String, _ identity: String, _ trust: TrustPolicy, _ proxy: ProxyPolicy) {
+            self.environment = environment
+            self.identity = identity
+            self.trust = trust
+            self.proxy = proxy
+            partition = CachePartition(environment: environment, identity: identity, way: Self.way(trust, proxy))
+        }
+
+        /// Where the policies are the usual ones, nothing has to be told apart.
+        private static func way(_ trust: TrustPolicy, _ proxy: ProxyPolicy) -> String {
+            if trust == .system, proxy == .none { return "" }
+            return SHA256.hex("\(trust.anchors) \(proxy.route) \(proxy.credentials?.user ?? "")".utf8)
+        }
+    }
+
+    private var storage: Storage
+
+    /// - Parameters:
+    ///   - environment: the environment's name; empty by default, for calls that have none.
+    ///   - identity: who the calls are made for; empty by default, while nobody is signed in.
+    ///   - trust: whom TLS trusts: the system's authorities by default.
+    ///   - proxy: the way to the server: none by default.
+    public init(
+        environment: String = "", identity: String = "", trust: TrustPolicy = .system, proxy: ProxyPolicy = .none
+    ) {
+        storage = Storage(environment, identity, trust, proxy)
+    }
+
+    /// The environment's name.
+    public var environment: String {
+        get { storage.environment }
+        set { storage = Storage(newValue, identity, trust, proxy) }
+    }
+
+    /// Who the calls are made for; empty while nobody is signed in.
+    public var identity: String {
+        get { storage.identity }
+        set { storage = Storage(environment, newValue, trust, proxy) }
+    }
+
+    /// Whom TLS trusts.
+    public var trust: TrustPolicy {
+        get { storage.trust }
+        set { storage = Storage(environment, identity, newValue, proxy) }
+    }
+
+    /// By what way connections are made.
+    public var proxy: ProxyPolicy {
+        get { storage.proxy }
+        set { storage = Storage(environment, identity, trust, newValue) }
+    }
+
+    /// What of it is kept with stored responses.
+    public var partition: CachePartition { storage.partition }
+
+    public static func == (left: IsolationKey, right: IsolationKey) -> Bool {
+        left.storage === right.storage
+            || left.identity == right.identity && left.environment == right.environment && left.trust == right.trust
+                && left.proxy == right.proxy
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(identity)
+        hasher.combine(environment)
+        hasher.combine(trust)
+        hasher.combine(proxy)
+    }
+}
+
+extension IsolationKey: CustomStringConvertible, CustomReflectable {
+    /// Who and where; the policies print themselves.
+    public var description: String { "\(partition)" }
+
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["environment": environment, "identity": identity, "trust": trust, "proxy": proxy] as KeyValuePairs<
+                String, Any
+            >)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// The total time-out of calls around which code of the app's stands.
+@Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
+    private static let passing = Intercepting { request, _, next in try await next(request) }
+    private static let lost = TransportError(.timeout(.total), sendState: .maybeProcessed)
+
+    /// A client with a second for each call, and a server that plays a script.
+    private struct Timed: Sendable {
+        let clock = TestClock()
+        let script: ScriptedTransport
+        let client: APIClient
+
+        init(_ steps: [ScriptedTransport.Step], _ change: (inout APIClient.Configuration) -> Void) {
+            let clock = clock
+            script = ScriptedTransport(steps)
+            var configuration = APIClient.Configuration(services: [.shop()])
+            configuration.cache = .store(MemoryCacheStore(time: clock.timeSource))
+            configuration.time = clock.timeSource
+            configuration.options.timeouts = Timeouts(total: .seconds(1))
+            change(&configuration)
+            client = APIClient(configuration, transport: script)
+        }
+
+        /// Lets time pass, and whatever that wakes run.
+        func pass(_ duration: Duration) async {
+            while clock.sleeperCount == 0 { await Task.yield() }
+            clock.advance(by: duration)
+            for _ in 0..<100 { await Task.yield() }
+        }
+    }
+
+    @Test("What the transport's own time-out leaves to the stages above is not cut off")
+    func fallback() async throws {
+        let timed = Timed([.respond(.tea(1)), .held(.fail(Self.lost))]) { $0.callInterceptors = [Self.passing] }
+        _ = try await timed.client.send(Tea())
+        let call = timed.client.start(Tea())
+        await timed.script.waitForExchanges(count: 2)
+        await timed.pass(.seconds(1))
+        timed.script.release()
+        let response = try await call.response
+        #expect(response.value.id == 1)
+        #expect(response.cacheStatus?.reason == .disconnected)
+    }
+
+    @Test("An interceptor may still answer a time-out of the transport")
+    func rescue() async throws {
+        let rescuing = Intercepting { request, _, next in
+            do throws(APIError) { return try await next(request) } catch {
+                return Exchange(request: request, response: .tea(9))
+            }
+        }
+        let timed = Timed([.held(.fail(Self.lost))]) { $0.callInterceptors = [rescuing] }
+        let call = timed.client.start(Tea())
+        await timed.script.waitForExchanges(count: 1)
+        await timed.pass(.seconds(1))
+        timed.script.release()
+        #expect(try await call.value.id == 9)
+    }
+
+    @Test("A transport that does not keep its time-out is not waited for", .covers("H38"))
+    func lateTransport() async throws {
+        let timed = Timed([.held(.respond(.tea(1)))]) { $0.callInterceptors = [Self.passing] }
+        let call = timed.client.start(Tea())
+        await timed.script.waitForExchanges(count: 1)
+        await timed.pass(.seconds(1))
+        #expect(timed.client.callCount == 1)
+        await timed.pass(.milliseconds(50))
+        #expect(await call.result.failure?.kind == .timeout(.total))
+        while timed.script.openExchangeCount > 0 { await Task.yield() }
+    }
+
+    @Test(
+        "Calls that wait for one exchange each end by themselves, though its interceptor never returns", .covers("H38"))
+    func sharedExchange() async throws {
+        let stuck = Stuck()
+        let timed = Timed([]) {
+            $0.options.cache = .http
+            $0.attemptInterceptors = [stuck]
+        }
+        let leader = timed.client.start(Tea())
+        await stuck.entered.wait { $0 == 1 }
+        timed.clock.advance(by: .milliseconds(500))
+        let (joined, patient) = (timed.client.start(Tea()), timed.client.start(Tea()))
+        for _ in 0..<200 { await Task.yield() }
+        joined.cancel()
+        #expect(await joined.result.failure?.kind == .cancelled)
+        await timed.pass(.milliseconds(500))
+        #expect(await leader.result.failure?.kind == .timeout(.total))
+        await timed.pass(.milliseconds(500))
+        #expect(await patient.result.failure?.kind == .timeout(.total))
+        #expect(stuck.entered.withLock { $0 } == 1)
+        // Nobody waits for it any more, so that the next call asks for itself.
+        let next = timed.client.start(Tea())
+        await stuck.entered.wait { $0 == 2 }
+        timed.client.cancelAll()
+        #expect(await next.result.failure?.kind == .cancelled)
+        stuck.leave.open()
+    }
+
+    @Test("A deadline that nobody needs any more leaves nothing behind")
+    func nothingLeft() async throws {
+        let timed = Timed([.respond(.tea(1))]) { $0.callInterceptors = [Self.passing] }
+        _ = try await timed.client.send(Tea())
+        timed.clock.advance(by: .seconds(2))
+        while timed.clock.sleeperCount > 0 { await Task.yield() }
+    }
+}
