@@ -32,6 +32,29 @@ extension CacheAccess {
         if isPrompt { return await body() }
         await call.patiently(body)
     }
+
+    /// How long a call waits for its response to be stored: until the next one finds it, as a rule, and not for a disk that
+    /// hangs.
+    private static let patience = Duration.seconds(1)
+    /// How much may wait for the store at a time. What comes while there is as much is not stored.
+    private static let backlog = 64 << 20
+
+    /// Stores something that has been delivered as far as its caller is concerned.
+    ///
+    /// - Parameter bytes: how large it is.
+    func store(_ bytes: Int, for call: CallContext, _ body: @escaping @Sendable () async -> Void) async {
+        if isPrompt { return await body() }
+        let fits = waiting.withLock { waiting in
+            guard waiting == 0 || waiting + bytes <= Self.backlog else { return false }
+            waiting += bytes
+            return true
+        }
+        guard fits else { return }
+        await call.patiently(upTo: Self.patience) { [waiting] in
+            await body()
+            waiting.withLock { $0 -= bytes }
+        }
+    }
 }
 
 /// A store that never waits, so that nobody needs to watch over it: it has no disk, and no other process has it.

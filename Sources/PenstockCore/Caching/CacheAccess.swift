@@ -18,6 +18,8 @@ final class CacheAccess: Sendable {
 
     /// Whether the store never waits.
     let isPrompt: Bool
+    /// How many bytes wait to be stored.
+    let waiting = Locked(0)
 
     init(_ store: any CacheStore) {
         self.store = store
@@ -36,8 +38,7 @@ final class CacheAccess: Sendable {
     /// Whose a request is.
     ///
     /// - Parameter cookies: those that will be added to it.
-    func owner(of request: HTTPRequest, in isolation: IsolationKey, _ cookies: (any CookieStore)?) -> CacheOwner
-    {
+    func owner(of request: HTTPRequest, in isolation: IsolationKey, _ cookies: (any CookieStore)?) -> CacheOwner {
         guard isolation.identity.isEmpty else { return .identity }
         let credentials = RequestCredentials(request, cookies?.field(for: request.url, in: isolation))
         if credentials.isEmpty { return .nobody }
@@ -58,7 +59,8 @@ final class CacheAccess: Sendable {
             await unlockDigests()
             owner = self.owner(of: request, in: isolation, cookies)
         }
-        return CacheKey(request, partition: isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
+        return CacheKey(
+            request, partition: isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
     }
 
     /// To be taken before the store is read.

@@ -68,7 +68,9 @@ final class CacheSettlement: Settlement {
     private func store(_ fill: CacheFill, by call: any JudgingCall) async {
         let tags = call.cacheTags
         guard let tee else {
-            return await access.change(for: call.context) { [access] in await access.keep(fill, tags: tags) }
+            return await access.store(fill.body?.count ?? 0, for: call.context) { [access] in
+                await access.keep(fill, tags: tags)
+            }
         }
         var response = fill.response
         if !tags.isEmpty { response.tags = tags }

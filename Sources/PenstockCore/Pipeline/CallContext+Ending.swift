@@ -227,13 +227,16 @@ extension CallContext {
 
     /// Waits for something that is done in any case: not past the end of the call, and no longer than its deadline leaves.
     /// What is not done by then goes on without the call.
-    func patiently(_ body: @escaping @Sendable () async -> Void) async {
+    ///
+    /// - Parameter limit: how long to wait at most; `nil` for as long as the call may.
+    func patiently(upTo limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async {
         let promise = Promise<Void>()
         Task {
             await body()
             promise.keep(())
         }
-        let alarm = deadline.map { deadlines.add($0) { promise.abandon() } }
+        let end = limit.map { min(time.now() + $0, deadline ?? .seconds(Int64.max)) } ?? deadline
+        let alarm = end.map { deadlines.add($0) { promise.abandon() } }
         _ = await wait(for: promise)
         if let alarm { deadlines.remove(alarm) }
     }

@@ -53,6 +53,50 @@ import Testing
         #expect(stalled.rig.client.callCount == 0)
     }
 
+    @Test(
+        "A call without a deadline does not wait for ever to be stored",
+        arguments: [Duration.milliseconds(999), .seconds(1)])
+    func patience(passed: Duration) async throws {
+        let stalled = Stalled(total: nil)
+        stalled.store.stalls.value = .put
+        let call = stalled.rig.client.start(Tea())
+        await stalled.store.waiting.wait { $0 > 0 }
+        await stalled.clock.waitForSleepers(count: 1)
+        stalled.clock.advance(by: passed)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(stalled.rig.client.callCount == (passed < .seconds(1) ? 1 : 0))
+        stalled.store.free.open()
+        #expect(try await call.value.id == 1)
+    }
+
+    @Test("What waits to be stored does not pile up")
+    func backlog() async throws {
+        let large = Data(repeating: 0x20, count: 40 << 20)
+        let (store, clock) = (
+            StalledStore(limits: .init(bytes: 1 << 30, entries: 100, bodyBytes: 1 << 30)), TestClock()
+        )
+        store.stalls.value = .put
+        let client = CallSupport.client(
+            StubTransport { _ in HTTPResponse(status: 200, fields: ["Cache-Control": "max-age=60"], body: large) }
+        ) {
+            $0.cache = .store(store)
+            $0.time = clock.timeSource
+        }
+        let calls = try (1...3).map { number in
+            let url = try HTTPURL("https://a.example/\(number)")
+            return Task { try await client.send(HTTPRequest(method: .get, url: url)).http.status }
+        }
+        // One waits for the store; the others would be too much beside it.
+        await store.waiting.wait { $0 == 1 }
+        while client.callCount > 1 { await Task.yield() }
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        for call in calls { #expect(try await call.value == 200) }
+        store.free.open()
+        while await store.memory.statistics().entries < 1 { await Task.yield() }
+        #expect(await store.memory.statistics().entries == 1)
+    }
+
     @Test("Cancelling a call that waits for the store ends it")
     func cancelled() async throws {
         for stall in [StalledStore.Stall.put, .find, .body, .invalidate] {
@@ -110,11 +154,15 @@ import Testing
 final class StalledStore: CacheStore {
     enum Stall: Sendable { case find, body, put, writer, invalidate }
 
-    let memory = MemoryCacheStore()
+    let memory: MemoryCacheStore
     let stalls = Box<Stall?>(nil)
     /// How many wait.
     let waiting = Monitor(0)
     let free = Latch()
+
+    init(limits: CacheLimits = .memory) {
+        memory = MemoryCacheStore(limits: limits)
+    }
 
     private func pass(_ stall: Stall) async {
         guard stalls.value == stall else { return }
