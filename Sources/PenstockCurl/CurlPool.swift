@@ -46,14 +46,14 @@
         let proxy: CurlProxy
 
         init?(_ key: Key, loop: CurlLoop) {
-            guard let proxy = CurlProxy(key.proxy), let multi = curl_multi_init() else { return nil }
+            guard let proxy = CurlProxy(key.isolation.proxy), let multi = curl_multi_init() else { return nil }
             self.key = key
             self.multi = multi
             self.loop = loop
             lastUse = loop.now
             self.proxy = proxy
             gate = CurlGate(most: loop.mostConnectionsPerHost, isShared: key.isShared)
-            if case .file(let url) = key.trust.anchors { authorities = url.path } else { authorities = nil }
+            if case .file(let url) = key.isolation.trust.anchors { authorities = url.path } else { authorities = nil }
             guard setOptions() else {
                 curl_multi_cleanup(multi)
                 return nil

@@ -119,7 +119,7 @@
             let isShared = CurlMultiplexing.suits(exchange.order.request)
             if let pool = pools.find(exchange.order, isShared: isShared) { return pool }
             let key = CurlPools.key(exchange.order, isShared: isShared)
-            try CurlLibrary.checkAuthorities(of: key.trust)
+            try CurlLibrary.checkAuthorities(of: key.isolation.trust)
             guard let pool = CurlPool(key, loop: self) else { throw .outOfMemory }
             pools.add(pool, now)
             return pool

@@ -38,7 +38,7 @@
             }
             #expect(pools.working.count == 200)
             pools.tidy(2)
-            #expect(pools.working.map(\.key.partition.identity) == ["0", "50", "100", "150"])
+            #expect(pools.working.map(\.key.isolation.identity) == ["0", "50", "100", "150"])
             _ = pools.working[1].gate.ended(exchanges[1])
             pools.tidy(3)
             #expect(pools.working.count == 3)
@@ -57,7 +57,7 @@
                 pools.add(pool, 1)
                 all.append(pool)
             }
-            let open = all.filter { !$0.isClosed }.map(\.key.partition.identity)
+            let open = all.filter { !$0.isClosed }.map(\.key.isolation.identity)
             #expect(open == ["0", "5", "10", "15", "20", "25", "26", "27", "28", "29"])
             pools.closeIdle(1)
             #expect(all[26].isClosed && !all[27].isClosed)

@@ -58,8 +58,8 @@ import Testing
         stale.hook.onDecoding.value = nil
         await stale.script.waitForExchanges(count: 2)
         let refresh = try #require(stale.script.requests.last)
-        #expect(refresh.partition.identity == "alice")
-        #expect(refresh.partition.environment == "development")
+        #expect(refresh.isolation.identity == "alice")
+        #expect(refresh.isolation.environment == "development")
         #expect(refresh.request.fields[.authorization] == "Bearer alice")
         stale.script.release()
         await stale.client.untilIdle()
