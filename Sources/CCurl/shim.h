@@ -6,6 +6,7 @@
 #endif
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */
 
@@ -158,6 +159,19 @@ static inline ccurl_facts ccurl_get_facts(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts.port);
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts.address);
     return facts;
+}
+
+/* What a look at a socket finds without taking anything from it or waiting. The flags of recv are an enumeration of the
+   system's headers, which Swift finds in one module or another depending on what else a build imports. */
+typedef enum { ccurl_socket_quiet, ccurl_socket_readable, ccurl_socket_ended } ccurl_socket_news;
+
+static inline ccurl_socket_news ccurl_peek(int descriptor) {
+    char byte;
+    ssize_t count = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count > 0) return ccurl_socket_readable;
+    if (count == 0) return ccurl_socket_ended;
+    /* Any other error is news, and comes out when libcurl reads. */
+    return errno == EAGAIN || errno == EINTR ? ccurl_socket_quiet : ccurl_socket_readable;
 }
 
 #endif

@@ -69,8 +69,7 @@
                 return true
             }
             guard let watched else { return false }
-            var byte: UInt8 = 0
-            return recv(watched, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+            return ccurl_peek(watched) == ccurl_socket_ended
         }
     }
 #endif

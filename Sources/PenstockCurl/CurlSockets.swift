@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CCurl
     import Foundation
     import Glibc
 
@@ -89,9 +90,7 @@
         /// Whether there are bytes to read, or the end, or an error.
         func hasNews(_ descriptor: Int32, isPlain: Bool) -> Bool {
             guard isPlain || entries[descriptor]?.isSerial == true else { return false }
-            var byte: UInt8 = 0
-            let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-            return count >= 0 || errno != EAGAIN && errno != EINTR
+            return ccurl_peek(descriptor) != ccurl_socket_quiet
         }
 
         private static func localPort(_ descriptor: Int32) -> UInt16? {
