@@ -89,8 +89,9 @@ extension IsolationKey: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["environment": environment, "identity": identity, "trust": trust, "proxy": proxy] as KeyValuePairs<
-                String, Any
-            >)
+            children: ["environment": environment, "identity": identity, "trust": trust, "proxy": proxy]
+                as KeyValuePairs<
+                    String, Any
+                >)
     }
 }

@@ -122,8 +122,9 @@ import Testing
 
     @Test("Without a connection both the redirect and what it leads to come from the store")
     func offline() async throws {
-        let rig = Self.rig(Self.moved(302), policy: .networkElseCache)
+        let rig = Self.rig(Self.moved(301), policy: .networkElseCache)
         _ = try await rig.tea()
+        rig.pass(86_401)
         rig.isOffline()
         #expect(try await rig.tea().value.id == 1)
     }

@@ -47,11 +47,11 @@ import Testing
     @Test func `what is usual leaves no mark on a partition, and a password never does`() {
         #expect(Self.plain.partition == CachePartition(environment: "test", identity: "alice"))
         let passwords = ["1", "2"].map { password in
-            IsolationKey(proxy: .socks5("proxy.example", credentials: .init(user: "me", password: password)))
+            IsolationKey(proxy: .socks5("proxy.example", credentials: .init(user: "carol", password: password)))
         }
         #expect(passwords[0] != passwords[1])
         #expect(passwords[0].partition == passwords[1].partition)
-        #expect(!"\(passwords[0]) \(String(reflecting: passwords[0]))".contains("me"))
+        #expect(!"\(passwords[0]) \(String(reflecting: passwords[0]))".contains("carol"))
     }
 
     @Test(.covers("H28")) func `nothing stored by one way is found by another, and signing out forgets all of them`()

@@ -21,7 +21,8 @@ extension CacheHop {
             CacheRecord(status: status ?? CacheStatus(hit), age: .seconds(hit.age), isStale: hit.isStale))
         exchange.leave(
             CacheSettlement(
-                access, call.isolation.partition, entry: isAll ? stored.entry : nil, stale: isRefreshed ? query.key : nil))
+                access, call.isolation.partition, entry: isAll ? stored.entry : nil,
+                stale: isRefreshed ? query.key : nil))
         return exchange
     }
 
