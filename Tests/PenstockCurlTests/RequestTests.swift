@@ -231,7 +231,10 @@
                 await withTaskGroup(of: Void.self) { group in
                     let post = HTTPRequest(method: .post, url: server.url, body: .bytes(content))
                     for _ in 0..<4 {
-                        group.addTask { _ = try? await transport.perform(TransportRequest(post, isolation: IsolationKey(trust: trust))) }
+                        group.addTask {
+                            _ = try? await transport.perform(
+                                TransportRequest(post, isolation: IsolationKey(trust: trust)))
+                        }
                     }
                 }
                 attempts.withLock { $0 = 0 }

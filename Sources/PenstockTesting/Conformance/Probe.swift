@@ -24,7 +24,8 @@ extension TransportConformance {
             let request = HTTPRequest(method: method, url: url, fields: fields, body: body)
             // A machine with much else to do may let half a minute pass between two lines of a rule.
             let limits = ResponseLimits(minimumThroughput: nil)
-            return TransportRequest(request, timeouts: timeouts, limits: limits, isolation: IsolationKey(trust: trust), control: control)
+            return TransportRequest(
+                request, timeouts: timeouts, limits: limits, isolation: IsolationKey(trust: trust), control: control)
         }
 
         @discardableResult
