@@ -252,7 +252,9 @@
                 }
                 for try await status in group { #expect(status == 200) }
             }
-            #expect(server.connectionCount <= 2)
+            // One that is there, one that finds out how many streams there are, and on a slow machine those that are begun
+            // before it has. One for each ten calls would be ten.
+            #expect(server.connectionCount <= 4)
             await transport.shutdown()
             server.stop()
         }

@@ -159,7 +159,7 @@ import Testing
     ]
 
     @Test(
-        "Twice the input costs a parser twice the work",
+        "Four times the input costs a parser four times the work",
         arguments: responseFields + requestFields + otherFields + cookies + urls + streams + printing)
     func isLinear(parser: Parser) throws {
         for head in parser.heads {
