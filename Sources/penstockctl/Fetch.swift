@@ -44,7 +44,7 @@ struct Fetch: Sendable {
             call.cleartext = .everywhere
             call.cache = options.policy
             call.redirects = options.followsRedirects ? .follow : .never
-            call.timeouts = options.timeout.map { Timeouts.total($0) }
+            call.timeouts = options.timeout.map(Timeouts.total) ?? Timeouts()
             call.trust = options.authorities.map { TrustPolicy.authorities($0) }
         }
     }

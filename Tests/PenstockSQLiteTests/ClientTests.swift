@@ -129,7 +129,7 @@ import Testing
             let control = isAsked ? "max-age=600" : "no-store, max-age=600"
             return HTTPResponse(status: 200, fields: ["Cache-Control": control], body: Data("a secret".utf8))
         }
-        let options = isAsked ? CallOptions.headers(["Cache-Control": "no-store"]) : nil
+        let options = isAsked ? CallOptions.headers(["Cache-Control": "no-store"]) : CallOptions()
         #expect(try await run.client.send(News(), options: options) == Data("a secret".utf8))
         var size = 0
         for try await piece in try await run.client.stream(News(), options: options) { size += piece.count }

@@ -46,9 +46,9 @@ struct Page: Endpoint {
 
 extension APIClient {
     /// The error of a call that must fail; `nil` where it did not.
-    func failure(_ endpoint: some Endpoint, options: CallOptions? = nil) async -> APIError? {
+    func failure(_ endpoint: some Endpoint, options: CallOptions = .init()) async -> APIError? {
         do throws(APIError) {
-            _ = try await send(endpoint, options: options ?? CallOptions())
+            _ = try await send(endpoint, options: options)
             return nil
         } catch {
             return error

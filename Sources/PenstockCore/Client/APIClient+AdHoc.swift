@@ -10,7 +10,7 @@ extension APIClient {
     public func send<Output: Decodable & Sendable>(
         path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
         placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
-        as type: Output.Type = Output.self, options: CallOptions? = nil, in scope: CallScope? = nil
+        as type: Output.Type = Output.self, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
         let endpoint = AdHocEndpoint(
             Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
@@ -22,7 +22,7 @@ extension APIClient {
     public func send(
         path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
         placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
-        options: CallOptions? = nil, in scope: CallScope? = nil
+        options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) {
         let endpoint = AdHocEndpoint(
             Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
@@ -33,7 +33,7 @@ extension APIClient {
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by GET.
     public func get<Output: Decodable & Sendable>(
         _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
-        as type: Output.Type = Output.self, options: CallOptions? = nil
+        as type: Output.Type = Output.self, options: CallOptions = .init()
     ) async throws(APIError) -> Output {
         try await send(
             path: path, method: .get, parameters: parameters, service: service, as: type, options: options)
@@ -41,7 +41,7 @@ extension APIClient {
 
     /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by GET.
     public func get(
-        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions? = nil
+        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions = .init()
     ) async throws(APIError) {
         try await send(path: path, method: .get, parameters: parameters, service: service, options: options)
     }
@@ -49,7 +49,7 @@ extension APIClient {
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by POST.
     public func post<Output: Decodable & Sendable>(
         _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
-        as type: Output.Type = Output.self, options: CallOptions? = nil
+        as type: Output.Type = Output.self, options: CallOptions = .init()
     ) async throws(APIError) -> Output {
         try await send(
             path: path, method: .post, parameters: parameters, service: service, as: type, options: options)
@@ -57,7 +57,7 @@ extension APIClient {
 
     /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by POST.
     public func post(
-        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions? = nil
+        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions = .init()
     ) async throws(APIError) {
         try await send(path: path, method: .post, parameters: parameters, service: service, options: options)
     }

@@ -16,7 +16,7 @@ extension APIClient {
     ///
     /// - Throws: what stands in the way of making its request.
     @discardableResult
-    public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions? = nil) async throws(APIError) -> Bool {
+    public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions = .init()) async throws(APIError) -> Bool {
         let call = begin(endpoint, .init(own: options, isSilent: true))
         defer { call.finish(nil) }
         let request = try prepare(call)

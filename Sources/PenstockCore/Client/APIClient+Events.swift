@@ -25,7 +25,7 @@ extension APIClient {
     ///     A longer line throws ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/lineLength``.
     ///   - scope: ends the sequence when it goes.
     public func events<E: Endpoint>(
-        of endpoint: E, options: CallOptions? = nil, reconnection: EventStreamReconnection = .init(),
+        of endpoint: E, options: CallOptions = .init(), reconnection: EventStreamReconnection = .init(),
         lastEventID: String? = nil, maxEventBytes: Int = 1 << 20, maxLineLength: Int? = nil, in scope: CallScope? = nil
     ) -> ServerSentEvents {
         ServerSentEvents(
@@ -42,7 +42,7 @@ extension APIClient {
     /// - Parameter previous: the session that failed before this one, whose user it has.
     /// - Returns: `nil` where the client has another user by now.
     private func session<E: Endpoint>(
-        of endpoint: E, _ options: CallOptions?, in scope: CallScope?, after previous: EventSession?
+        of endpoint: E, _ options: CallOptions, in scope: CallScope?, after previous: EventSession?
     ) -> EventSession? {
         let call = begin(
             endpoint,
@@ -62,18 +62,13 @@ extension APIClient {
         }
     }
 
-    private func eventOptions(_ options: CallOptions?, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions
-    {
-        var merged = options ?? CallOptions()
+    private func eventOptions(_ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions {
         var edits: HeaderEdits = ["Accept": "text/event-stream", "Cache-Control": "no-store"]
         if let lastEventID { edits = edits.setting("Last-Event-ID", lastEventID) }
-        merged.headers = merged.headers.map(edits.followed(by:)) ?? edits
-        if merged.limits == nil {
-            var limits =
-                endpoint.options?.limits ?? (try? runtime(for: endpoint.service).options.limits) ?? ResponseLimits()
-            if limits.minimumThroughput == .trickle { limits.minimumThroughput = nil }
-            merged.limits = limits
+        let limits = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.limits
+        return options.with {
+            $0.headers = $0.headers.over(edits)
+            if !limits.setsMinimumThroughput { $0.limits.minimumThroughput = nil }
         }
-        return merged
     }
 }

@@ -9,10 +9,10 @@ extension APIClient {
     /// - Parameter maxLineLength: in bytes. 1 MiB by default.
     /// - Throws: what ``stream(_:options:in:)`` throws.
     public func lines<E: Endpoint>(
-        of endpoint: E, options: CallOptions? = nil, maxLineLength: Int = 1 << 20, in scope: CallScope? = nil
+        of endpoint: E, options: CallOptions = .init(), maxLineLength: Int = 1 << 20, in scope: CallScope? = nil
     ) async throws(APIError) -> StreamedLines<E.Output> {
         let response = try await stream(endpoint, options: options, in: scope)
-        let format = options?.modelFormat ?? endpoint.options?.modelFormat ?? modelFormat(of: endpoint)
+        let format = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.modelFormat
         return StreamedLines(response, maxLineLength: maxLineLength) { line throws(APIError) in
             let opened = try endpoint.decoding.open(Payload(line, options: format), envelope: nil, options: format)
             try endpoint.payloadValidator?.validate(opened.payload)
@@ -20,10 +20,5 @@ extension APIClient {
             try endpoint.validator?.validate(value)
             return value
         }
-    }
-
-    private func modelFormat(of endpoint: some Endpoint) -> DecodingOptions {
-        let options = (try? runtime(for: endpoint.service).options) ?? configuration.options
-        return options.modelFormat ?? DecodingOptions()
     }
 }

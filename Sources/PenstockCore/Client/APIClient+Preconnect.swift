@@ -31,10 +31,9 @@ extension APIClient {
     /// `nil` where a call could not be sent either.
     private func preconnection(to id: ServiceID) -> TransportRequest? {
         guard let runtime = try? runtime(for: id) else { return nil }
-        let options = runtime.options
-        let environment = options.environment ?? environment
-        guard let url = try? baseURL(options, runtime, environment) else { return nil }
-        let settings = CallSettings(options)
+        let settings = runtime.resolved.settings
+        let environment = settings.environment ?? environment
+        guard let url = try? baseURL(settings, runtime, environment) else { return nil }
         guard settings.cleartext.allows(url) else { return nil }
         return TransportRequest(
             HTTPRequest(method: .get, url: url), timeouts: settings.timeouts,
@@ -42,9 +41,9 @@ extension APIClient {
     }
 
     private func baseURL(
-        _ options: CallOptions, _ runtime: ServiceRuntime, _ environment: ServerEnvironment
+        _ settings: CallSettings, _ runtime: ServiceRuntime, _ environment: ServerEnvironment
     ) throws(APIError) -> HTTPURL {
-        guard let text = options.baseURL else { return try runtime.baseURL(in: environment) }
-        return try runtime.service.parse(text, for: "the service")
+        guard let base = settings.baseURL else { return try runtime.baseURL(in: environment) }
+        return try runtime.service.parse(base.text, for: "the service")
     }
 }

@@ -23,9 +23,9 @@ extension APIClient {
         _ call: ActiveCall<E>, _ runtime: ServiceRuntime
     ) throws(APIError) -> ParameterValue? {
         do throws(ParameterEncodingError) {
-            let called = layer(call.own?.parameters, over: call.endpoint.options?.parameters ?? ParameterObject())
-            let service = layer(runtime.service.options.parameters, over: runtime.service.parameters.read())
-            let client = layer(configuration.options.parameters, over: configuration.parameters.read())
+            let called = call.resolved.settings.parameters
+            let service = runtime.parameters.service.merging(over: runtime.service.parameters.read())
+            let client = runtime.parameters.client.merging(over: configuration.parameters.read())
             let own = try ownParameters(of: call.endpoint)
             // Most calls that have no parameters of their own have none at all.
             if case Optional.none = own, called.isEmpty, service.isEmpty, client.isEmpty { return nil }
@@ -33,10 +33,6 @@ extension APIClient {
         } catch {
             throw APIError(error, stage: .parameters)
         }
-    }
-
-    private func layer(_ own: ParameterObject?, over common: ParameterObject) -> ParameterObject {
-        own?.merging(over: common) ?? common
     }
 
     private func ownParameters<E: Endpoint>(of endpoint: E) throws(ParameterEncodingError) -> ParameterValue? {
@@ -59,7 +55,7 @@ extension APIClient {
         var fields = commonFields(accepting: call.context.streams ? .anything : endpoint.decoding.accepts)
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
-        call.resolved.options.headers?.apply(to: &fields)
+        call.resolved.settings.headers.apply(to: &fields)
         return HTTPRequest(method: route.method, url: url, fields: fields, body: content.body)
     }
 
@@ -85,8 +81,10 @@ extension APIClient {
     }
 
     private func baseURL<E: Endpoint>(_ call: ActiveCall<E>, _ runtime: ServiceRuntime) throws(APIError) -> HTTPURL {
-        guard let text = call.resolved.options.baseURL else { return try runtime.baseURL(in: call.context.environment) }
-        return try runtime.service.parse(text, for: "this call")
+        guard let base = call.resolved.settings.baseURL else {
+            return try runtime.baseURL(in: call.context.environment)
+        }
+        return try runtime.service.parse(base.text, for: "this call")
     }
 
     private func url(_ path: RoutePath, query: String?, base: HTTPURL) throws(APIError) -> HTTPURL {

@@ -18,7 +18,7 @@ extension APIClient {
     ///   - options: what this one call wants different; its headers are applied last.
     ///   - scope: ends the call when it goes.
     public func send(
-        _ request: HTTPRequest, options: CallOptions? = nil, in scope: CallScope? = nil
+        _ request: HTTPRequest, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<Data> {
         let terms = ActiveCall<RawRequest>.Terms(own: options, scope: scope)
         return try await ActiveCall(RawRequest(method: request.method), .raw(request), terms, of: self).response()
@@ -28,9 +28,9 @@ extension APIClient {
     func completed<E: Endpoint>(_ request: HTTPRequest, for call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         try call.context.stage(.prepare) { () throws(APIError) in
             var fields = commonFields()
-            configuration.options.headers?.apply(to: &fields)
+            configuration.options.headers.apply(to: &fields)
             fields.merge(request.fields)
-            call.own?.headers?.apply(to: &fields)
+            call.own.headers.apply(to: &fields)
             var request = request
             request.fields = fields
             return request
@@ -46,7 +46,7 @@ struct RawRequest: Endpoint {
     var route: Route { Route(method, "/") }
     var service: ServiceID { .unnamed }
     var envelope: EnvelopeChoice { .none }
-    var options: CallOptions? { .with { $0.status = .any } }
+    var options: CallOptions { .with { $0.status = .any } }
 }
 
 extension ServiceID {

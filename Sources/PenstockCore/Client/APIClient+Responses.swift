@@ -8,12 +8,10 @@ extension APIClient {
     /// ```
     ///
     /// The sequence owns the call: ending the iteration ends it. It throws ``APIError`` alone.
-    public func responses<E: Endpoint>(to endpoint: E, options: CallOptions? = nil) -> CachedResponses<E.Output> {
-        var own = options ?? CallOptions()
-        var policy = own.cache ?? endpoint.options?.cache ?? widerPolicy(of: endpoint)
-        if !policy.isOff, policy.mode != .cacheOnly { policy.mode = .cacheThenNetwork }
-        own.cache = policy
-        let call = start(endpoint, options: own)
+    public func responses<E: Endpoint>(to endpoint: E, options: CallOptions = .init()) -> CachedResponses<E.Output> {
+        let policy = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.cache
+        let isTwofold = !policy.isOff && policy.mode != .cacheOnly
+        let call = start(endpoint, options: isTwofold ? options.cache(.cacheThenNetwork) : options)
         let (stream, continuation) = CachedResponses<E.Output>.makeStream()
         let relay = Task {
             do {
@@ -33,11 +31,6 @@ extension APIClient {
             relay.cancel()
         }
         return stream
-    }
-
-    private func widerPolicy(of endpoint: some Endpoint) -> CachePolicy {
-        let options = (try? runtime(for: endpoint.service).options) ?? configuration.options
-        return options.cache ?? .networkElseCache
     }
 }
 

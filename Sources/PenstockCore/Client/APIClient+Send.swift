@@ -8,14 +8,14 @@ extension APIClient {
     ///   - options: what this one call wants different.
     ///   - scope: ends the call when it goes.
     public func send<E: Endpoint>(
-        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
+        _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> E.Output {
         try await response(for: endpoint, options: options, in: scope).value
     }
 
     /// Sends an endpoint and gives its output with everything it was made from.
     public func response<E: Endpoint>(
-        for endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
+        for endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<E.Output> {
         try await begin(endpoint, .init(own: options, scope: scope)).response()
     }

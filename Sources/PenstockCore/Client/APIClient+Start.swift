@@ -6,7 +6,7 @@ extension APIClient {
     ///   - scope: ends the call when it goes. Without one the call ends by itself.
     @discardableResult
     public func start<E: Endpoint>(
-        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
+        _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) -> Call<E.Output> {
         start(endpoint, options, in: scope) { _, _ in }
     }
@@ -17,7 +17,7 @@ extension APIClient {
     /// gone. It is let go of as soon as the call is over.
     @discardableResult
     public func start<E: Endpoint>(
-        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil,
+        _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil,
         completion: @escaping CallCompletion<E.Output>
     ) -> Call<E.Output> {
         start(endpoint, options, in: scope) { context, result in
@@ -30,7 +30,7 @@ extension APIClient {
     /// Starts a call and delivers its result to a closure on an actor of the caller's choice, which it is handed.
     @discardableResult
     public func start<E: Endpoint, A: Actor>(
-        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil, on actor: A,
+        _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil, on actor: A,
         completion: @escaping @Sendable (isolated A, Result<E.Output, APIError>) -> Void
     ) -> Call<E.Output> {
         start(endpoint, options, in: scope) { context, result in
@@ -42,7 +42,7 @@ extension APIClient {
     /// is gone nothing is delivered, and the call ends with its scope or by itself.
     @discardableResult
     public func start<E: Endpoint, D: CallDelegate>(
-        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil, delegate: D
+        _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil, delegate: D
     ) -> Call<E.Output> where D.Output == E.Output {
         let reference = WeakDelegate(delegate)
         return start(endpoint, options, in: scope) { context, result in
@@ -54,7 +54,7 @@ extension APIClient {
 
     /// What a call yields as a sequence that owns the call: ending the iteration ends the call.
     public func updates<E: Endpoint>(
-        of endpoint: E, options: CallOptions? = nil
+        of endpoint: E, options: CallOptions = .init()
     ) -> CallUpdates<E.Output> {
         let call = start(endpoint, options: options)
         let (stream, continuation) = CallUpdates<E.Output>.makeStream()
@@ -97,7 +97,7 @@ extension APIClient {
         _ endpoint: E, in scope: CallScope?,
         completion: @escaping @MainActor @Sendable (CallID, Result<APIResponse<E.Output>, APIError>) -> Void
     ) -> Call<E.Output> {
-        start(endpoint, nil, in: scope) { context, result in
+        start(endpoint, .init(), in: scope) { context, result in
             await Self.deliver(result, of: context, on: MainActor.shared) { _, result in
                 MainActor.assumeIsolated { completion(context.id, result) }
             }
@@ -105,7 +105,7 @@ extension APIClient {
     }
 
     private func start<E: Endpoint>(
-        _ endpoint: E, _ options: CallOptions?, in scope: CallScope?,
+        _ endpoint: E, _ options: CallOptions, in scope: CallScope?,
         then deliver: @escaping @Sendable (CallContext, Result<APIResponse<E.Output>, APIError>) async -> Void
     ) -> Call<E.Output> {
         let feed = CallFeed<E.Output>(time: configuration.time)

@@ -13,7 +13,7 @@ extension APIClient {
     /// - Throws: what ``send(_:options:in:)`` throws up to the status; ``APIError/Kind/unsupported(feature:)`` before
     ///   anything is sent where the transport cannot stream responses, or the service seals them.
     public func stream<E: Endpoint>(
-        _ endpoint: E, options: CallOptions? = nil, in scope: CallScope? = nil
+        _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> StreamedResponse {
         try await begin(endpoint, .init(own: options, scope: scope, streams: true)).streamedResponse()
     }

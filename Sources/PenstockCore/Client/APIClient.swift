@@ -125,13 +125,15 @@ public final class APIClient: Sendable {
     }
 
     /// All levels of options in one.
-    func resolve(_ call: CallOptions?, _ endpoint: some Endpoint, _ runtime: ServiceRuntime?) -> ResolvedOptions {
-        let wider = runtime?.resolved ?? ResolvedOptions(configuration.options)
+    func resolve(_ call: CallOptions, _ endpoint: some Endpoint, _ runtime: ServiceRuntime?) -> ResolvedOptions {
+        let wider = runtime?.resolved ?? ResolvedOptions(CallSettings(configuration.options))
         let (own, headers) = (endpoint.options, endpoint.headers)
-        if call == nil, own == nil, headers.isEmpty { return wider }
-        var options = own?.over(wider.options) ?? wider.options
-        if !headers.isEmpty { options.headers = options.headers?.followed(by: headers) ?? headers }
-        return ResolvedOptions(call?.over(options) ?? options)
+        if call.isEmpty, own.isEmpty, headers.isEmpty { return wider }
+        var settings = wider.settings
+        own.apply(to: &settings)
+        if !headers.isEmpty { settings.headers = headers.over(settings.headers) }
+        call.apply(to: &settings)
+        return ResolvedOptions(settings)
     }
 }
 

@@ -20,7 +20,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
     /// All levels in one: the call's options over the endpoint's, the service's and the client's.
     let resolved: ResolvedOptions
     /// What this one call wants different of what it carries.
-    let own: CallOptions?
+    let own: CallOptions
     /// Where it is in the client's table, and in its scope's; `nil` for a call that another one has adopted.
     private let place: CallTable.Place?
     private let scope: WeakScope?
@@ -30,7 +30,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
 
     /// What a call is made for besides its endpoint.
     struct Terms {
-        var own: CallOptions?
+        var own = CallOptions()
         var scope: CallScope?
         var control = ExchangeControl()
         var streams = false
@@ -54,7 +54,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         runtime = client.runtime(for: endpoint)
         resolved = client.resolve(terms.own, endpoint, try? runtime.get())
         let origin = terms.origin
-        let environment = origin?.environment ?? resolved.options.environment ?? client.environment
+        let environment = origin?.environment ?? resolved.settings.environment ?? client.environment
         let isolation = origin?.isolation ?? client.isolation(in: environment, resolved.settings)
         context = CallContext(
             id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,

@@ -1,170 +1,210 @@
-/// What may be set for a client, a service, an endpoint or one call: a value, each field of which is left to the next
-/// wider level while it is `nil`.
+/// What may be set for a client, a service, an endpoint or one call. What a level does not set is left to the next wider
+/// one, the client being the widest, and at last to the default.
 ///
 /// ```swift
-/// try await client.send(Products(), options: .timeout(.seconds(5)))
-/// try await client.send(Products(), options: .with { $0.baseURL = "https://mirror.example.com" })
+/// try await client.send(Products(), options: .timeout(.seconds(5)).cache(.http))
+/// try await client.send(Products(), options: .with { $0.timeouts.idle = .seconds(5) })
 /// ```
+///
+/// Each property of ``CallSettings`` can be set, read as it was set here, and left to the wider levels again by `nil`. Of
+/// those with several fields (time-outs, limits, cache policy) each field is left to the wider levels by itself.
+@dynamicMemberLookup
 public struct CallOptions: Sendable {
-    private var parts: Boxed<Parts>
+    /// At most one for each property of the settings.
+    private var changes: [any OptionChange] = []
 
-    private struct Parts: Sendable {
-        var baseURL: String?
-        var environment: ServerEnvironment?
-        var headers: HeaderEdits?
-        var parameters: ParameterObject?
-        var timeouts: Timeouts?
-        var limits: ResponseLimits?
-        var trust: TrustPolicy?
-        var proxy: ProxyPolicy?
-        var redirects: RedirectPolicy?
-        var cleartext: CleartextPolicy?
-        var status: StatusRule?
-        var formFormat: FormFormat?
-        var jsonFormat: JSONFormat?
-        var modelFormat: DecodingOptions?
-        var cache: CachePolicy?
-        var cacheTags: [String]?
-    }
+    /// Nothing is set.
+    public init() {}
 
-    public init() {
-        parts = Boxed(Parts())
-    }
+    /// Whether nothing is set.
+    public var isEmpty: Bool { changes.isEmpty }
 
     /// Options made in one expression.
     public static func with(_ change: (inout CallOptions) -> Void) -> CallOptions {
-        var options = CallOptions()
+        CallOptions().with(change)
+    }
+
+    /// These options with a change.
+    public func with(_ change: (inout CallOptions) -> Void) -> CallOptions {
+        var options = self
         change(&options)
         return options
     }
 
-    /// The whole call may take this long.
-    public static func timeout(_ total: Duration) -> CallOptions {
-        with { $0.timeouts = Timeouts(total: total) }
-    }
-
-    public static func cache(_ policy: CachePolicy) -> CallOptions {
-        with { $0.cache = policy }
-    }
-
-    public static func headers(_ edits: HeaderEdits) -> CallOptions {
-        with { $0.headers = edits }
-    }
-
-    /// These options where they are set, `wider` where they are not. Headers are applied one level after the other.
+    /// These options where they are set, `wider` where they are not.
     public func over(_ wider: CallOptions) -> CallOptions {
         var merged = wider
-        merged.baseURL = baseURL ?? wider.baseURL
-        merged.environment = environment ?? wider.environment
-        merged.headers = headers.map { wider.headers?.followed(by: $0) ?? $0 } ?? wider.headers
-        merged.parameters = parameters ?? wider.parameters
-        merged.timeouts = timeouts ?? wider.timeouts
-        merged.limits = limits ?? wider.limits
-        merged.trust = trust ?? wider.trust
-        merged.proxy = proxy ?? wider.proxy
-        merged.redirects = redirects ?? wider.redirects
-        merged.cleartext = cleartext ?? wider.cleartext
-        merged.status = status ?? wider.status
-        merged.formFormat = formFormat ?? wider.formFormat
-        merged.jsonFormat = jsonFormat ?? wider.jsonFormat
-        merged.modelFormat = modelFormat ?? wider.modelFormat
-        merged.cache = cache ?? wider.cache
-        merged.cacheTags = cacheTags ?? wider.cacheTags
+        for change in changes {
+            if let index = merged.changes.firstIndex(where: { $0.path == change.path }) {
+                merged.changes[index] = change.over(merged.changes[index])
+            } else {
+                merged.changes.append(change)
+            }
+        }
         return merged
     }
 
-    /// Where the call goes in place of the service's base URL; the service's version is still appended.
-    public var baseURL: String? {
-        get { parts.baseURL }
-        set { parts.baseURL = newValue }
+    /// An option as it is set here; `nil` where it is not.
+    public subscript<Value: Sendable>(
+        dynamicMember path: WritableKeyPath<CallSettings, Value> & Sendable
+    ) -> Value? {
+        get { value(at: path) }
+        set { set(path, newValue.map { OptionValue<Value>(key: path, value: $0, merge: nil) }) }
     }
 
+    /// An option of several fields as it is set here; `nil` where none of them is.
+    public subscript<Value: LayeredOption>(
+        dynamicMember path: WritableKeyPath<CallSettings, Value> & Sendable
+    ) -> Value? {
+        get { value(at: path) }
+        set { set(path, newValue.map { OptionValue<Value>(key: path, value: $0) { $0.over($1) } }) }
+    }
+
+    /// Lays these options over settings of the wider levels.
+    func apply(to settings: inout CallSettings) {
+        for change in changes { change.apply(to: &settings) }
+    }
+
+    private func value<Value>(at path: KeyPath<CallSettings, Value>) -> Value? {
+        changes.first { $0.path == path }?.setting as? Value
+    }
+
+    private mutating func set(_ path: PartialKeyPath<CallSettings>, _ change: (any OptionChange)?) {
+        changes.removeAll { $0.path == path }
+        if let change { changes.append(change) }
+    }
+}
+
+/// One thing that is set, whatever its type.
+private protocol OptionChange: Sendable {
+    var path: PartialKeyPath<CallSettings> { get }
+    var setting: any Sendable { get }
+    func apply(to settings: inout CallSettings)
+    func over(_ wider: any OptionChange) -> any OptionChange
+}
+
+/// One thing that is set.
+private struct OptionValue<Value: Sendable>: OptionChange {
+    let key: WritableKeyPath<CallSettings, Value> & Sendable
+    let value: Value
+    /// Makes one value of a narrower and a wider one; `nil` where the narrower one wins.
+    let merge: (@Sendable (Value, Value) -> Value)?
+
+    var path: PartialKeyPath<CallSettings> { key }
+    var setting: any Sendable { value }
+
+    func apply(to settings: inout CallSettings) {
+        settings[keyPath: key] = merge?(value, settings[keyPath: key]) ?? value
+    }
+
+    func over(_ wider: any OptionChange) -> any OptionChange {
+        guard let merge, let wider = wider as? OptionValue else { return self }
+        return OptionValue(key: key, value: merge(value, wider.value), merge: merge)
+    }
+}
+
+// MARK: Options with words of their own
+
+extension CallOptions {
+    /// Where the call goes in place of the service's base URL; the service's version is still appended.
+    public var baseURL: String? {
+        get { self[dynamicMember: \.baseURL].flatMap(\.self)?.text }
+        set { self[dynamicMember: \.baseURL] = newValue.map(BaseURL.init) }
+    }
+
+    /// Where the call goes in place of the client's environment.
     public var environment: ServerEnvironment? {
-        get { parts.environment }
-        set { parts.environment = newValue }
+        get { self[dynamicMember: \.environment].flatMap(\.self) }
+        set { self[dynamicMember: \.environment] = newValue.map(Optional.some) }
     }
 
     /// Applied after the common headers, wider levels first.
-    public var headers: HeaderEdits? {
-        get { parts.headers }
-        set { parts.headers = newValue }
+    public var headers: HeaderEdits {
+        get { self[dynamicMember: \.headers] ?? HeaderEdits() }
+        set { self[dynamicMember: \.headers] = newValue }
     }
 
     /// Win over the parameters of wider levels. The endpoint's own stand between the options of an
     /// endpoint and those of its service.
-    public var parameters: ParameterObject? {
-        get { parts.parameters }
-        set { parts.parameters = newValue }
+    public var parameters: ParameterObject {
+        get { self[dynamicMember: \.parameters] ?? ParameterObject() }
+        set { self[dynamicMember: \.parameters] = newValue }
     }
 
-    public var timeouts: Timeouts? {
-        get { parts.timeouts }
-        set { parts.timeouts = newValue }
+    /// How long the phases of an exchange and the whole call may take. What is not set is left to the wider levels, field
+    /// by field.
+    public var timeouts: Timeouts {
+        get { self[dynamicMember: \.timeouts] ?? Timeouts() }
+        set { self[dynamicMember: \.timeouts] = newValue }
     }
 
-    public var limits: ResponseLimits? {
-        get { parts.limits }
-        set { parts.limits = newValue }
+    /// How much of a response is accepted. What is not set is left to the wider levels, field by field.
+    public var limits: ResponseLimits {
+        get { self[dynamicMember: \.limits] ?? ResponseLimits() }
+        set { self[dynamicMember: \.limits] = newValue }
     }
 
-    public var trust: TrustPolicy? {
-        get { parts.trust }
-        set { parts.trust = newValue }
-    }
+    /// The whole call may take this long.
+    public static func timeout(_ total: Duration) -> CallOptions { CallOptions().timeout(total) }
 
-    public var proxy: ProxyPolicy? {
-        get { parts.proxy }
-        set { parts.proxy = newValue }
-    }
-
-    public var redirects: RedirectPolicy? {
-        get { parts.redirects }
-        set { parts.redirects = newValue }
-    }
-
-    public var cleartext: CleartextPolicy? {
-        get { parts.cleartext }
-        set { parts.cleartext = newValue }
-    }
-
-    /// Which statuses mean success.
-    public var status: StatusRule? {
-        get { parts.status }
-        set { parts.status = newValue }
-    }
-
-    /// How parameters become a query or a form.
-    public var formFormat: FormFormat? {
-        get { parts.formFormat }
-        set { parts.formFormat = newValue }
-    }
-
-    /// How parameters become JSON.
-    public var jsonFormat: JSONFormat? {
-        get { parts.jsonFormat }
-        set { parts.jsonFormat = newValue }
-    }
-
-    /// How JSON becomes models.
-    public var modelFormat: DecodingOptions? {
-        get { parts.modelFormat }
-        set { parts.modelFormat = newValue }
-    }
+    /// The whole call may take this long.
+    public func timeout(_ total: Duration) -> CallOptions { with { $0.timeouts.total = total } }
 
     /// When a stored response is the answer, and whether one is stored.
     public var cache: CachePolicy? {
-        get { parts.cache }
-        set { parts.cache = newValue }
+        get { self[dynamicMember: \.cache] }
+        set { self[dynamicMember: \.cache] = newValue }
     }
 
-    /// Marks for the responses that are stored, besides ``Endpoint/cacheTags``; they are found by them again to be cleared.
-    public var cacheTags: [String]? {
-        get { parts.cacheTags }
-        set { parts.cacheTags = newValue }
+    /// When a stored response is the answer, and whether one is stored. What the policy leaves open is left to the wider
+    /// levels: a call that says `.cache(.reload)` keeps the lifetime that its endpoint sets.
+    public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
+
+    /// When a stored response is the answer, and whether one is stored; see ``cache(_:)-swift.type.method``.
+    public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
+
+    /// Applied after the common headers, wider levels first.
+    public static func headers(_ edits: HeaderEdits) -> CallOptions { CallOptions().headers(edits) }
+
+    /// Applied after the common headers, wider levels first, and after those that these options have already.
+    public func headers(_ edits: HeaderEdits) -> CallOptions { with { $0.headers = edits.over($0.headers) } }
+}
+
+// MARK: Options of several fields
+
+extension HeaderEdits: LayeredOption {
+    /// The wider edits, then these.
+    public func over(_ wider: HeaderEdits) -> HeaderEdits { wider.followed(by: self) }
+}
+
+extension ParameterObject: LayeredOption {
+    /// These members, and those of `wider` that have other names.
+    public func over(_ wider: ParameterObject) -> ParameterObject { merging(over: wider) }
+}
+
+extension CachePolicy: LayeredOption {
+    /// This mode; the lifetimes of `wider` where this policy has none; and it only reads where one of both says so.
+    public func over(_ wider: CachePolicy) -> CachePolicy {
+        CachePolicy(
+            mode, ttl: ttl ?? wider.ttl, maxStale: maxStale ?? wider.maxStale, isRead: isRead || wider.isRead)
     }
 }
 
+// MARK: Printing
+
 extension CallOptions: CustomReflectable {
     /// What is set, without secrets.
-    public var customMirror: Mirror { Redaction.mirror(of: self, parts: parts) }
+    public var customMirror: Mirror {
+        let children = changes.map {
+            (label: "\($0.path)".split(separator: ".").last.map(String.init), value: $0.setting as Any)
+        }
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}
+
+extension BaseURL: CustomStringConvertible, CustomReflectable {
+    /// Without secrets.
+    var description: String { Redaction.value(text, ofParameter: "baseURL") }
+
+    var customMirror: Mirror { Mirror(self, children: ["text": description], displayStyle: .struct) }
 }

@@ -1,43 +1,92 @@
-/// The options of one call with every default filled in.
+/// All that can be set for a call, with every default filled in: what stages, interceptors, signers and sealers go by.
+///
+/// This is the one list of options. A stored property here is an option of the client, of a service, of an endpoint and of
+/// one call, since ``CallOptions`` has each property of this type, to be set. Its value at declaration is the default; its
+/// type decides how levels meet: a narrower level replaces the value, unless the type is a ``LayeredOption``.
+///
+/// ```swift
+/// // Here, one line with its comment:
+/// public var retry = RetryPolicy.none
+///
+/// // Beside the stage that reads it, where it shall begin a chain of options and go on with one; an option that shall not
+/// // needs nothing here:
+/// extension CallOptions {
+///     public var retry: RetryPolicy? {
+///         get { self[dynamicMember: \.retry] }
+///         set { self[dynamicMember: \.retry] = newValue }
+///     }
+///     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
+///     public func retry(_ policy: RetryPolicy) -> CallOptions { with { $0.retry = policy } }
+/// }
+///
+/// // In the stage, a stored field:
+/// let policy = call.settings.retry
+/// ```
 public struct CallSettings: Sendable {
-    public var timeouts: Timeouts
-    public var limits: ResponseLimits
-    public var trust: TrustPolicy
-    public var proxy: ProxyPolicy
-    public var redirects: RedirectPolicy
-    public var cleartext: CleartextPolicy
-    public var status: StatusRule
-    public var formFormat: FormFormat
-    public var jsonFormat: JSONFormat
-    public var modelFormat: DecodingOptions
-    /// ``CachePolicy/networkElseCache`` unless set.
-    public var cache: CachePolicy
-    public var cacheTags: [String]
+    /// Where the call goes in place of the service's base URL.
+    var baseURL: BaseURL?
+    /// In place of the client's.
+    var environment: ServerEnvironment?
+    /// Of all levels, the widest first.
+    var headers = HeaderEdits()
+    /// Those of the call over those in the options of its endpoint. A service's and a client's are not among them, since the
+    /// endpoint's own parameters stand between.
+    var parameters = ParameterObject()
+
+    /// How long the phases of an exchange and the whole call may take.
+    public var timeouts = Timeouts()
+    /// How much of a response is accepted.
+    public var limits = ResponseLimits()
+    /// Whom TLS trusts; the system's authorities unless set.
+    public var trust = TrustPolicy.system
+    /// By what way connections are made; without a proxy unless set.
+    public var proxy = ProxyPolicy.none
+    /// Which redirects are followed; all that lead somewhere, 20 at most, unless set.
+    public var redirects = RedirectPolicy.follow
+    /// Which hosts may be spoken to over plain `http`; none unless set.
+    public var cleartext = CleartextPolicy.refused
+    /// Which statuses mean success; 200 to 299 unless set.
+    public var status = StatusRule.success
+    /// How parameters become a query or a form.
+    public var formFormat = FormFormat()
+    /// How parameters become JSON.
+    public var jsonFormat = JSONFormat()
+    /// How JSON becomes models.
+    public var modelFormat = DecodingOptions()
+    /// When a stored response is the answer, and whether one is stored; ``CachePolicy/networkElseCache`` unless set.
+    public var cache = CachePolicy.networkElseCache
+    /// Marks for the responses that are stored, besides ``Endpoint/cacheTags``; they are found by them again to be cleared.
+    public var cacheTags: [String] = []
+
+    init() {}
 
     init(_ options: CallOptions) {
-        timeouts = options.timeouts ?? Timeouts()
-        limits = options.limits ?? ResponseLimits()
-        trust = options.trust ?? .system
-        proxy = options.proxy ?? .none
-        redirects = options.redirects ?? .follow
-        cleartext = options.cleartext ?? .refused
-        status = options.status ?? .success
-        formFormat = options.formFormat ?? FormFormat()
-        jsonFormat = options.jsonFormat ?? JSONFormat()
-        modelFormat = options.modelFormat ?? DecodingOptions()
-        cache = options.cache ?? .networkElseCache
-        cacheTags = options.cacheTags ?? []
+        options.apply(to: &self)
     }
 }
 
-/// The options of every level in one, as they were set and with every default filled in. What no call changes is worked
-/// out once for its service and shared.
+/// An option of several fields, each of which may be set at a level of its own.
+///
+/// ```swift
+/// Service(.main, "https://a.example", options: .with { $0.timeouts.connect = .seconds(2) })
+/// try await client.send(Cart(), options: .timeout(.seconds(5)))       // connecting may take 2 s still
+/// ```
+public protocol LayeredOption: Sendable {
+    /// This value where it is set, `wider` where it is not.
+    func over(_ wider: Self) -> Self
+}
+
+/// The base URL of one call, as it was written.
+struct BaseURL: Sendable {
+    let text: String
+}
+
+/// The options of every level in one, with every default filled in. What no call changes is worked out once for its
+/// service and shared.
 final class ResolvedOptions: Sendable {
-    let options: CallOptions
     let settings: CallSettings
 
-    init(_ options: CallOptions) {
-        self.options = options
-        settings = CallSettings(options)
+    init(_ settings: CallSettings) {
+        self.settings = settings
     }
 }

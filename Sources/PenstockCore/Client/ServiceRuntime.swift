@@ -1,8 +1,10 @@
 /// A service joined with the client that calls it: what is the same for all its calls, worked out once.
 final class ServiceRuntime: Sendable {
     let service: Service
-    /// The service's options over the client's.
+    /// The service's options over the client's, but for the parameters.
     let resolved: ResolvedOptions
+    /// The parameters in the options of the service, and in those of the client.
+    let parameters: (service: ParameterObject, client: ParameterObject)
     private let configuration: APIClient.Configuration
     private let state: SharedState
     private let pipeline: Pipeline
@@ -13,11 +15,13 @@ final class ServiceRuntime: Sendable {
         self.service = service
         self.configuration = configuration
         self.state = state
-        resolved = ResolvedOptions(service.options.over(configuration.options))
+        var settings = CallSettings(configuration.options)
+        service.options.apply(to: &settings)
+        settings.parameters = ParameterObject()
+        resolved = ResolvedOptions(settings)
+        parameters = (service.options.parameters, configuration.options.parameters)
         pipeline = Pipeline(service: service, endpoint: nil, configuration: configuration, state: state)
     }
-
-    var options: CallOptions { resolved.options }
 
     /// The request path of an endpoint: its own interceptors are innermost.
     func pipeline(for endpoint: some Endpoint) -> Pipeline {

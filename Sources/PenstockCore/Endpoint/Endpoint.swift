@@ -40,8 +40,8 @@ public protocol Endpoint: Sendable {
     /// and a `User-Agent` that names the app, unless they are replaced or removed here, in options, or for all calls.
     var headers: HeaderEdits { get }
 
-    /// What this API wants different from its service; `nil` by default.
-    var options: CallOptions? { get }
+    /// What this API wants different from its service; nothing by default.
+    var options: CallOptions { get }
 
     /// Checked before anything else is done; also the documentation of the parameters.
     static var parameterRules: ParameterRules<Self> { get }
@@ -83,7 +83,7 @@ extension Endpoint {
     public var placement: ParameterPlacement { .automatic }
     public var body: HTTPBody? { nil }
     public var headers: HeaderEdits { [:] }
-    public var options: CallOptions? { nil }
+    public var options: CallOptions { .init() }
     public static var parameterRules: ParameterRules<Self> { .init() }
     public var envelope: EnvelopeChoice { .ofService }
     public var cacheTags: [String] { [] }

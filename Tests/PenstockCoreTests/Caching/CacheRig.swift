@@ -56,7 +56,7 @@ struct Tea: Endpoint {
     typealias Output = Product
     var page = 1
     var cacheTags: [String] = ["tea"]
-    var options: CallOptions?
+    var options = CallOptions()
     var validator: Validator<Product>?
     var invalidates: [CacheSelection] = []
     var parameters: ParameterObject { ["page": page] }

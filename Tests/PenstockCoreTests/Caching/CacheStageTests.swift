@@ -225,7 +225,7 @@ import Testing
         var method = HTTPMethod.get
         var parameters: ParameterObject
         var placement = ParameterPlacement.query
-        var options: CallOptions? { .cache(CachePolicy(.http, isRead: true)) }
+        var options: CallOptions { .cache(CachePolicy(.http, isRead: true)) }
         var route: Route { Route(method, "/search") }
     }
 

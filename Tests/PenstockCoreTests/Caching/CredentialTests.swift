@@ -82,7 +82,7 @@ import Testing
     @Test("Without credentials there is one partition, which nobody with credentials reads", .covers("H34"))
     func signedOut() async throws {
         let shop = Shop(.http, by: nil) { configuration in
-            configuration.options.headers = nil
+            configuration.options.headers = [:]
         }
         #expect(try await shop.tea(as: "nobody").source == .network)
         #expect(try await shop.tea(as: "nobody").source == .memory)

@@ -48,13 +48,13 @@ import Testing
         }
     }
 
-    private static func options(_ random: inout Seeded) -> CallOptions? {
+    private static func options(_ random: inout Seeded) -> CallOptions {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: .with { $0.baseURL = "ftp://nowhere" }
         case 1: .headers(["Bad": "a\r\nb"])
         case 2: .with { $0.environment = .production }
         case 3: .with { $0.timeouts = .total(.zero) }
-        default: nil
+        default: .init()
         }
     }
 

@@ -1,13 +1,14 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
 
+@testable import PenstockCore
+
 /// An endpoint with options of its own.
 struct Tuned: Endpoint {
     typealias Output = Product
-    var options: CallOptions?
+    var options = CallOptions()
     var parameters: ParameterObject?
     var route: Route { .post("/tuned") }
 }
@@ -17,7 +18,7 @@ struct Tuned: Endpoint {
         case client, service, endpoint, call
     }
 
-    /// A field of `CallOptions`, named as it is declared.
+    /// A field of `CallSettings`, named as it is declared.
     struct Field: Sendable {
         /// Sets the field to a value that carries the number.
         let set: @Sendable (inout CallOptions, Int) -> Void
@@ -114,9 +115,9 @@ struct Tuned: Endpoint {
         },
     ]
 
-    static let names = Mirror(reflecting: CallOptions()).children.compactMap(\.label)
+    static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label)
 
-    @Test(.covers("S2.6")) func `every field of the options is among those whose effect is shown`() {
+    @Test(.covers("S2.6")) func `every option is among those whose effect is shown`() {
         #expect(Set(Self.names) == Set(Self.fields.keys))
     }
 

@@ -226,7 +226,7 @@ import Testing
         let error = await failure {
             try await rig.client.send(
                 WithHeader(headers: origin == .endpoint ? edits : [:]),
-                options: origin == .call ? .headers(edits) : nil)
+                options: origin == .call ? .headers(edits) : .init())
         }
         return (error, rig.sent.count)
     }

@@ -169,7 +169,7 @@
 
         var route: Route { Route(plan.method, "/\(plan.index)") }
         var envelope: EnvelopeChoice { .none }
-        var options: CallOptions? { .with { $0.timeouts = plan.timeouts } }
+        var options: CallOptions { .with { $0.timeouts = plan.timeouts } }
 
         var body: HTTPBody? {
             guard !plan.request.isEmpty else { return nil }

@@ -44,7 +44,7 @@ enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
 extension APIClient {
     /// The error that a call ends with; a call that succeeds is an issue of the test.
     func failure<E: Endpoint>(
-        _ endpoint: E, options: CallOptions? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ endpoint: E, options: CallOptions = .init(), sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> APIError {
         let error = await #expect(throws: APIError.self, sourceLocation: sourceLocation) {
             _ = try await self.send(endpoint, options: options)

@@ -48,3 +48,17 @@ public struct CleartextPolicy: Hashable, Sendable {
             && text.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
     }
 }
+
+extension CallOptions {
+    /// Which hosts may be spoken to over plain `http`.
+    public var cleartext: CleartextPolicy? {
+        get { self[dynamicMember: \.cleartext] }
+        set { self[dynamicMember: \.cleartext] = newValue }
+    }
+
+    /// Which hosts may be spoken to over plain `http`.
+    public static func cleartext(_ policy: CleartextPolicy) -> CallOptions { CallOptions().cleartext(policy) }
+
+    /// Which hosts may be spoken to over plain `http`.
+    public func cleartext(_ policy: CleartextPolicy) -> CallOptions { with { $0.cleartext = policy } }
+}
