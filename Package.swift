@@ -114,10 +114,13 @@ let package = Package(
         .testTarget(
             name: "PenstockTortureTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
+        // What the heap of glibc holds, for the test that nothing is kept.
+        .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
         .testTarget(
             name: "PenstockTransportTests",
             dependencies: [
                 "PenstockCurl", "PenstockSQLite", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+                .target(name: "CHeap", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .testTarget(

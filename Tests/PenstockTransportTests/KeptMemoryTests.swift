@@ -1,0 +1,126 @@
+#if os(Linux)
+    import CHeap
+    import Foundation
+    import PenstockCore
+    import PenstockCurl
+    import PenstockTestSupport
+    import PenstockTesting
+    import Testing
+
+    extension OwnProcessTests {
+        /// No call leaves an object behind, whatever form it had and however it ended.
+        ///
+        /// The leak sanitizer does not see memory that Swift manages, so objects that hold each other would go unnoticed
+        /// there. Here the bytes of the heap are counted: one object kept by each call would be more than is allowed.
+        @Suite(.serialized, .timeLimit(.minutes(5)))
+        struct KeptMemoryTests {
+            /// Calls of each form in a round.
+            private static let calls = 500
+            /// Bytes for each of them. The smallest object there is takes 32, and a call has dozens.
+            private static let allowed = 16
+
+            @Test("Whatever the form and the end of a call, nothing of it is kept", arguments: Form.allCases)
+            func nothingIsKept(form: Form) async throws {
+                await #expect(processExitsWith: .success) { [form] in
+                    try await Self.compare(form)
+                }
+            }
+
+            /// Whoever breaks this test's own rule: an object that holds itself is more than is allowed.
+            @Test("The count sees one small object for each call")
+            func seesCycles() async throws {
+                await #expect(processExitsWith: .success) {
+                    let before = Self.heap
+                    for _ in 0..<Self.calls {
+                        let cycle = Cycle()
+                        cycle.other = cycle
+                    }
+                    #expect(Self.heap - before > Self.calls * Self.allowed)
+                }
+            }
+
+            private final class Cycle {
+                var other: Cycle?
+            }
+
+            private static func compare(_ form: Form) async throws {
+                var configuration = LoopbackServer.Configuration()
+                configuration.recordedRequests = 0
+                let server = try LoopbackServer(configuration) { request in
+                    request.path == "/held" ? .hold : .json(#"{"id":1}"#)
+                }
+                defer { server.stop() }
+                let client = client(of: server)
+                // What is made once, and what tables grow to, is there before anything is counted.
+                for _ in 0..<2 { try await round(form, client, server) }
+                let before = heap
+                var grown = 0
+                // What ends after its call does, as a connection that is closed, is given three rounds.
+                for _ in 0..<3 {
+                    try await round(form, client, server)
+                    grown = heap - before
+                    if grown <= calls * allowed { break }
+                }
+                #expect(grown <= calls * allowed, "\(form): \(grown) bytes for \(calls) calls")
+                await client.transport.shutdown()
+            }
+
+            private static func client(of server: LoopbackServer) -> APIClient {
+                var configuration = APIClient.Configuration(
+                    services: [Service(.main, [.development: server.url.absoluteString])], build: .debug)
+                configuration.options.cleartext = .loopback
+                configuration.options.cache = .networkOnly
+                return APIClient(
+                    configuration, transport: CurlTransport(configuration: .init(maxConnectionsPerHost: 8)))
+            }
+
+            private static func round(_ form: Form, _ client: APIClient, _ server: LoopbackServer) async throws {
+                for _ in 0..<calls { try await form.call(client, server) }
+                try await Task.sleep(for: .milliseconds(100))
+                if form == .cancelled || form == .scopeEnded { try await server.waitForOpenConnections(atMost: 1) }
+            }
+
+            /// Bytes that are allocated.
+            private static var heap: Int {
+                malloc_trim(0)
+                return Int(mallinfo2().uordblks)
+            }
+        }
+    }
+
+    /// The ways in which a call is made and ends.
+    enum Form: String, CaseIterable, Codable, Sendable {
+        case sent, failed, started, delegated, updates, cachedThenNetwork, streamed, streamLeft, raw, cancelled,
+            scopeEnded
+        case derivedClient
+
+        func call(_ client: APIClient, _ server: LoopbackServer) async throws {
+            switch self {
+            case .sent: _ = try await client.send(Page())
+            case .failed: _ = await client.failure(Page(), options: .with { $0.status = .codes(999..<1_000) })
+            case .started: _ = await client.start(Page()) { _ in }.result
+            case .delegated:
+                let page = PageDelegate()
+                _ = await client.start(Page(), delegate: page).result
+            case .updates: for try await _ in client.updates(of: Page()) {}
+            case .cachedThenNetwork: for try await _ in client.responses(to: Page()) {}
+            case .streamed: _ = try await client.stream(Page()).collect()
+            case .streamLeft: _ = try await client.stream(Page())
+            case .raw:
+                _ = try await client.send(HTTPRequest(method: .get, url: server.url.resolving("/page")))
+            case .cancelled:
+                let call = client.start(Page("/held"))
+                call.cancel()
+                _ = await call.result
+            case .scopeEnded:
+                let call = client.start(Page("/held"), in: CallScope())
+                _ = await call.result
+            case .derivedClient: _ = try await client.with { $0.options.timeouts.idle = .seconds(9) }.send(Page())
+            }
+        }
+    }
+
+    @MainActor private final class PageDelegate: CallDelegate {
+        func call(_ id: CallID, didFinishWith result: Result<Data, APIError>) {}
+    }
+#endif
