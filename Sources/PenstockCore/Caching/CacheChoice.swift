@@ -6,5 +6,6 @@ public enum CacheChoice: Sendable {
     case standard
     /// Nothing is stored or read; ``CachePolicy`` still says what may be sent.
     case none
+    /// This store. It may serve several clients: what is stored is kept apart by environment and identity in any case.
     case store(any CacheStore)
 }

@@ -6,15 +6,18 @@ import Foundation
 /// sent or stored here.
 ///
 /// ```swift
-/// let query = CacheQuery(request, key: key, candidates: try await store.responses(for: key), policy: .http)
+/// let stored = await store.responses(for: key).map(\.response)
+/// let query = CacheQuery(request, key: key, candidates: stored, policy: .http)
 /// switch query.decide(now: now) { … }
 /// ```
 public struct CacheQuery: Sendable {
     /// As the caller made it.
     public let request: HTTPRequest
+    /// What stored responses to the request are found by: its URL, and whose it is.
     public let key: CacheKey
     /// Everything that is stored under ``key``, in any order.
     public private(set) var candidates: [CachedResponse]
+    /// What the app wants on top of HTTP's rules.
     public let policy: CachePolicy
 
     let control: RequestControl
@@ -23,6 +26,13 @@ public struct CacheQuery: Sendable {
     /// Whether nobody will look at the content of a response; `nil` when all content is wanted.
     var discards: (@Sendable (HTTPResponse) -> Bool)?
 
+    /// A query about one request.
+    ///
+    /// - Parameters:
+    ///   - request: as the caller made it, before the cache adds conditions of its own.
+    ///   - key: the request's.
+    ///   - candidates: everything that is stored under `key`, in any order; empty where nothing is.
+    ///   - policy: what the app wants on top of HTTP's rules.
     public init(_ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy) {
         self.request = request
         self.key = key

@@ -7,20 +7,38 @@
 public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     /// Why a request was sent (RFC 9211 §2.2).
     public enum Forward: String, Hashable, Sendable, CaseIterable {
-        case bypass, method, request, stale, partial, miss
+        /// The app's policy asks the server each time.
+        case bypass
+        /// The request's method is not answered from a cache.
+        case method
+        /// The request's own fields ask for it: `no-cache`, `no-store`, `max-age`, `min-fresh`, or a precondition that
+        /// only the server may evaluate.
+        case request
+        /// What is stored is not fresh, or must be validated before it is used.
+        case stale
+        /// What is stored does not hold all the bytes that were asked for.
+        case partial
+        /// Nothing that is stored could be used, and the request was not to be sent.
+        case miss
+        /// Nothing is stored for the URL.
         case uriMiss = "uri-miss"
+        /// What is stored for the URL was selected by other request fields (RFC 9111 §4.1).
         case varyMiss = "vary-miss"
     }
 
+    /// Where the answer came from.
     public enum Outcome: Hashable, Sendable {
         /// Answered from the cache; `ttl` is in seconds, negative when stale (§2.1, §2.4).
         case hit(ttl: Int)
+        /// The request was sent, for this reason (§2.2).
         case forward(Forward)
-        /// Neither: nothing usable was stored, and nothing might be sent.
+        /// Neither: nothing usable was stored, and nothing was allowed to be sent.
         case none
     }
 
+    /// Whether the request was answered from the cache, sent, or neither.
     public var outcome: Outcome
+    /// Why, more exactly than the words of RFC 9211 tell: the field shows it as its `detail` (§2.8).
     public var reason: CacheReason
     /// The status of the response to what was sent (§2.3).
     public var forwardStatus: Int?
@@ -31,6 +49,8 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     /// The cache key (§2.7); left out by default, as it may tell whom a response belongs to.
     public var key: String?
 
+    /// Of a decision that is about to be carried out. Where the answer to what is sent changes it, the status is made
+    /// anew of the ``CacheHit`` or the ``CacheExchange``.
     public init(_ decision: CacheDecision) {
         reason = decision.reason
         switch decision {

@@ -2,17 +2,20 @@ import Foundation
 
 /// How much a store may keep, and for how long. The least recently used goes first.
 public struct CacheLimits: Hashable, Sendable {
-    /// Bodies and metadata together.
+    /// How many bytes are kept: bodies and metadata together.
     public var bytes: Int
-    /// Responses.
+    /// How many responses are kept. Each variant of a URL counts.
     public var entries: Int
-    /// Since a response came or was last validated; `nil` for no limit. What is older is not found any more.
+    /// How long a response is kept since it came or was last validated; `nil` for no limit. What is older is not found
+    /// any more.
     public var age: Duration?
-    /// The largest body that is stored.
+    /// The largest body that is stored, in bytes.
     public var bodyBytes: Int
     /// How many variants of one key; at most 64.
     public var variants: Int
 
+    /// Limits of a store.
+    ///
     /// - Parameters:
     ///   - bodyBytes: an eighth of all when `nil`.
     public init(bytes: Int, entries: Int, age: Duration? = nil, bodyBytes: Int? = nil, variants: Int = 32) {

@@ -1,9 +1,11 @@
 /// Which stored responses are meant: to be removed, or to be invalidated.
 @nonexhaustive
 public enum CacheSelection: Hashable, Sendable {
+    /// Everything in the store, of every user in every environment.
     case all
     /// All variants of one key: the URL with exactly its parameters, for one method and one partition.
     case key(CacheKey)
+    /// One body that is stored, and nothing that has taken its place since.
     case entry(CacheEntryID)
     /// The URL with exactly its query, whatever the method; of one partition, or of all when that is `nil`.
     case url(HTTPURL, in: CachePartition? = nil)

@@ -40,6 +40,8 @@ public final class LayeredCacheStore: CacheStore {
     let time: TimeSource
     private let shared: (any SharedCacheStore)?
 
+    /// A memory over a store, of which the memory is empty at first.
+    ///
     /// - Parameters:
     ///   - below: where everything is.
     ///   - limits: of the memory; a body that is larger than their ``CacheLimits/bodyBytes`` is read from below each time.

@@ -20,6 +20,8 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
     private let key = CredentialDigests.newKey()
     private let state: Locked<State>
 
+    /// An empty store.
+    ///
     /// - Parameters:
     ///   - limits: what is kept at most.
     ///   - time: asked for the date when there is a limit of age.

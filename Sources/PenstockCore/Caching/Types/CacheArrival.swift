@@ -2,8 +2,11 @@ import Foundation
 
 /// A response that has come, as far as the cache looks at it.
 public struct CacheArrival: Sendable {
+    /// The status code as it came; 206 and 304 are among those that mean something to the cache.
     public var status: Int
+    /// The fields of the head as received, without the trailers.
     public var fields: HTTPFields
+    /// The version of HTTP it came by. It is stored with the response and decides nothing.
     public var version: HTTPVersion
     /// Length of its content in bytes, content codings removed.
     public var bodyLength: Int
@@ -17,6 +20,14 @@ public struct CacheArrival: Sendable {
     /// When the head of the response came, by the wall clock.
     public var responseTime: Date
 
+    /// A response that has come.
+    ///
+    /// - Parameters:
+    ///   - bodyLength: in bytes, with content codings removed. 0 by default.
+    ///   - isComplete: whether all of the content came; `true` by default.
+    ///   - isDiscarded: whether the content was thrown away unread; `false` by default.
+    ///   - requestTime: when the request was sent, by the wall clock.
+    ///   - responseTime: when the head of the response came, by the wall clock.
     public init(
         status: Int, fields: HTTPFields, version: HTTPVersion = .http11, bodyLength: Int = 0, isComplete: Bool = true,
         isDiscarded: Bool = false, requestTime: Date, responseTime: Date

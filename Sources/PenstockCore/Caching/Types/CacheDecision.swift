@@ -13,6 +13,7 @@ public enum CacheDecision: Sendable {
     /// ``CacheReason/cacheOnly``.
     case refuse(CacheReason)
 
+    /// Why it was decided so.
     public var reason: CacheReason {
         switch self {
         case .use(let hit), .useStaleAndRevalidate(let hit, _): hit.reason
@@ -24,6 +25,7 @@ public enum CacheDecision: Sendable {
 
 /// A stored response that answers a request.
 public struct CacheHit: Sendable {
+    /// The response as it is stored, without its body.
     public let stored: CachedResponse
     /// Its age in whole seconds (RFC 9111 §4.2.3).
     public let age: Int
@@ -31,6 +33,7 @@ public struct CacheHit: Sendable {
     public let ttl: Int
     /// Whether it is past its freshness and has not just been validated.
     public let isStale: Bool
+    /// Why it may answer: because it is fresh, was just validated, or is stale by no more than is allowed.
     public let reason: CacheReason
     /// What the caller gets.
     public let reply: CacheReply
@@ -48,6 +51,7 @@ public struct CacheReply: Sendable {
 
 /// A request that asks the server about what is stored (RFC 9111 §4.3.1).
 public struct CacheValidation: Sendable {
+    /// What a request with the cache's conditions is to bring.
     @nonexhaustive
     public enum Purpose: Hashable, Sendable {
         /// `If-None-Match` or `If-Modified-Since`: a 304 makes the stored response usable.
@@ -56,6 +60,7 @@ public struct CacheValidation: Sendable {
         case complete
     }
 
+    /// What the answer is to bring.
     public let purpose: Purpose
     /// The request to send: the caller's, with the cache's conditions in place of its own.
     public let request: HTTPRequest
@@ -63,5 +68,6 @@ public struct CacheValidation: Sendable {
     public let candidates: [CachedResponse]
     /// The stored response that the request would be answered with.
     public let selected: CachedResponse?
+    /// Why what is stored cannot answer without it.
     public let reason: CacheReason
 }

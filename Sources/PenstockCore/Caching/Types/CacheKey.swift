@@ -12,6 +12,9 @@ public struct CacheKey: Hashable, Sendable {
     /// Not among the parts, so that a table passes over the keys of others without going to where their parts are.
     private let mark: Int
 
+    /// The key of what is stored by a method at a URL for somebody. Escapes in the URL that mean the same become the
+    /// same.
+    ///
     /// - Parameters:
     ///   - method: GET and HEAD become the same key.
     ///   - contentDigest: `nil` for what has no content.

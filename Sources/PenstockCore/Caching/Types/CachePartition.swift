@@ -8,6 +8,8 @@ public struct CachePartition: Hashable, Sendable {
     /// proxy.
     public var way: String
 
+    /// A partition; by default that of calls of nobody in particular, in no environment.
+    ///
     /// - Parameter way: as ``IsolationKey/partition`` has it.
     public init(environment: String = "", identity: String = "", way: String = "") {
         self.environment = environment

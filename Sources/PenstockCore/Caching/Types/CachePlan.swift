@@ -1,5 +1,6 @@
 /// What a policy makes of a request: the steps in their order.
 public struct CachePlan: Sendable {
+    /// One thing to do about the request.
     @nonexhaustive
     public enum Step: Sendable {
         /// A value for the caller.
@@ -12,6 +13,7 @@ public struct CachePlan: Sendable {
         case refuse(CacheReason)
     }
 
+    /// At least one. A second one follows where the caller gets a stored response first: the load behind it.
     public let steps: [Step]
     /// Why the first step is what it is.
     public let reason: CacheReason
@@ -23,6 +25,7 @@ public struct CacheExchange: Sendable {
     public let request: HTTPRequest
     /// What is being asked about; `nil` for a plain load.
     public let validation: CacheValidation?
+    /// Why the request is sent at all.
     public let reason: CacheReason
     /// Whether a failure may be answered by ``CacheQuery/fallback(for:now:)``.
     public let mayFallBack: Bool

@@ -41,6 +41,7 @@ public struct CachePolicy: Hashable, Sendable {
         case networkOnly
     }
 
+    /// When the cache is read and when the server is asked.
     public var mode: Mode
     /// How long a response is fresh after it came. It replaces all that the server says about reuse but `no-store`:
     /// lifetimes, `no-cache` and `must-revalidate`. `nil`, the default, leaves it to the server. Zero and less turn the
@@ -59,6 +60,13 @@ public struct CachePolicy: Hashable, Sendable {
     /// and found again by the same method, URL and content. `false` by default.
     public var isRead: Bool
 
+    /// A policy of one mode. The named ones, such as ``http``, are the same with the defaults.
+    ///
+    /// - Parameters:
+    ///   - ttl: how long a response is fresh after it came. The server decides by default.
+    ///   - maxStale: how long after that it is still taken when a load fails. By default ``defaultMaxStale`` in the
+    ///     cases that ``maxStale`` names.
+    ///   - isRead: whether a request of another method than GET and HEAD only reads. `false` by default.
     public init(_ mode: Mode, ttl: Duration? = nil, maxStale: Duration? = nil, isRead: Bool = false) {
         self.mode = mode
         self.ttl = ttl

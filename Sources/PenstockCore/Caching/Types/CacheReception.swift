@@ -1,5 +1,6 @@
 /// What a response does to the cache and to the caller.
 public struct CacheReception: Sendable {
+    /// What the caller gets.
     @nonexhaustive
     public enum Answer: Sendable {
         /// The caller gets the response as it came.
@@ -10,6 +11,7 @@ public struct CacheReception: Sendable {
         case sendAgain
     }
 
+    /// What the caller gets of it.
     public var answer: Answer
     /// What to store.
     public var insertion: CacheInsertion?
@@ -37,6 +39,11 @@ public struct CacheInsertion: Sendable {
     /// The body, stretch by stretch.
     public var pieces: [Piece]
 
+    /// A response to store, and where its body is to be taken from.
+    ///
+    /// - Parameters:
+    ///   - response: all but its body; its ``CachedResponse/bodyLength`` is that of the pieces together.
+    ///   - pieces: the body from its beginning to its end. None for a response of which the head alone is stored.
     public init(response: CachedResponse, pieces: [Piece]) {
         self.response = response
         self.pieces = pieces
@@ -50,6 +57,11 @@ public struct CacheUpdate: Sendable {
     /// As it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body.
     public let updated: CachedResponse
 
+    /// A change of one stored response.
+    ///
+    /// - Parameters:
+    ///   - stored: the response as the store handed it out.
+    ///   - updated: the response that takes its place, or stands beside it where its variant is another one.
     public init(stored: CachedResponse, updated: CachedResponse) {
         self.stored = stored
         self.updated = updated

@@ -4,9 +4,15 @@ public struct CacheVariant: Hashable, Sendable {
     public struct Selector: Hashable, Sendable {
         /// Lower-case.
         public let name: String
-        /// Normalised, and as a digest where it is a credential; `nil` when the request had no such field, which is not the same as an empty one.
+        /// Normalised, and as a digest where it is a credential; `nil` when the request had no such field, which is not
+        /// the same as an empty one.
         public let value: String?
 
+        /// A selector that was stored, as it was read: nothing is normalised here.
+        ///
+        /// - Parameters:
+        ///   - name: in lower case.
+        ///   - value: normalised; `nil` for a request without the field.
         public init(name: String, value: String?) {
             self.name = name
             self.value = value

@@ -16,6 +16,22 @@ public struct CachedResponse: Sendable {
         var isInvalidated: Bool
     }
 
+    /// A response to store, or one that was stored, as it was read.
+    ///
+    /// - Parameters:
+    ///   - key: what it is found by.
+    ///   - variant: the request fields that select it. None by default: it fits every request of the key.
+    ///   - status: as it came; 206 while only a part is stored.
+    ///   - fields: without those that must not be stored (RFC 9111 §3.1).
+    ///   - requestTime: when the request was sent, by the wall clock.
+    ///   - responseTime: when the head of the response, or of the last one that validated it, came; by the wall clock.
+    ///   - bodyLength: in bytes, with content codings removed.
+    ///   - part: which bytes the body is; `nil`, the default, when it is complete.
+    ///   - tags: the app's own marks. None by default.
+    ///   - appTTL: how long the app declared it fresh; `nil`, the default, leaves that to the server.
+    ///   - appMaxStale: how long after that the app would still take it when a load fails; `nil`, the default, leaves
+    ///     that to the server.
+    ///   - isInvalidated: whether it must be validated before any use. `false` by default.
     public init(
         key: CacheKey, variant: CacheVariant = .init(), status: Int, fields: HTTPFields,
         version: HTTPVersion = .http11, requestTime: Date, responseTime: Date, bodyLength: Int,
@@ -69,6 +85,7 @@ public struct CachedResponse: Sendable {
 extension CachedResponse {
     private var head: Head { parts.head }
 
+    /// What it is found by: the URL, and whose it is.
     public var key: CacheKey { head.key }
     /// The request fields that select this one among the responses of the key.
     public var variant: CacheVariant { head.variant }
@@ -76,6 +93,7 @@ extension CachedResponse {
     public var status: Int { head.status }
     /// As received, without those that must not be stored (RFC 9111 §3.1).
     public var fields: HTTPFields { head.fields }
+    /// The version of HTTP it came by; a response that is made of it has the same.
     public var version: HTTPVersion { head.version }
     /// When the request was sent, by the wall clock.
     public var requestTime: Date { head.requestTime }
@@ -150,6 +168,11 @@ public struct CachedPart: Hashable, Sendable {
     /// Length of the whole representation; `nil` when the server did not tell.
     public let completeLength: Int?
 
+    /// A part of a representation.
+    ///
+    /// - Parameters:
+    ///   - offset: of its first byte, counted from 0.
+    ///   - completeLength: of the whole representation, in bytes; `nil` when the server did not tell.
     public init(offset: Int, completeLength: Int?) {
         self.offset = offset
         self.completeLength = completeLength
