@@ -79,7 +79,10 @@ public typealias CallCompletion<Output: Sendable> = @MainActor @Sendable (Result
 
 /// Who hears the results of calls, on the main actor.
 public protocol CallDelegate<Output>: AnyObject, Sendable {
+    /// What the calls give back that it hears of: the ``Endpoint/Output`` of their endpoints.
     associatedtype Output: Sendable
+    /// Told the result of a call, once: with ``APIError/Kind/cancelled`` after a cancellation, and not at all once the
+    /// call's scope or the delegate is gone. An implementation that hears of several calls tells them apart by `id`.
     @MainActor func call(_ id: CallID, didFinishWith result: Result<Output, APIError>)
 }
 

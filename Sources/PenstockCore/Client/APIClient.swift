@@ -8,7 +8,10 @@
 /// Make one and hand it to the module managers that need it; there is no hidden shared one. A module that wants its own
 /// interceptors, headers or environment derives a client of its own: ``with(_:)``.
 public final class APIClient: Sendable {
+    /// What the client was made of. Its ``Configuration/environment`` is that of the beginning; ``environment`` is the
+    /// present one.
     public let configuration: Configuration
+    /// What its requests go by, and those of the clients derived from it.
     public var transport: any Transport { state.transport }
     let state: SharedState
     private let sink: (any EventSink)?
@@ -36,6 +39,13 @@ public final class APIClient: Sendable {
         }
     }
 
+    /// A client that shares nothing with any other but what is an object in both of their configurations, and the
+    /// transport.
+    ///
+    /// - Parameters:
+    ///   - configuration: copied; changing it later changes no client.
+    ///   - transport: kept as long as the client. Its connections are kept apart by user and environment, so that
+    ///     several clients may share one.
     public init(_ configuration: Configuration, transport: any Transport) {
         self.configuration = configuration
         state = SharedState(configuration, transport: transport)

@@ -8,21 +8,21 @@ import Foundation
 /// │   ├── invalidParameter      a parameter, a header or the path breaks a rule
 /// │   ├── invalidConfiguration  no such service or environment, a base URL that is none
 /// │   ├── blocked               a policy forbids it: cleartext, a redirect, a veto
-/// │   ├── unsupported           the transport cannot enforce what was asked
+/// │   ├── unsupported           what was asked cannot be done, by this transport or in this combination
 /// │   └── cacheMiss             only the cache was to be asked, and it has nothing usable
 /// ├── on the network
 /// │   ├── unreachable           no connection: offline, no such name, refused, no descriptors
 /// │   ├── timeout               which phase
 /// │   ├── tls                   the handshake or the certificate
 /// │   ├── transport             the connection broke, or the peer broke the protocol
-/// │   └── limitExceeded         more than the limits allow
+/// │   └── limitExceeded         more, or more slowly, than the limits allow
 /// ├── in the answer
 /// │   ├── httpStatus            not the status that means success
 /// │   ├── malformedEnvelope     no envelope, or one without a usable code
 /// │   ├── business              the server's own code and message
 /// │   ├── validation            which rule
 /// │   └── decoding              at which coding path
-/// └── cancelled                 by the caller, the owner, or the task
+/// └── cancelled                 by the caller, the owner, the client, or the task
 /// ```
 ///
 /// ```swift
@@ -36,34 +36,62 @@ import Foundation
 ///
 /// Nothing it prints holds a header value or a body that may be secret; the whole response is in ``response``.
 public struct APIError: Error, Sendable {
+    /// What went wrong; the table of ``APIError`` tells when. More cases may come.
     @nonexhaustive
     public enum Kind: Hashable, Sendable {
         /// `field` names the parameter, header or path argument.
         case invalidParameter(field: String, reason: String)
+        /// The client knows no service or environment of that name, or a base URL is no `http` or `https` URL. Nothing
+        /// was sent.
         case invalidConfiguration(reason: String)
+        /// A policy or the app's own code forbids the request: plain `http` to a host that is not allowed it, a
+        /// redirect that must not be followed, a body that can be read only once and is needed again, an interceptor, a
+        /// signer or a sealer that threw an error of its own. ``APIError/response`` holds the redirect where it was
+        /// one.
         case blocked(reason: String)
+        /// The transport cannot enforce what was asked, or what was asked does not go together, such as a streamed
+        /// response that has to be unsealed. The request was not sent.
         case unsupported(feature: String)
+        /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
         case cacheMiss
+        /// No connection could be made to the server or, where there is one, through the proxy.
         case unreachable(TransportError.Reachability)
+        /// The phase took longer than ``Timeouts`` allows; ``APIError/sendState`` tells how far the request got.
         case timeout(TimeoutPhase)
+        /// The handshake failed, or the server's certificate was refused.
         case tls(TransportError.TLSFailure)
+        /// A connection was made and its exchange failed.
         case transport(TransportFault)
+        /// The response broke one of ``ResponseLimits``, or what is read of it one of the reader's own. The rest was
+        /// not received.
         case limitExceeded(ResponseLimits.Limit)
+        /// The response's status is none of those that ``StatusRule`` accepts; ``APIError/response`` holds the whole of
+        /// it.
         case httpStatus(Int)
+        /// The body is no JSON object, or has no code of the type that its ``Envelope`` asks for.
         case malformedEnvelope(reason: String)
+        /// The envelope's code is none of those that mean success. `message` is the server's, and empty where it sent
+        /// none.
         case business(code: BusinessCode, message: String)
+        /// The content or the output broke a ``Validator``'s rule, which `rule` names.
         case validation(rule: String)
         /// `path` is the coding path in dotted form, for example `data.items[3].price`.
         case decoding(path: String, reason: String)
+        /// The call was ended early: by its caller or the caller's task, its scope, its client, or because the
+        /// transport was shut down.
         case cancelled
     }
 
     /// How a connection that was made failed its exchange.
     @nonexhaustive
     public enum TransportFault: String, Hashable, Sendable {
+        /// The connection was reset, was closed early, or ended before the length that it had announced.
         case connectionLost
+        /// What the server sent breaks HTTP, or is not of the media type without which it cannot be read.
         case protocolViolation
+        /// The request's own body could not be read: its file cannot be opened or read any more, or its stream threw.
         case requestBody
+        /// None of the others; ``APIError/debugMessage`` tells.
         case other
     }
 
@@ -81,6 +109,16 @@ public struct APIError: Error, Sendable {
         var presentation: Presentation?
     }
 
+    /// An error of an app's own making, such as that of an interceptor. The call that throws it adds its attempts and
+    /// what the ``ErrorMapper`` makes of it.
+    ///
+    /// - Parameters:
+    ///   - stage: where it was found.
+    ///   - debugMessage: for developers; printed, so it should hold nothing secret. Empty by default.
+    ///   - request: the request as far as there was one.
+    ///   - response: the response with its body, when one came.
+    ///   - sendState: how far the request got, when there was one to send.
+    ///   - underlying: the error that this one was made of.
     public init(
         _ kind: Kind, stage: StageName, debugMessage: String = "", request: HTTPRequest? = nil,
         response: HTTPResponse? = nil, sendState: SendState? = nil, underlying: (any Error)? = nil
@@ -91,6 +129,7 @@ public struct APIError: Error, Sendable {
                 sendState: sendState, underlying: underlying))
     }
 
+    /// What went wrong, for a `switch`.
     public var kind: Kind {
         get { parts.kind }
         set { parts.kind = newValue }
@@ -126,6 +165,9 @@ public struct APIError: Error, Sendable {
         set { parts.sendState = newValue }
     }
 
+    /// The error that this one was made of: a ``TransportError``, a `DecodingError`, a ``ParameterEncodingError``, or
+    /// whatever the app's own code threw. `nil` where there is none. Of it only the type is printed, since nobody knows
+    /// what it holds.
     public var underlying: (any Error)? {
         get { parts.underlying }
         set { parts.underlying = newValue }
@@ -148,7 +190,9 @@ public struct APIError: Error, Sendable {
 extension APIError {
     /// One request of a call that was handed to the transport, and what came of it.
     public struct Attempt: Sendable {
+        /// As it was sent: a redirect may have made a GET of it.
         public var method: HTTPMethod
+        /// Where it went: after a redirect, the URL that the redirect led to.
         public var url: HTTPURL
         /// When it was handed over, by ``TimeSource/date``.
         public var started: Date
@@ -158,9 +202,20 @@ extension APIError {
         public var sendState: SendState
         /// `nil` when no response came.
         public var status: Int?
+        /// When its phases ended, counted from the moment it was handed over. Empty for what the transport sent again
+        /// by itself.
         public var timings: Timings
+        /// What it went over; all default values where no connection was made, or the platform does not tell.
         public var connection: ConnectionInfo
 
+        /// An attempt, for tests and previews; calls make their own.
+        ///
+        /// - Parameters:
+        ///   - started: when it was handed to the transport. Now by default.
+        ///   - outcome: whether a response came. It did by default.
+        ///   - sendState: how far the request got. ``SendState/answered`` by default.
+        ///   - status: of the response; `nil` by default.
+        ///   - timings: none by default.
         public init(
             method: HTTPMethod, url: HTTPURL, started: Date = Date(), outcome: Event.Outcome = .success,
             sendState: SendState = .answered, status: Int? = nil, timings: Timings = .init(),
@@ -181,9 +236,14 @@ extension APIError {
     public struct Presentation: Hashable, Sendable {
         /// The app's own number for the failure.
         public var code: Int?
+        /// What a user may read; ``APIError/userText`` and `localizedDescription` show it. `nil` leaves that to the
+        /// server's own message or the text of the kind.
         public var userText: String?
+        /// What a developer reads when the error is printed, in place of ``APIError/debugMessage``. `nil` leaves it at
+        /// that.
         public var debugText: String?
 
+        /// What an ``ErrorMapper`` makes of one error. What is left out stays as the library has it.
         public init(code: Int? = nil, userText: String? = nil, debugText: String? = nil) {
             self.code = code
             self.userText = userText
@@ -194,13 +254,17 @@ extension APIError {
 
 /// The code of an envelope: servers use numbers or words.
 public enum BusinessCode: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    /// A number, as `{"retcode": 0}` has it.
     case int(Int)
+    /// A word, as `{"code": "OK"}` has it. One of digits is not the number.
     case string(String)
 
+    /// A code that is a number, so that it can be written as one.
     public init(integerLiteral value: Int) {
         self = .int(value)
     }
 
+    /// A code that is a word, so that it can be written as one.
     public init(stringLiteral value: String) {
         self = .string(value)
     }

@@ -2,11 +2,13 @@ import Foundation
 
 /// What a call brought: the typed output, and everything it was made from.
 public struct APIResponse<Output: Sendable>: Sendable {
+    /// The typed output, as ``Endpoint/decoding-swift.property`` makes it.
     public var value: Output
     /// The content as it came, opened and decoded of its codings; reformers work on it.
     public var payload: Payload
     /// The envelope's code and message, when there was an envelope.
     public var code: BusinessCode?
+    /// The envelope's message: `""` where the envelope had none, `nil` where there was no envelope.
     public var message: String?
     /// The properties that took their defaults: they were absent, `null`, or of a wrong type that the policy lets pass.
     public var notes: [DecodingNote]
@@ -28,6 +30,7 @@ public struct APIResponse<Output: Sendable>: Sendable {
         self.attempts = attempts
     }
 
+    /// The last response with its body: as the server sent it, or as the cache made it of what is stored.
     public var http: HTTPResponse {
         get { exchange.response }
         _modify { yield &exchange.response }
@@ -39,6 +42,7 @@ public struct APIResponse<Output: Sendable>: Sendable {
         _modify { yield &exchange.request }
     }
 
+    /// Where the response came from: the network, the cache, or an interceptor.
     public var source: ResponseSource {
         get { exchange.source }
         set { exchange.source = newValue }
@@ -53,11 +57,13 @@ public struct APIResponse<Output: Sendable>: Sendable {
     /// How old a stored response is, in whole seconds (RFC 9111 §4.2.3); `nil` for what came from the server.
     public var age: Duration? { exchange.cache?.age }
 
+    /// When the phases of the last exchange ended; all `nil` where nothing was sent.
     public var timings: Timings {
         get { exchange.timings }
         set { exchange.timings = newValue }
     }
 
+    /// What the last exchange went over; all default values where nothing was sent.
     public var connection: ConnectionInfo {
         get { exchange.connection }
         set { exchange.connection = newValue }

@@ -14,6 +14,7 @@ public final class Call<Output: Sendable>: Sendable {
         self.task = task
     }
 
+    /// The call's number, by which events, delegates and ``APIClient/cancel(_:)-(CallID)`` know it.
     public var id: CallID { context.id }
 
     /// Ends the call and closes the wire; whoever waits gets ``APIError/Kind/cancelled``. Nothing once it is over.
@@ -26,6 +27,7 @@ public final class Call<Output: Sendable>: Sendable {
         context.control.suspend()
     }
 
+    /// Lets the bytes go on after ``suspend()``. Nothing where the call is not suspended.
     public func resume() {
         context.control.resume()
     }
@@ -65,6 +67,7 @@ public enum CallUpdate<Output: Sendable>: Sendable {
     /// Bytes have moved: the first progress of each exchange, then at most thirty a second, and each direction's last. The
     /// numbers never go back within an exchange; a redirect or another attempt counts from the beginning.
     case progress(TransferProgress)
+    /// A redirect is followed: the next exchange goes to this URL. Who comes late does not hear of it.
     case redirected(to: HTTPURL)
     /// A stored response that comes before the one that is loaded: ``CachePolicy/Mode/cacheThenNetwork``.
     case cached(APIResponse<Output>)

@@ -11,6 +11,7 @@
 public final class CallScope: Sendable {
     private let calls = CallTable()
 
+    /// A scope without calls.
     public init() {}
 
     deinit {

@@ -1,6 +1,7 @@
 extension APIClient {
     /// What a client is made of: a value; changing it later changes no client.
     public struct Configuration: Sendable {
+        /// The services whose endpoints the client can call.
         public var services: ServiceRegistry
         /// The environment at the start. Production in a release build, development in a debug build. In ``APIClient/with(_:)``
         /// it is the one that the client is in at that moment; setting it there gives the derived client one of its own.
@@ -34,17 +35,31 @@ extension APIClient {
         public var cookies: (any CookieStore)?
         /// Where responses are stored. How each call uses them is ``CallOptions/cache``.
         public var cache: CacheChoice
+        /// What the app makes of errors. Asked where the service's own mapper leaves an error alone. `nil` by default.
         public var errorMapper: ErrorMapper?
         /// Who is told what happens to each call, in this order. Nobody by default.
         public var sinks: [any EventSink]
+        /// For time-outs, ages and dates: the machine's clocks unless a test gives others.
         public var time: TimeSource
         /// For delays that are spread.
         public var random: RandomSource
 
+        /// A configuration with the default of every property.
+        ///
+        /// - Parameters:
+        ///   - services: those that endpoints name. Of two with one name the last one counts.
+        ///   - build: decides the first environment, and whether it may be switched. By default it is how the package
+        ///     was built.
         public init(services: [Service], build: BuildFlavor = .current) {
             self.init(registry: ServiceRegistry(services), build: build)
         }
 
+        /// A configuration whose services are made when they are first asked for.
+        ///
+        /// - Parameters:
+        ///   - registry: shared with every client that is made of it.
+        ///   - build: decides the first environment, and whether it may be switched. By default it is how the package
+        ///     was built.
         public init(registry: ServiceRegistry, build: BuildFlavor = .current) {
             services = registry
             environment = .initial(for: build)

@@ -9,6 +9,8 @@
 public struct ErrorMapper: Sendable {
     private let map: @Sendable (APIError) -> APIError.Presentation?
 
+    /// A mapper that asks a closure about each error that reaches a caller.
+    ///
     /// - Parameter map: `nil` for an error that it leaves alone.
     public init(_ map: @escaping @Sendable (APIError) -> APIError.Presentation?) {
         self.map = map
@@ -17,6 +19,7 @@ public struct ErrorMapper: Sendable {
     /// Leaves every error alone.
     public static let none = ErrorMapper { _ in nil }
 
+    /// What the app wants to be seen of an error; `nil` when the mapper leaves it alone.
     public func presentation(of error: APIError) -> APIError.Presentation? {
         map(error)
     }

@@ -13,6 +13,7 @@ public struct HeaderEdits: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     private var edits: [Edit] = []
 
+    /// No edits: the headers stay as they are.
     public init() {}
 
     /// Each pair replaces the fields of its name.
@@ -20,6 +21,7 @@ public struct HeaderEdits: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         edits = elements.map { .set(HTTPField(name: $0.0, value: $0.1)) }
     }
 
+    /// These edits, and then one that replaces every field of the name by this one.
     public func setting(_ name: HTTPFieldName, _ value: String) -> HeaderEdits {
         with(.set(HTTPField(name: name, value: value)))
     }
@@ -29,10 +31,12 @@ public struct HeaderEdits: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         with(.add(HTTPField(name: name, value: value)))
     }
 
+    /// These edits, and then one that removes every field of the name, also one that is common to all calls.
     public func removing(_ name: HTTPFieldName) -> HeaderEdits {
         with(.remove(name))
     }
 
+    /// Whether nothing is edited.
     public var isEmpty: Bool { edits.isEmpty }
 
     /// These edits, then `later`.

@@ -10,6 +10,7 @@ public struct LegacyEnvelope: Codable, Hashable, Sendable {
     /// The text for users.
     public let retdesc: String
 
+    /// An error as a reply. ``retcode`` and ``retdesc`` tell what of it becomes what; nothing else of it is kept.
     public init(_ error: APIError) {
         let code = error.presentation?.code ?? error.businessNumber ?? -error.errorCode
         retcode = code == 0 ? -error.errorCode : code
