@@ -20,6 +20,11 @@ public struct CookieJar: Sendable {
         /// so that room is not made for each cookie anew.
         public var total: Int
 
+        /// The defaults, but for what is named.
+        ///
+        /// - Parameters:
+        ///   - perHost: cookies of one host. 50 by default.
+        ///   - total: cookies of all hosts together. 3,000 by default.
         public init(perHost: Int = 50, total: Int = 3_000) {
             self.perHost = perHost
             self.total = total
@@ -45,6 +50,7 @@ public struct CookieJar: Sendable {
         self.limits = limits
     }
 
+    /// Whether there is no cookie at all, not even one that has expired.
     public var isEmpty: Bool { count == 0 }
 
     /// All cookies: those of one host in the order they were first set, and hosts in the order of their names.

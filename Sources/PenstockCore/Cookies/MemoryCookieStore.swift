@@ -17,6 +17,8 @@ public final class MemoryCookieStore: CookieStore {
     private let time: TimeSource
     private let state = Locked(State())
 
+    /// A store without cookies.
+    ///
     /// - Parameters:
     ///   - limits: of each key. 50 cookies a host and 3,000 in all by default.
     ///   - time: what ages are counted by.
