@@ -12,10 +12,15 @@ public struct DecodingOptions: Sendable {
 
     /// ``internetDates`` by default, which reads what ``ParameterStyle/Dates`` writes by default.
     public var dates: JSONDecoder.DateDecodingStrategy
+    /// How `Data` is written in the JSON: as Base64 by default, which is what ``ParameterStyle/Binary`` writes by
+    /// default.
     public var data: JSONDecoder.DataDecodingStrategy
     /// For models. The keys of an ``Envelope`` and of a dotted path are always written as the server writes them.
     public var keys: JSONDecoder.KeyDecodingStrategy
+    /// Which texts stand for infinity and not-a-number, for which JSON has no numbers (RFC 8259 §6). By default none
+    /// does, and a text where a number belongs fails the decoding.
     public var nonConformingFloats: JSONDecoder.NonConformingFloatDecodingStrategy
+    /// What a ``Default`` does with a value of the wrong type. By default it fails the decoding.
     public var wrongTypes: WrongTypePolicy
     /// How deep arrays and objects may nest; deeper JSON is refused.
     ///
@@ -23,6 +28,8 @@ public struct DecodingOptions: Sendable {
     /// 512 KiB; at 128 there is room for it.
     public var maximumDepth: Int
 
+    /// The defaults, but for what is named.
+    ///
     /// - Parameter maximumDepth: clamped to 1...512, the limit of Foundation's own reader.
     public init(
         dates: JSONDecoder.DateDecodingStrategy = DecodingOptions.internetDates,

@@ -4,7 +4,9 @@
 /// enum NotGiven: DefaultValue { static let value = "n/a" }
 /// ```
 public protocol DefaultValue {
+    /// The type of the properties that may take it.
     associatedtype Value
+    /// Asked anew for each property that the server did not send, on the thread that decodes.
     static var value: Value { get }
 }
 
@@ -25,8 +27,10 @@ public protocol DefaultValue {
 /// The wrapper is encoded as its value.
 @propertyWrapper
 public struct Default<Provider: DefaultValue> {
+    /// The value that the server sent, or the default in its place.
     public var wrappedValue: Provider.Value
 
+    /// A property that was not decoded but is made with a value, in the app's own code or a test.
     public init(wrappedValue: Provider.Value) {
         self.wrappedValue = wrappedValue
     }

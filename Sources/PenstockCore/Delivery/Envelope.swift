@@ -29,8 +29,17 @@ public struct Envelope: Hashable, Sendable {
     public var data: String
     /// The codes that mean success.
     public var success: Set<BusinessCode>
+    /// How strictly the code is read. An integer by default.
     public var codeType: CodeType
 
+    /// An envelope. A path whose steps are joined with dots leads into nested objects.
+    ///
+    /// - Parameters:
+    ///   - code: path of the code. `code` by default.
+    ///   - message: path of the message. `message` by default.
+    ///   - data: path of the data; `""` for services that put the fields beside the code. `data` by default.
+    ///   - success: the codes that mean success. The number 0 alone by default.
+    ///   - codeType: what a code looks like on the wire. An integer by default.
     public init(
         code: String = "code", message: String = "message", data: String = "data", success: Set<BusinessCode> = [0],
         codeType: CodeType = .integer

@@ -7,15 +7,21 @@
 ///
 /// Of two equal keys in one object, the first counts.
 public enum JSONValue: Hashable, Sendable {
+    /// `null`, which is a value: a member that is absent is Swift's `nil`.
     case null
+    /// `true` or `false`. The numbers 1 and 0 are none.
     case bool(Bool)
+    /// A whole number that `Int` holds, exactly.
     case int(Int)
     /// Only for integers above `Int.max`.
     case uint(UInt)
     /// A number with a fraction, or an integer that neither `Int` nor `UInt` holds; beyond 2^53 it may have lost digits.
     case double(Double)
+    /// A text, its escapes resolved.
     case string(String)
+    /// A list, in its order.
     case array([JSONValue])
+    /// The members of an object, whose order JSON gives no meaning (RFC 8259 §4).
     case object([String: JSONValue])
 }
 
@@ -45,6 +51,7 @@ extension JSONValue {
         }
     }
 
+    /// Whether this is JSON's `null`.
     public var isNull: Bool { self == .null }
 
     /// The text, when this is a string.
@@ -52,6 +59,7 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
+    /// The truth value, when this is one.
     public var bool: Bool? {
         if case .bool(let flag) = self { flag } else { nil }
     }
@@ -78,10 +86,12 @@ extension JSONValue {
         }
     }
 
+    /// The elements, when this is an array.
     public var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
+    /// The members, when this is an object.
     public var object: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
     }

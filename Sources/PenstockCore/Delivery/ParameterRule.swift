@@ -15,6 +15,8 @@ public struct ParameterRule<Root>: Sendable {
         self.holds = holds
     }
 
+    /// Checks the one parameter.
+    ///
     /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)``.
     public func check(_ parameters: Root) throws(APIError) {
         guard !holds(parameters) else { return }
@@ -57,12 +59,14 @@ extension ParameterRule {
         }
     }
 
+    /// The number, date or other value that has an order lies within the bounds, both of which are allowed.
     public static func range<Value: Comparable & Sendable>(
         _ field: String, _ part: Part<Value>, _ bounds: ClosedRange<Value>
     ) -> ParameterRule {
         ParameterRule(field, rangeText(bounds)) { bounds.contains($0[keyPath: part]) }
     }
 
+    /// The same for an optional parameter, when there is one.
     public static func range<Value: Comparable & Sendable>(
         _ field: String, _ part: Part<Value?>, _ bounds: ClosedRange<Value>
     ) -> ParameterRule {

@@ -16,12 +16,16 @@ public struct ParameterRules<Root>: Sendable {
         rules = nil
     }
 
+    /// The rules of a list that is made at run time; a literal makes the others.
     public init(_ list: [ParameterRule<Root>]) {
         rules = list
     }
 
+    /// Every rule, in the order in which they are checked.
     public var list: [ParameterRule<Root>] { rules ?? [] }
 
+    /// Checks the rules in their order, up to the first that is broken.
+    ///
     /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for the first rule that is broken.
     public func check(_ parameters: Root) throws(APIError) {
         guard let rules else { return }

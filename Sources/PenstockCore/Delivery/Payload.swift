@@ -20,6 +20,8 @@ public struct Payload: Sendable {
         let document = Once<JSONValue>()
     }
 
+    /// The bytes of a response, or of anything that is to be read like one.
+    ///
     /// - Parameters:
     ///   - contentType: the media type that came with the bytes, which may name the character set of ``text()``.
     ///   - options: how ``value(_:at:)`` decodes.

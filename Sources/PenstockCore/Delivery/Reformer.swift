@@ -9,6 +9,7 @@
 /// let rows = try await payload.reformed(with: ProductRows())
 /// ```
 public protocol Reformer<Output>: Sendable {
+    /// What a view needs.
     associatedtype Output: Sendable
 
     /// Runs off the main actor. Long work should look at `Task.isCancelled` now and then.
@@ -19,6 +20,9 @@ public protocol Reformer<Output>: Sendable {
 public struct ClosureReformer<Output: Sendable>: Reformer {
     private let body: @Sendable (Payload) async throws -> Output
 
+    /// A reformer that does what a closure does.
+    ///
+    /// - Parameter body: runs off the main actor, once for each payload.
     public init(_ body: @escaping @Sendable (Payload) async throws -> Output) {
         self.body = body
     }

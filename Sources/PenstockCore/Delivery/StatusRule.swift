@@ -22,6 +22,7 @@ public struct StatusRule: Hashable, Sendable {
     /// Every status; the envelope or the app decides.
     public static let any = StatusRule([0..<1000])
 
+    /// The statuses of these ranges and no others; with none, no status means success.
     public static func codes(_ accepted: Range<Int>...) -> StatusRule {
         StatusRule(accepted)
     }
@@ -33,6 +34,7 @@ public struct StatusRule: Hashable, Sendable {
         StatusRule(accepted, opensEnvelopeOfFailures: opens)
     }
 
+    /// Whether the status means success.
     public func accepts(_ status: Int) -> Bool {
         accepted.contains { $0.contains(status) }
     }

@@ -25,6 +25,8 @@ public struct Validator<Value>: Sendable {
         self.broken = broken
     }
 
+    /// Checks the rule on a value.
+    ///
     /// - Throws: ``APIError/Kind/validation(rule:)`` with the name of the rule that the value breaks. When the rule itself
     ///   threw, its error is the ``APIError/underlying`` one.
     public func validate(_ value: Value) throws(APIError) {
@@ -108,6 +110,9 @@ extension Validator where Value: Collection & Sendable {
     /// The collection has an element.
     public static var nonEmpty: Validator { nonEmpty("not empty") }
 
+    /// The collection has an element.
+    ///
+    /// - Parameter name: what the error calls the rule.
     public static func nonEmpty(_ name: String) -> Validator {
         .rule(name) { !$0.isEmpty }
     }
