@@ -9,6 +9,14 @@ public struct AdHocEndpoint<Output: Sendable>: Endpoint {
     public let headers: HeaderEdits
     public let decoding: ResponseDecoding<Output>
 
+    /// An API named where it is called.
+    ///
+    /// - Parameters:
+    ///   - service: ``ServiceID/main`` by default.
+    ///   - parameters: `nil`, the default, for none.
+    ///   - placement: where they go; by verb unless told otherwise (``Endpoint/placement``).
+    ///   - headers: replace common ones of the same names. None by default.
+    ///   - decoding: how the output is made from a response.
     public init(
         _ route: Route, service: ServiceID = .main, parameters: ParameterObject? = nil,
         placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], decoding: ResponseDecoding<Output>

@@ -12,14 +12,19 @@ public struct CommonHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     private let source: Source
 
+    /// Headers that may change from call to call.
+    ///
+    /// - Parameter read: asked once for each pass of a call, on the thread that makes the request; it must return soon.
     public init(_ read: @escaping @Sendable () -> HTTPFields) {
         source = .live(read)
     }
 
+    /// Headers that stay the same.
     public init(_ fields: HTTPFields) {
         source = .fixed(fields)
     }
 
+    /// Headers that stay the same. Of a name that comes twice both lines are sent.
     public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
         source = .fixed(HTTPFields(elements.map { HTTPField(name: $0.0, value: $0.1) }))
     }
@@ -43,9 +48,13 @@ public struct CommonHeaders: Sendable, ExpressibleByDictionaryLiteral {
 public struct CommonParameters: Sendable {
     let read: @Sendable () -> ParameterObject
 
+    /// Parameters that may change from call to call.
+    ///
+    /// - Parameter read: asked once for each pass of a call, on the thread that makes the request; it must return soon.
     public init(_ read: @escaping @Sendable () -> ParameterObject) {
         self.read = read
     }
 
+    /// No parameters.
     public static let none = CommonParameters { ParameterObject() }
 }

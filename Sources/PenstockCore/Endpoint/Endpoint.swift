@@ -18,6 +18,8 @@ public protocol Endpoint: Sendable {
     /// (``ResponseDecoding/standard``); ``Payload``; `Void`; or anything with a ``decoding-swift.property`` of its own.
     associatedtype Output: Sendable
 
+    /// The type of ``parameters``. Left out, it is the endpoint's own type where that is `Encodable`, else
+    /// ``NoParameters``.
     associatedtype Parameters: Encodable & Sendable = NoParameters
 
     /// Verb and path.
@@ -95,27 +97,33 @@ extension Endpoint {
 }
 
 extension Endpoint where Parameters == NoParameters {
+    /// Nothing is sent.
     public var parameters: NoParameters { NoParameters() }
 }
 
 extension Endpoint where Self: Encodable {
+    /// The endpoint itself: its stored properties are the parameters.
     public var parameters: Self { self }
 }
 
 extension Endpoint where Output: Decodable {
+    /// A model from JSON, the bytes for `Data`, the text for `String`.
     public var decoding: ResponseDecoding<Output> { .standard }
 }
 
 extension Endpoint where Output == Void {
+    /// Nothing but the envelope is looked at, where there is one.
     public var decoding: ResponseDecoding<Void> { .nothing }
 }
 
 extension Endpoint where Output == Payload {
+    /// The payload itself, once the envelope says success.
     public var decoding: ResponseDecoding<Payload> { .payload }
 }
 
 /// The parameters of an API that takes none.
 public struct NoParameters: Encodable, Hashable, Sendable {
+    /// The only value there is.
     public init() {}
 }
 
@@ -124,6 +132,7 @@ public struct NoParameters: Encodable, Hashable, Sendable {
 public enum ParameterPlacement: Hashable, Sendable {
     /// By verb: see ``Endpoint/placement``.
     case automatic
+    /// The query of the URL, written as ``CallSettings/formFormat`` says.
     case query
     /// `application/x-www-form-urlencoded`.
     case form
@@ -134,8 +143,10 @@ public enum ParameterPlacement: Hashable, Sendable {
 /// Which envelope is opened.
 @nonexhaustive
 public enum EnvelopeChoice: Hashable, Sendable {
+    /// The envelope of the endpoint's service, or none where the service has none.
     case ofService
     /// The response is the data.
     case none
+    /// This one in place of the service's.
     case custom(Envelope)
 }

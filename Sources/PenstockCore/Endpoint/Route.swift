@@ -4,27 +4,39 @@
 /// var route: Route { .get("/products/\(id)") }
 /// ```
 public struct Route: Hashable, Sendable {
+    /// The verb.
     public let method: HTTPMethod
+    /// Where it is below the service's base URL and version.
     public let path: RoutePath
 
+    /// A route by any verb; the standard ones have functions of their own.
     public init(_ method: HTTPMethod, _ path: RoutePath) {
         self.method = method
         self.path = path
     }
 
+    /// Reads. Parameters go to the query by default.
     public static func get(_ path: RoutePath) -> Route { Route(.get, path) }
+    /// Reads the head alone. Parameters go to the query by default.
     public static func head(_ path: RoutePath) -> Route { Route(.head, path) }
+    /// Has something processed or created. Parameters go to a JSON body by default.
     public static func post(_ path: RoutePath) -> Route { Route(.post, path) }
+    /// Replaces what is there. Parameters go to a JSON body by default.
     public static func put(_ path: RoutePath) -> Route { Route(.put, path) }
+    /// Changes a part of what is there (RFC 5789). Parameters go to a JSON body by default.
     public static func patch(_ path: RoutePath) -> Route { Route(.patch, path) }
+    /// Removes what is there. Parameters go to the query by default.
     public static func delete(_ path: RoutePath) -> Route { Route(.delete, path) }
+    /// Asks what can be done there. Parameters go to the query by default.
     public static func options(_ path: RoutePath) -> Route { Route(.options, path) }
 }
 
 extension Route {
     /// Two APIs of one service that were given the same verb and path.
     public struct Duplicate: Hashable, Sendable {
+        /// The service that both belong to.
         public let service: ServiceID
+        /// The verb that both have.
         public let method: HTTPMethod
         /// The path with `{}` for its arguments.
         public let template: String

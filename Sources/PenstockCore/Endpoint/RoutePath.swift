@@ -33,6 +33,8 @@ public struct RoutePath: Sendable, Hashable {
         (encoded, template, failure) = (text, text, nil)
     }
 
+    /// Checks that the path can be used, as every call does before it sends anything.
+    ///
     /// - Throws: what makes the path unusable; of several flaws the first one.
     public func validated() throws(Invalid) {
         if let failure { throw failure }
@@ -89,6 +91,7 @@ extension RoutePath {
             case path
         }
 
+        /// What is wrong with the part.
         @nonexhaustive
         public enum Reason: Hashable, Sendable {
             /// The argument has no text, so that its segment would vanish.
@@ -103,7 +106,9 @@ extension RoutePath {
             case queryOrFragment
         }
 
+        /// Which part of the path is at fault.
         public let part: Part
+        /// What is wrong with it.
         public let reason: Reason
 
         init(_ part: Part, _ reason: Reason) {

@@ -6,15 +6,21 @@
 /// }
 /// ```
 public struct ServerEnvironment: Hashable, Sendable, CustomStringConvertible {
+    /// What base URLs, stored responses and cookies of the environment are kept under; two environments of one name are
+    /// one.
     public let name: String
 
     private init(_ name: String) {
         self.name = name
     }
 
+    /// The servers that developers work with: where a debug build begins.
     public static let development = ServerEnvironment("development")
+    /// The servers that testers work with.
     public static let test = ServerEnvironment("test")
+    /// The servers of the next release.
     public static let preRelease = ServerEnvironment("preRelease")
+    /// The servers of the users: where a release build begins.
     public static let production = ServerEnvironment("production")
 
     /// The four that every app has.

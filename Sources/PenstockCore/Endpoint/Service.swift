@@ -4,12 +4,15 @@
 /// extension ServiceID { static let shop: ServiceID = "shop" }
 /// ```
 public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// As endpoints and the registry write it.
     public let name: String
 
+    /// A name made at run time; a literal makes the others.
     public init(_ name: String) {
         self.name = name
     }
 
+    /// The name of a service, so that it can be written as text.
     public init(stringLiteral value: String) {
         name = value
     }
@@ -28,6 +31,7 @@ public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 ///     envelope: .retcode)
 /// ```
 public struct Service: Sendable {
+    /// The name by which endpoints ask for it.
     public let id: ServiceID
     /// Base URLs as the app wrote them; ``baseURL(in:)`` parses.
     public let baseURLs: [ServerEnvironment: String]
@@ -39,14 +43,37 @@ public struct Service: Sendable {
     public var headers: CommonHeaders
     /// Read anew for every call.
     public var parameters: CommonParameters
+    /// What its calls want different from the client's: they stand between the client's options and those of an
+    /// endpoint.
     public var options: CallOptions
+    /// Around each call, inside the client's and outside the endpoint's. None by default.
     public var callInterceptors: [any Interceptor]
+    /// Around each attempt, inside the client's and outside the endpoint's. None by default.
     public var attemptInterceptors: [any Interceptor]
+    /// Encrypts what its calls send and decrypts what comes back; `nil`, the default, for plain content. Its responses
+    /// cannot be streamed.
     public var sealer: (any Sealer)?
+    /// Signs each attempt of its calls, last of all; `nil`, the default, for none.
     public var signer: (any Signer)?
     /// Asked before the client's.
     public var errorMapper: ErrorMapper?
 
+    /// A service that differs from its client by what is named here and by nothing else.
+    ///
+    /// - Parameters:
+    ///   - baseURLs: absolute `http` or `https` URLs, one for each environment that the service has. They are looked at
+    ///     when a call is made: one that is none, or is missing, fails it with
+    ///     ``APIError/Kind/invalidConfiguration(reason:)``.
+    ///   - version: a path segment after the base URL; `nil`, the default, for none.
+    ///   - envelope: opened on every response; `nil`, the default, when the data is all there is.
+    ///   - headers: carried by every call, over the client's. None by default.
+    ///   - parameters: carried by every call, over the client's. None by default.
+    ///   - options: what its calls want different from the client's. Nothing by default.
+    ///   - callInterceptors: around each call. None by default.
+    ///   - attemptInterceptors: around each attempt. None by default.
+    ///   - sealer: encrypts and decrypts content. None by default.
+    ///   - signer: signs each attempt. None by default.
+    ///   - errorMapper: asked before the client's. None by default.
     public init(
         _ id: ServiceID, _ baseURLs: [ServerEnvironment: String], version: String? = nil,
         envelope: Envelope? = nil, headers: CommonHeaders = [:], parameters: CommonParameters = .none,

@@ -4,6 +4,8 @@ import Foundation
 public final class ServiceRegistry: Sendable {
     private let entries = Locked<[ServiceID: Entry]>([:])
 
+    /// A registry of services that are made already; of two with one name the last one counts. More can be added by
+    /// ``register(_:_:)``.
     public init(_ services: [Service] = []) {
         for service in services { register(service.id) { service } }
     }
@@ -14,6 +16,8 @@ public final class ServiceRegistry: Sendable {
         entries.withLock { $0[id] = Entry(make) }
     }
 
+    /// The service of that name, made now if it was not before.
+    ///
     /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when no service has that name.
     public func service(_ id: ServiceID) throws(APIError) -> Service {
         guard let entry = entries.withLock({ $0[id] }) else {

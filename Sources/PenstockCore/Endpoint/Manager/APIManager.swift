@@ -34,6 +34,8 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
     private let scope: CallScope?
     private var loading: [CallID: Call<API.Output>] = [:]
 
+    /// A manager of one API, which sends nothing before ``load()``.
+    ///
     /// - Parameter source: makes the endpoint from the parameters of the moment; `nil` when there is nothing to load.
     public init(
         client: APIClient, lifetime: Lifetime = .endsWithManager, source: @escaping @MainActor () throws -> API?
@@ -50,6 +52,8 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
         self.init(client: client, lifetime: lifetime) { [weak source] in try source?.endpoint() }
     }
 
+    /// Whether a call of this manager is under way. It is not any more when a hook or the delegate hears of the last
+    /// result.
     public var isLoading: Bool { !loading.isEmpty }
 
     /// The raw payload of the last response.

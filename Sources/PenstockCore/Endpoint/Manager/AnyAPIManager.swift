@@ -1,12 +1,17 @@
 /// A manager whatever its API: what a delegate of several managers is handed. Tell them apart by `===`.
 @MainActor
 public protocol AnyAPIManager: AnyObject {
+    /// Whether a call of this manager is under way.
     var isLoading: Bool { get }
     /// The raw payload of the last response.
     var payload: Payload? { get }
     /// The last failure, `nil` after a success.
     var error: APIError? { get }
+    /// Starts a call with the parameters of the moment. Several may be under way at once.
+    ///
+    /// - Returns: its number, or `nil` when a hook vetoed or there was nothing to load.
     @discardableResult func load() -> CallID?
+    /// Ends this manager's calls and no others. The delegate hears of each.
     func cancel()
     /// Removes what is stored of the API with the parameters of the moment.
     @discardableResult func clearCache() async throws -> Bool
@@ -25,14 +30,21 @@ extension AnyAPIManager {
 /// Who hears of a manager's results.
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
+    /// A response came in full: the manager's ``AnyAPIManager/payload`` is the new one, and its ``AnyAPIManager/error``
+    /// is `nil`.
     func managerDidSucceed(_ manager: any AnyAPIManager)
+    /// A call failed, was cancelled, or could not be made. The manager keeps the payload of the last success.
     func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError)
 }
 
 /// Who knows the parameters of an API when it loads.
 @MainActor
 public protocol APIParameterSource<API>: AnyObject {
+    /// The API whose parameters it knows.
     associatedtype API: Endpoint
+    /// Makes the endpoint with the parameters of the moment. What it throws reaches the delegate as a failure of the
+    /// load.
+    ///
     /// - Returns: `nil` when there is nothing to load.
     func endpoint() throws -> API?
 }
@@ -41,17 +53,24 @@ public protocol APIParameterSource<API>: AnyObject {
 /// always run.
 @MainActor
 public protocol APIManagerInterceptor: AnyObject {
+    /// Before a call starts; `false` vetoes it. Not asked where the manager's own hook has vetoed it already.
     func manager(_ manager: any AnyAPIManager, willLoad endpoint: any Endpoint) -> Bool
-    /// `id` is `nil` when the load was vetoed.
+    /// After a call was started, or vetoed: then `id` is `nil`.
     func manager(_ manager: any AnyAPIManager, didLoad endpoint: any Endpoint, as id: CallID?)
-    /// `error` is `nil` for a success.
+    /// Before a result goes to the delegate; `false` keeps it from there. `error` is `nil` for a success. Not asked
+    /// where the manager's own hook has kept it already.
     func manager(_ manager: any AnyAPIManager, willDeliver error: APIError?) -> Bool
+    /// After a result went to the delegate, or was kept from it. `error` is `nil` for a success.
     func manager(_ manager: any AnyAPIManager, didDeliver error: APIError?)
 }
 
 extension APIManagerInterceptor {
+    /// Lets every call start.
     public func manager(_ manager: any AnyAPIManager, willLoad endpoint: any Endpoint) -> Bool { true }
+    /// Does nothing.
     public func manager(_ manager: any AnyAPIManager, didLoad endpoint: any Endpoint, as id: CallID?) {}
+    /// Lets every result go to the delegate.
     public func manager(_ manager: any AnyAPIManager, willDeliver error: APIError?) -> Bool { true }
+    /// Does nothing.
     public func manager(_ manager: any AnyAPIManager, didDeliver error: APIError?) {}
 }

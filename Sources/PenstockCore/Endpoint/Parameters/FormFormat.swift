@@ -31,9 +31,11 @@ public struct FormFormat: Sendable {
         case brackets
         /// `a.b=1`
         case dots
+        /// The key of a member, from the object's key as it is written so far and the member's own.
         case custom(@Sendable (_ parent: String, _ key: String) -> String)
     }
 
+    /// How a truth value is written.
     public enum Bools: Hashable, Sendable {
         /// `true` and `false`.
         case literal
@@ -51,6 +53,7 @@ public struct FormFormat: Sendable {
         case literal
     }
 
+    /// How a space is written, in keys and in values.
     public enum Spaces: Hashable, Sendable {
         /// `%20`, which is right in a query and in a form alike.
         case percent
@@ -58,18 +61,30 @@ public struct FormFormat: Sendable {
         case plus
     }
 
+    /// How the elements of an array are told apart.
     public var arrays: Arrays
+    /// How the key of an object and the key of its member become one.
     public var nesting: Nesting
+    /// How keys are written, before they are joined with those of the objects around them.
     public var keys: ParameterStyle.Keys
+    /// In which order the members of an object are written.
     public var order: ParameterStyle.Order
+    /// How truth values are written.
     public var bools: Bools
+    /// How dates are written.
     public var dates: ParameterStyle.Dates
+    /// How binary data is written.
     public var binary: ParameterStyle.Binary
+    /// What is sent for ``ParameterValue/null``.
     public var nulls: Nulls
+    /// How spaces are written.
     public var spaces: Spaces
     /// What is written without an escape, in keys and in values.
     public var allowed: FormCharacters
 
+    /// The defaults, but for what is named: `a[]=1&a[]=2`, `a[b]=1`, keys as they are and in the order of their bytes,
+    /// `true`, dates of RFC 3339 in whole seconds, Base64, no pair for a null, `%20`, and no character but the
+    /// unreserved ones (RFC 3986 §2.3) without an escape.
     public init(
         arrays: Arrays = .brackets, nesting: Nesting = .brackets, keys: ParameterStyle.Keys = .asIs,
         order: ParameterStyle.Order = .sorted, bools: Bools = .literal, dates: ParameterStyle.Dates = .iso8601,

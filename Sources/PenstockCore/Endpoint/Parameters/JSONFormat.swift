@@ -13,12 +13,19 @@ public struct JSONFormat: Sendable {
         case dropKey
     }
 
+    /// How keys are written.
     public var keys: ParameterStyle.Keys
+    /// In which order the members of an object are written.
     public var order: ParameterStyle.Order
+    /// How dates are written.
     public var dates: ParameterStyle.Dates
+    /// How binary data is written.
     public var binary: ParameterStyle.Binary
+    /// What happens to a member whose value is ``ParameterValue/null``.
     public var nulls: Nulls
 
+    /// The defaults, but for what is named: keys as they are and in the order of their bytes, dates of RFC 3339 in
+    /// whole seconds, Base64, and `null` for a null.
     public init(
         keys: ParameterStyle.Keys = .asIs, order: ParameterStyle.Order = .sorted,
         dates: ParameterStyle.Dates = .iso8601, binary: ParameterStyle.Binary = .base64, nulls: Nulls = .null

@@ -3,6 +3,7 @@ extension ParameterStyle {
     ///
     /// Two keys of one object that come out alike are an error, never a silent loss.
     public enum Keys: Sendable {
+        /// As the app wrote them.
         case asIs
         /// `user_id` and `user-id` become `userId`.
         case camelCase
@@ -12,8 +13,11 @@ extension ParameterStyle {
         case kebabCase
         /// The first letter becomes a capital: `UserID`.
         case capitalized
+        /// `userID` becomes `USERID`.
         case uppercased
+        /// `userID` becomes `userid`.
         case lowercased
+        /// Whatever the closure makes of a key. It must make the same of the same key each time.
         case custom(@Sendable (String) -> String)
 
         func text(_ key: String) -> String {

@@ -13,16 +13,24 @@ public struct ParameterEncoder: Sendable {
         case null
     }
 
+    /// What an optional property without a value leaves behind: nothing by default.
     public var nilProperties: NilProperties
     /// Handed to every `encode(to:)`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
+    /// The defaults, but for what is named.
+    ///
+    /// - Parameters:
+    ///   - nilProperties: what an optional property without a value leaves behind. Nothing by default.
+    ///   - userInfo: handed to every `encode(to:)`. Empty by default.
     public init(nilProperties: NilProperties = .omitted, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.nilProperties = nilProperties
         self.userInfo = userInfo
     }
 
-    /// A value that encodes nothing gives an empty object.
+    /// The tree of a value. A value that encodes nothing gives an empty object.
+    ///
+    /// - Throws: ``ParameterEncodingError`` with the path that leads to what could not be encoded.
     public func encode(_ value: some Encodable) throws(ParameterEncodingError) -> ParameterValue {
         do {
             return try TreeEncoder(box: TreeBox(), codingPath: [], options: self).value(of: value, at: nil)

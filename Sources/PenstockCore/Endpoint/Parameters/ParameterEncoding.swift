@@ -20,9 +20,14 @@ public enum ParameterEncoding: Sendable {
     public enum Output: Hashable, Sendable {
         /// Escaped pairs for the URL; may be empty.
         case query(String)
+        /// The content of the request, and the media type for its `Content-Type`.
         case body(Data, contentType: String)
     }
 
+    /// What the parameters add to a request.
+    ///
+    /// - Throws: ``ParameterEncodingError/Reason/notAnObject`` where a query or a form is to be made of what has no
+    ///   names, and the errors of the value's parts.
     public func encode(_ value: ParameterValue) throws(ParameterEncodingError) -> Output {
         switch self {
         case .query(let format): .query(try format.text(value))

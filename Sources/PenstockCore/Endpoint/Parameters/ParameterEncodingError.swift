@@ -1,5 +1,6 @@
 /// Why parameters could not become a query, a form or JSON, and where. It never holds the value, which may be secret.
 public struct ParameterEncodingError: Error, Sendable {
+    /// What is wrong with the parameters, whatever the place.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
         /// A query, a form and common parameters need names, but these parameters are a list or a single value.
@@ -25,12 +26,19 @@ public struct ParameterEncodingError: Error, Sendable {
     /// How deeply arrays and objects may be nested.
     public static let maximumDepth = 128
 
+    /// What is wrong.
     public let reason: Reason
     /// The keys and positions that lead to the value, outermost first.
     public let path: [String]
     /// The error of code that is not Penstock's. Not part of the description, as it may quote the value.
     public let underlying: (any Error)?
 
+    /// An error, for a style's closure or a type's `encode(to:)` that knows better than ``Reason/custom``.
+    ///
+    /// - Parameters:
+    ///   - path: the keys and positions that lead to the value, outermost first; each level above adds its own. Empty
+    ///     by default.
+    ///   - underlying: the error that this one was made of; never printed.
     public init(_ reason: Reason, path: [String] = [], underlying: (any Error)? = nil) {
         self.reason = reason
         self.path = path

@@ -13,6 +13,7 @@ public struct ParameterObject: Sendable {
     private var positions: [String: Int] = [:]
     private static let searchableCount = 8
 
+    /// No parameters.
     public init() {}
 
     /// When a key comes twice, the last value counts, in the place of the first.
@@ -23,7 +24,9 @@ public struct ParameterObject: Sendable {
 
     /// The keys in the order they were declared.
     public var keys: [String] { members.map(\.key) }
+    /// How many members there are at this level.
     public var count: Int { members.count }
+    /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
     /// The value of `key`. Setting a new key adds it at the end; setting `Optional.none` removes the key, while

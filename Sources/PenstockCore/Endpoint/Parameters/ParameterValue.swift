@@ -11,16 +11,26 @@ import Foundation
 public enum ParameterValue: Hashable, Sendable {
     /// Present, but without a value. The format decides whether and how it is sent.
     case null
+    /// A truth value. ``FormFormat/bools`` may write it as a number.
     case bool(Bool)
+    /// A whole number.
     case int(Int64)
     /// Meant for what ``int(_:)`` cannot hold; ``init(_:)-(BinaryInteger)`` chooses.
     case uint(UInt64)
+    /// A number that need not be whole, written with the fewest digits that read back as it and without a trailing
+    /// `.0`. An infinite one, and what is not a number, fail the encoding.
     case double(Double)
+    /// A decimal number, written with all its digits: for money.
     case decimal(Decimal)
+    /// A text.
     case string(String)
+    /// Bytes, which the format writes as its ``ParameterStyle/Binary`` says: Base64 by default.
     case data(Data)
+    /// A moment, which the format writes as its ``ParameterStyle/Dates`` says: RFC 3339 by default.
     case date(Date)
+    /// A list, in its order.
     case array([ParameterValue])
+    /// Named values.
     case object(ParameterObject)
 
     /// An integer of any width that fits 64 bits: ``int(_:)`` where possible, otherwise ``uint(_:)``. A wider one
@@ -40,6 +50,7 @@ public enum ParameterValue: Hashable, Sendable {
         if case .object(let object) = self { object } else { nil }
     }
 
+    /// Whether this is ``null``, which is present all the same.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
