@@ -8,7 +8,9 @@ import Foundation
 /// nothing follows the last.
 @nonexhaustive
 public enum Event: Sendable {
+    /// The call has begun; nothing is known of its request yet. Its first event.
     case callStarted(CallSummary)
+    /// A stage begins; all that it does and all stages inside it lie between this and its end.
     case stageStarted(StageName)
     /// A stage that wraps others ends after them: `seal` ends when the reply is opened.
     case stageEnded(StageName, Outcome)
@@ -19,13 +21,15 @@ public enum Event: Sendable {
     case responseReceived(HTTPResponse, timings: Timings, connection: ConnectionInfo)
     /// The attempt brought no response, or only a part of one. `sendState` tells how far the request got.
     case requestFailed(APIError.Kind, sendState: SendState, timings: Timings)
+    /// A redirect is followed: `status` is that of the response at `from`, and the next request goes to `to`.
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
     /// The call begins another pass through the request path, because of what a stage knew about the response of the one
     /// before.
     case replayed(by: StageName, pass: Int)
     /// What the cache does with a request, and why; once more when the answer to what was sent changes it.
     case cacheDecided(CacheReason, CacheStatus)
-    /// A value of the wrong type was replaced by its default.
+    /// A property took its default, because its value was absent, `null`, or of a wrong type that the policy lets pass.
+    /// `path` leads to it in dotted form, for example `data.items[3].stock`.
     case defaultUsed(path: String)
     /// The last event: the caller has, or is about to get, the result.
     case callEnded(Outcome)
@@ -33,8 +37,11 @@ public enum Event: Sendable {
     /// How a call, a stage or an attempt ended.
     @nonexhaustive
     public enum Outcome: Hashable, Sendable {
+        /// It did what it was there for. Of an attempt: a response came, whatever its status.
         case success
+        /// It failed of this.
         case failure(APIError.Kind)
+        /// It was ended early.
         case cancelled
     }
 
@@ -42,9 +49,14 @@ public enum Event: Sendable {
     public struct CallSummary: Hashable, Sendable {
         /// The endpoint's type name.
         public let endpoint: String
+        /// The service that the endpoint names; `none` for a request that belongs to no service.
         public let service: ServiceID
+        /// The environment that the call was made in; a later switch does not move it.
         public let environment: ServerEnvironment
 
+        /// A summary made by hand, to try a sink with.
+        ///
+        /// - Parameter endpoint: the endpoint's type name.
         public init(endpoint: String, service: ServiceID, environment: ServerEnvironment) {
             self.endpoint = endpoint
             self.service = service
