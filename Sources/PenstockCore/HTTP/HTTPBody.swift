@@ -5,11 +5,16 @@ import Foundation
 /// The length is known for all but some streams, and says whether the wire shows `Content-Length` or chunks. A body
 /// that ``isReplayable`` can be sent again, by a redirect that keeps it or by a retry.
 public struct HTTPBody: Sendable {
+    /// The pieces of a streamed body, in their order and of any size. An error that it throws ends the exchange, with
+    /// ``TransportError/Kind/requestBody``.
     public typealias Chunks = AsyncThrowingStream<Data, any Error>
 
+    /// Where the bytes come from: what a transport, a signer or a sealer that needs them looks at.
     @nonexhaustive
     public enum Source: Sendable {
+        /// There are none.
         case none
+        /// All of them, in memory.
         case bytes(Data)
         /// A regular file, read from its beginning each time it is sent.
         case file(URL)
@@ -17,6 +22,7 @@ public struct HTTPBody: Sendable {
         case stream(open: @Sendable () throws -> Chunks)
     }
 
+    /// Where the bytes come from.
     public let source: Source
     /// Length in bytes, `nil` where only the stream's end tells.
     public let length: Int?
@@ -34,6 +40,7 @@ public struct HTTPBody: Sendable {
     /// No body.
     public static let none = HTTPBody(source: .none, length: 0)
 
+    /// A body that is in memory. It can be sent any number of times.
     public static func bytes(_ data: Data) -> HTTPBody {
         HTTPBody(source: .bytes(data), length: data.count)
     }
@@ -68,6 +75,7 @@ public struct HTTPBody: Sendable {
         public var description: String { "the body can be read only once, and has been read" }
     }
 
+    /// Whether there is no body at all; a body of no bytes is one all the same.
     public var isNone: Bool {
         if case .none = source { true } else { false }
     }

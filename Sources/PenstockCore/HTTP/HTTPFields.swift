@@ -19,10 +19,12 @@ public struct HTTPFields: Sendable {
     /// Names of the fields that were refused, in the order they came, escaped so that they can be printed.
     public var rejected: [String] { refused ?? [] }
 
+    /// No fields.
     public init() {
         storage = []
     }
 
+    /// These fields in their order; what HTTP's grammar forbids goes to ``rejected``.
     public init(_ fields: some Sequence<HTTPField>) {
         self.init()
         for field in fields { append(field) }
@@ -64,6 +66,7 @@ public struct HTTPFields: Sendable {
         return all.isEmpty ? nil : all.joined(separator: ", ")
     }
 
+    /// Whether there is at least one field of the name.
     public func contains(_ name: HTTPFieldName) -> Bool {
         mayHave(name) && storage.contains { $0.name == name }
     }
@@ -77,11 +80,13 @@ public struct HTTPFields: Sendable {
         append(HTTPField(name: name, value: value))
     }
 
+    /// Adds a field after those already there, or its name to ``rejected``.
     public mutating func append(_ field: HTTPField) {
         guard let accepted = accept(field) else { return }
         add(accepted)
     }
 
+    /// Adds all fields after those already there, and what the others had rejected to ``rejected``.
     public mutating func append(contentsOf fields: HTTPFields) {
         storage.append(contentsOf: fields.storage)
         bits |= fields.bits
@@ -95,6 +100,7 @@ public struct HTTPFields: Sendable {
         append(contentsOf: fields)
     }
 
+    /// Removes every field of the name. What was rejected stays so.
     public mutating func remove(_ name: HTTPFieldName) {
         guard mayHave(name) else { return }
         storage.removeAll { $0.name == name }

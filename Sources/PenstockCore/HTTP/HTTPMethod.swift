@@ -20,15 +20,24 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringConv
         rawValue = name
     }
 
+    /// Asks for a representation (RFC 9110 §9.3.1).
     public static let get = HTTPMethod(standard: "GET")
+    /// Asks for what GET would bring, without the content (RFC 9110 §9.3.2).
     public static let head = HTTPMethod(standard: "HEAD")
+    /// Has the target process the content (RFC 9110 §9.3.3). Neither safe nor idempotent: it is sent again only where
+    /// the server has certainly not processed it.
     public static let post = HTTPMethod(standard: "POST")
+    /// Replaces what the target holds by the content (RFC 9110 §9.3.4). Idempotent.
     public static let put = HTTPMethod(standard: "PUT")
+    /// Removes what the target holds (RFC 9110 §9.3.5). Idempotent.
     public static let delete = HTTPMethod(standard: "DELETE")
+    /// Asks a proxy for a tunnel (RFC 9110 §9.3.6). Transports make those themselves and refuse it as a request.
     public static let connect = HTTPMethod(standard: "CONNECT")
+    /// Asks what can be done with the target (RFC 9110 §9.3.7).
     public static let options = HTTPMethod(standard: "OPTIONS")
+    /// Asks for the request back as it arrived (RFC 9110 §9.3.8).
     public static let trace = HTTPMethod(standard: "TRACE")
-    /// RFC 5789.
+    /// Changes a part of what the target holds (RFC 5789). Neither safe nor idempotent.
     public static let patch = HTTPMethod(standard: "PATCH")
 
     /// Whether the method asks for no change on the server (RFC 9110 §9.2.1). Unknown methods are not safe.

@@ -12,6 +12,12 @@ public struct HTTPResponse: Sendable {
         var trailers: HTTPFields = [:]
     }
 
+    /// A response, for interceptors that answer themselves, for transports, and for tests.
+    ///
+    /// - Parameters:
+    ///   - status: not checked here.
+    ///   - body: with its content codings removed already. Empty by default.
+    ///   - version: ``HTTPVersion/http11`` by default.
     public init(status: Int, fields: HTTPFields = [:], body: Data = Data(), version: HTTPVersion = .http11) {
         parts = Boxed(Parts(status: status, fields: fields, body: body, version: version))
     }
@@ -37,6 +43,8 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.body }
     }
 
+    /// The version of HTTP it came by, ``HTTPVersion/unknown`` where the platform does not tell. For a stored response,
+    /// the version by which it came when it was stored.
     public var version: HTTPVersion {
         get { parts.version }
         set { parts.version = newValue }
@@ -55,13 +63,18 @@ public struct HTTPVersion: RawRepresentable, Hashable, Sendable, CustomStringCon
     /// The ALPN-style name: `http/1.0`, `http/1.1`, `h2`, `h3`.
     public let rawValue: String
 
+    /// A version by its name. One that is not among those below is kept as it is.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
+    /// HTTP/1.0 (RFC 1945).
     public static let http10 = HTTPVersion(rawValue: "http/1.0")
+    /// HTTP/1.1 (RFC 9112).
     public static let http11 = HTTPVersion(rawValue: "http/1.1")
+    /// HTTP/2 (RFC 9113).
     public static let http2 = HTTPVersion(rawValue: "h2")
+    /// HTTP/3 (RFC 9114).
     public static let http3 = HTTPVersion(rawValue: "h3")
     /// The transport's platform does not tell.
     public static let unknown = HTTPVersion(rawValue: "unknown")

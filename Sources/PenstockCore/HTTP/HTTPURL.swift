@@ -24,10 +24,14 @@ public struct HTTPURL: Hashable, Sendable {
     /// The request target in origin form: path and query.
     public var target: String { Self.target(path, query) }
 
+    /// The whole URL as text, without a fragment: ASCII, the port left out where it is the scheme's own.
     public var absoluteString: String { parts.text }
 
+    /// `http` or `https`.
     public var scheme: Scheme { origin.scheme }
+    /// Lower-case ASCII; an IPv6 address without its brackets.
     public var host: String { origin.host }
+    /// The port to connect to, from 1 to 65535: the scheme's own where the URL names none.
     public var port: Int { origin.port }
 
     package init(origin: Origin, path: String, query: String?) {
@@ -70,17 +74,24 @@ extension HTTPURL {
 }
 
 extension HTTPURL {
+    /// The schemes that Penstock speaks (RFC 9110 §4.2).
     public enum Scheme: String, Hashable, Sendable {
-        case http, https
+        /// Without TLS; refused unless a ``CleartextPolicy`` allows it for the host (RFC 9110 §4.2.1).
+        case http
+        /// Over TLS (RFC 9110 §4.2.2).
+        case https
 
+        /// The port that a URL without one means: 80 for `http`, 443 for `https`.
         public var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
     /// Scheme, host and port: what may share a connection and see the same credentials (RFC 9110 §4.3.1).
     public struct Origin: Hashable, Sendable, CustomStringConvertible {
+        /// `http` or `https`.
         public let scheme: Scheme
         /// Lower-case ASCII; an IPv6 address without its brackets.
         public let host: String
+        /// From 1 to 65535; the scheme's own where the URL names none.
         public let port: Int
         /// The serialised form, for example `https://shop.example.com` or `http://[::1]:8080`.
         public let text: String
@@ -107,8 +118,14 @@ extension HTTPURL {
         case foreignScheme(String)
         /// `user:password@` before the host: credentials belong in a header.
         case userInformation
+        /// Nothing stands where the host belongs, as in `https:///path`.
         case missingHost
+        /// The host is no name, dotted quad or bracketed IPv6 address: a character or a label that names cannot have,
+        /// more than 253 characters, a number in another form than a dotted quad, or an international name without an
+        /// ASCII form.
         case invalidHost
+        /// The port is no decimal number from 1 to 65535. An empty one, as in `https://a.example:/`, means the scheme's
+        /// own.
         case invalidPort
     }
 }
