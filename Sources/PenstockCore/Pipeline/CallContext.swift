@@ -1,7 +1,9 @@
 /// One call on its way: its number, its settings, and how it ends. Given to interceptors, signers and sealers.
 public final class CallContext: Sendable {
+    /// The call's number, which its events and its handle have too.
     public let id: CallID
     let endpointType: any Endpoint.Type
+    /// The service that the endpoint names; `none` for a request that belongs to no service.
     public let service: ServiceID
     /// The environment the call was made in; a later switch does not move it.
     public let environment: ServerEnvironment
@@ -9,6 +11,8 @@ public final class CallContext: Sendable {
     public let isolation: IsolationKey
     private let options: ResolvedOptions
     let control: ExchangeControl
+    /// Where the client takes the time from; code that waits or measures for the call should use it, so that tests can
+    /// move it.
     public let time: TimeSource
     /// On ``TimeSource/now``'s clock; `nil` when the call may take for ever. A streamed call keeps it until the head of
     /// its response has come.

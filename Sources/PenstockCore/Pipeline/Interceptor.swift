@@ -18,6 +18,10 @@
 /// out, the caller is told at once. The interceptor's task is cancelled, and what it returns later is dropped. One that
 /// waits uses ``CallContext/sleep(for:)`` or another wait that ends when its task is cancelled.
 public protocol Interceptor: Sendable {
+    /// Handles one call or one attempt, whichever position it was put at. An implementation hands the request, changed
+    /// or not, to `next` and returns the exchange that comes back, changed or not; or it answers with one of its own,
+    /// where its position allows that. It is called from several tasks at once.
+    ///
     /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``
     ///   with that error underneath.
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange
@@ -57,6 +61,8 @@ public struct Exchange: Sendable {
         var isOfHop = false
     }
 
+    /// An exchange of an interceptor's own making.
+    ///
     /// - Parameter source: an interceptor unless told otherwise, since that is who makes exchanges besides Penstock itself.
     public init(
         request: HTTPRequest, response: HTTPResponse, content: (any TransportContent)? = nil,
@@ -68,6 +74,8 @@ public struct Exchange: Sendable {
                 source: source))
     }
 
+    /// The request that was answered. What came from the network has it as it was sent: with cookies, sealed and
+    /// signed.
     public var request: HTTPRequest {
         get { parts.request }
         _modify {
@@ -94,16 +102,19 @@ public struct Exchange: Sendable {
         set { parts.content = newValue }
     }
 
+    /// When the phases of the exchange ended; all `nil` where nothing was sent.
     public var timings: Timings {
         get { parts.timings }
         set { parts.timings = newValue }
     }
 
+    /// What it went over; all default values where nothing was sent.
     public var connection: ConnectionInfo {
         get { parts.connection }
         set { parts.connection = newValue }
     }
 
+    /// Where the response came from.
     public var source: ResponseSource {
         get { parts.source }
         set { parts.source = newValue }
@@ -124,6 +135,7 @@ public struct Exchange: Sendable {
 /// Where a response came from.
 @nonexhaustive
 public enum ResponseSource: String, Hashable, Sendable {
+    /// The server, which sent all of it for this exchange.
     case network
     /// Stored, and at hand.
     case memory
@@ -135,13 +147,33 @@ public enum ResponseSource: String, Hashable, Sendable {
     case interceptor
 }
 
-/// Signs the bytes of a request after all else is done to it; asked anew for every attempt.
+/// Signs the bytes of a request after all else is done to it; asked anew for every attempt. A call that ends early does
+/// not wait for a signer that has not returned yet.
 public protocol Signer: Sendable {
+    /// The request with its signature. An implementation adds that, and leaves what it signs as it is. Cookies are in
+    /// the request and its content is sealed by now, so what is signed is what is sent, but for the fields that the
+    /// transport adds (``TransportRequest/request``). The request may be the one of a redirect: look at the URL before
+    /// a secret goes there. Its body may be a file or a stream (``HTTPBody/source``).
+    ///
+    /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``
+    ///   with that error underneath. Nothing is sent then.
     func sign(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest
 }
 
-/// Encrypts what is sent and decrypts what comes back.
+/// Encrypts what is sent and decrypts what comes back. The cache, the interceptors and the app see plain content; only
+/// the signer and the wire see the sealed one. A call that ends early does not wait for a sealer that has not returned
+/// yet.
 public protocol Sealer: Sendable {
+    /// The request with its content sealed, asked anew for every attempt, that of a redirect included. An
+    /// implementation also sets the fields that speak of the content, such as `Content-Type`. It leaves a request
+    /// without content as it is, or gives it one.
+    ///
+    /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``
+    ///   with that error underneath. Nothing is sent then.
     func seal(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest
+    /// The response with its content in plain. An implementation is asked for every response: also for one that reports
+    /// a failure, and for one that nobody reads, such as a redirect, whose body may be empty.
+    ///
+    /// - Throws: as ``seal(_:call:)`` does; the response is lost then.
     func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse
 }

@@ -14,6 +14,7 @@ public struct CleartextPolicy: Hashable, Sendable {
         allowsLoopback = loopback
     }
 
+    /// No host at all, this machine included. The default.
     public static let refused = CleartextPolicy(.refused)
 
     /// Only this machine: `localhost`, 127.0.0.0/8 and ::1. For embedded servers and tests.
@@ -27,6 +28,8 @@ public struct CleartextPolicy: Hashable, Sendable {
         CleartextPolicy(.hosts(Set(hosts.map { $0.lowercased() })))
     }
 
+    /// Whether a request may go to the URL: always over `https`, and over `http` where the host is one of those
+    /// allowed.
     public func allows(_ url: HTTPURL) -> Bool {
         guard url.scheme == .http else { return true }
         if allowsLoopback, Self.isLoopback(url.host) { return true }

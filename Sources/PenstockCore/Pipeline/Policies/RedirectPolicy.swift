@@ -12,6 +12,14 @@ public struct RedirectPolicy: Hashable, Sendable {
     /// Fields that may go to another origin besides those that every redirect keeps.
     public var crossOriginFields: Set<HTTPFieldName>
 
+    /// The defaults, but for what is named.
+    ///
+    /// - Parameters:
+    ///   - isFollowing: whether any redirect is followed. `true` by default.
+    ///   - limit: how many hops a call may take. 20 by default.
+    ///   - sendsBodyAcrossOrigins: whether a request body may go to another origin. `false` by default.
+    ///   - crossOriginFields: what may go to another origin besides the fields that every redirect keeps, such as a
+    ///     trace id. None by default.
     public init(
         isFollowing: Bool = true, limit: Int = 20, sendsBodyAcrossOrigins: Bool = false,
         crossOriginFields: Set<HTTPFieldName> = []
@@ -22,7 +30,10 @@ public struct RedirectPolicy: Hashable, Sendable {
         self.crossOriginFields = crossOriginFields
     }
 
+    /// Follows what leads somewhere, 20 hops at most, and takes neither a body nor fields with secrets to another
+    /// origin. The default.
     public static let follow = RedirectPolicy()
+    /// Follows none: a 3xx response is the answer, which ``StatusRule`` judges.
     public static let never = RedirectPolicy(isFollowing: false)
 }
 
@@ -31,6 +42,7 @@ public struct RedirectPolicy: Hashable, Sendable {
 public enum RedirectDecision: Sendable {
     /// The response is the answer.
     case answer
+    /// This request is to be sent next: with the method, the fields and the body that may go there (RFC 9110 §15.4).
     case follow(HTTPRequest)
     /// The redirect must not be followed; the reason is for people.
     case refuse(reason: String)
@@ -127,10 +139,14 @@ extension RedirectPolicy {
 
 /// One request of a call, as loops are told by: its method, its URL and the cookies that go with it.
 public struct RedirectHop: Hashable, Sendable {
+    /// As it was sent. The same URL by another method is another hop.
     public let method: HTTPMethod
+    /// Where the request went.
     public let url: HTTPURL
     private let cookies: String
 
+    /// The hop that a request makes.
+    ///
     /// - Parameter cookies: the value of the `Cookie` field that the client adds to what the request has of its own. `nil`,
     ///   which is the default, for none.
     public init(_ request: HTTPRequest, cookies: String? = nil) {
