@@ -12,6 +12,13 @@ public struct EventStreamReconnection: Hashable, Sendable {
     /// How many failures in a row are put up with; `nil`, which is the default, for any number.
     public var maxFailures: Int?
 
+    /// The defaults, but for what is named.
+    ///
+    /// - Parameters:
+    ///   - delay: before connecting again, where the server does not say otherwise. 3 s by default.
+    ///   - maxDelay: to what the delay grows after failures. 30 s by default.
+    ///   - serverDelays: the bounds of what a server may ask for. 100 ms to 10 min by default.
+    ///   - maxFailures: how many failures in a row are put up with. Any number by default.
     public init(
         delay: Duration = .seconds(3), maxDelay: Duration = .seconds(30),
         serverDelays: ClosedRange<Duration> = .milliseconds(100) ... .seconds(600), maxFailures: Int? = nil
@@ -35,18 +42,25 @@ public struct EventStreamReconnection: Hashable, Sendable {
         case contentType(String?)
     }
 
+    /// What to do next.
     @nonexhaustive
     public enum Decision: Hashable, Sendable {
+        /// Wait for so long, and connect again.
+        ///
         /// - Parameter lastEventID: for `Last-Event-ID`; `nil` where the field is to be left out.
         case reconnect(after: Duration, lastEventID: String?)
         /// The stream is over: the server said so, or the app did.
         case stop
+        /// The stream ends with an error: no other connection is made.
         case fail(Reason)
     }
 
+    /// Why no other connection is made.
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
+        /// The server answered with this status, which is neither 200 nor 204.
         case status(Int)
+        /// The response was of this media type and no `text/event-stream`; `nil` where it named none.
         case contentType(String?)
         /// Trying again would fail again.
         case futile(TransportError.Kind)
@@ -54,6 +68,8 @@ public struct EventStreamReconnection: Hashable, Sendable {
         case tooManyFailures(Int)
     }
 
+    /// Decides what follows a connection that has ended.
+    ///
     /// - Parameters:
     ///   - lastEventID: as ``ServerSentEventParser/lastEventID`` has it.
     ///   - retry: as ``ServerSentEventParser/retry`` has it, from this connection or one before.

@@ -18,6 +18,8 @@ public struct JSONLinesParser: Sendable {
     private var lines: LineSplitter
     private var isFinished = false
 
+    /// A parser at the beginning of a stream.
+    ///
     /// - Parameter maxLineLength: in bytes, without the line end. 1 MiB by default.
     public init(maxLineLength: Int = 1 << 20) {
         lines = LineSplitter(maxLength: maxLineLength, endsAtCR: false)

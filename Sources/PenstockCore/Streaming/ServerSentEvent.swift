@@ -10,6 +10,13 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// How long to wait before connecting again, where this event says so.
     public var retry: Duration?
 
+    /// An event, for tests and for streams of an app's own making.
+    ///
+    /// - Parameters:
+    ///   - id: the last id that the stream has given. Empty by default.
+    ///   - name: its type. `message` by default.
+    ///   - data: its lines, joined with LF.
+    ///   - retry: how long to wait before connecting again. Nothing is said by default.
     public init(id: String = "", name: String = "message", data: String, retry: Duration? = nil) {
         self.id = id
         self.name = name

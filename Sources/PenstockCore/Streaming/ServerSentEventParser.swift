@@ -28,6 +28,8 @@ public struct ServerSentEventParser: Sendable {
     private var id: String
     private var blockRetry: Duration?
 
+    /// A parser at the beginning of a connection.
+    ///
     /// - Parameters:
     ///   - lastEventID: the id that the stream was asked to go on from, as browsers do it; without it the id is empty
     ///     until the stream gives one, as the standard has it.

@@ -11,9 +11,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
+    /// Gives the events in the order they came. Copies of it read the same stream: each event goes to one of them.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: EventSource
 
+        /// The next event, connecting first where that is needed; `nil` once the stream is over.
+        ///
         /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/eventBytes`` or
         ///   ``ResponseLimits/Limit/lineLength`` for what is too long. Asking again after an error connects anew.
         public mutating func next() async throws -> ServerSentEvent? { try await source.next() }

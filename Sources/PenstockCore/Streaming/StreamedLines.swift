@@ -25,6 +25,7 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
         Iterator(parser: JSONLinesParser(maxLineLength: maxLineLength), response: response, decode: decode)
     }
 
+    /// Gives one value for each line. Take one iterator alone: another one may begin in the middle of a line.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var parser: JSONLinesParser
         fileprivate let response: StreamedResponse
@@ -40,6 +41,8 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
             self.decode = decode
         }
 
+        /// The value of the next line, as soon as all of the line has come; `nil` after the last one.
+        ///
         /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/lineLength`` for a line
         ///   that is too long.
         public mutating func next() async throws -> Output? {

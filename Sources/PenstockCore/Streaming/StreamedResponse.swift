@@ -9,6 +9,7 @@ public struct StreamedResponse: AsyncSequence, Sendable {
     public let http: HTTPResponse
     /// The request of the last exchange, as it was sent.
     public let request: HTTPRequest
+    /// Where the response came from: the network, the cache, or an interceptor.
     public let source: ResponseSource
     /// Every exchange of the call, the last one last: more than one when it was redirected.
     public let attempts: [APIError.Attempt]
@@ -50,6 +51,8 @@ public struct StreamedResponse: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let reader: ContentReader
 
+        /// The next piece of the content, as soon as it has come; `nil` at the end.
+        ///
         /// - Throws: ``APIError`` alone; ``APIError/Kind/cancelled`` when the task, the call's scope or the client ended
         ///   the call.
         public mutating func next() async throws -> Data? { try await reader.next() }
