@@ -2,6 +2,8 @@
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let make: @Sendable () -> UInt64
 
+    /// A source of numbers.
+    ///
     /// - Parameter make: gives the next number, evenly spread over all of them; called from any thread.
     public init(_ make: @escaping @Sendable () -> UInt64) {
         self.make = make

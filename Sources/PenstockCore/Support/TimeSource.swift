@@ -10,6 +10,12 @@ public struct TimeSource: Sendable {
         var sleep: @Sendable (Duration) async throws -> Void
     }
 
+    /// A source of three parts that should agree with one another.
+    ///
+    /// - Parameters:
+    ///   - now: monotonic time since a fixed moment of its choice. Called often, from any thread.
+    ///   - date: the date by the wall clock. Called from any thread.
+    ///   - sleep: returns after the duration, or throws `CancellationError` as soon as the task is cancelled.
     public init(
         now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date,
         sleep: @escaping @Sendable (Duration) async throws -> Void
