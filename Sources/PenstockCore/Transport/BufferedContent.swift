@@ -11,6 +11,8 @@ public final class BufferedContent: TransportContent {
     private let state: Locked<State>
     private let final: TransportCompletion
 
+    /// Content of these pieces.
+    ///
     /// - Parameters:
     ///   - pieces: empty ones are left out.
     ///   - failure: what ends the content after the last piece; `nil` for a good end.

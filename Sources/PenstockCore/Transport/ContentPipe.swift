@@ -18,6 +18,8 @@ public final class ContentPipe: Sendable {
     private let onDemand: @Sendable () -> Void
     private let state = Locked(State())
 
+    /// An empty pipe.
+    ///
     /// - Parameter onDemand: called by the reader, once after each time that ``hasRoom(beside:)`` or ``push(_:)`` gave
     ///   `false`, when there is room again; must return at once.
     public init(capacity: Int = 256 << 10, onDemand: @escaping @Sendable () -> Void) {

@@ -14,11 +14,18 @@ public final class ExchangeControl: Sendable {
     /// leave the counting out.
     public let onProgress: (@Sendable (TransferProgress) -> Void)?
 
+    /// A control for one call.
+    ///
+    /// - Parameter onProgress: called by the transport as bytes move, from any thread; must return at once. `nil`, the
+    ///   default, when nobody listens.
     public init(onProgress: (@Sendable (TransferProgress) -> Void)? = nil) {
         self.onProgress = onProgress
     }
 
+    /// Whether ``cancel()`` was called. It stays so.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
+    /// Whether ``suspend()`` was called and ``resume()`` was not since. A transport asks when an exchange begins, as
+    /// nobody calls its ``ControlledExchange/suspend()`` then.
     public var isSuspended: Bool { state.withLock(\.isSuspended) }
 
     /// Whether something is under way that keeps the call's time-outs by itself.
@@ -47,6 +54,7 @@ public final class ExchangeControl: Sendable {
         exchange?.suspend()
     }
 
+    /// Lets the bytes go on after ``suspend()``. Nothing where the call is not suspended.
     public func resume() {
         let exchange = state.withLock { state in
             state.isSuspended = false
@@ -82,8 +90,12 @@ public final class ExchangeControl: Sendable {
 /// An exchange under way, as its control sees it. Each may be called from any thread, at any time after
 /// ``ExchangeControl/attach(_:)``, also after the exchange has ended; each returns at once.
 public protocol ControlledExchange: AnyObject, Sendable {
+    /// Ends the exchange with ``TransportError/Kind/cancelled`` and closes the wire. It may be called again, and then
+    /// does nothing.
     func cancel()
+    /// Stops the bytes in both directions. Meanwhile only the total time-out and that for the connection run.
     func suspend()
+    /// Lets the bytes go on; the time-outs that stood still begin anew.
     func resume()
 }
 
@@ -94,13 +106,20 @@ protocol SharedWork: ControlledExchange {
 
 /// Bytes of content moved so far, and the totals where they are known.
 public struct TransferProgress: Hashable, Sendable {
+    /// Of the request, as it was handed to the wire.
     public var sent: Int
+    /// The body's ``HTTPBody/length``; `nil` where only the end of a stream tells.
     public var expectedToSend: Int?
     /// Of the response: as it came over the wire where the transport can tell, else after its codings are removed.
     public var received: Int
     /// From `Content-Length`, where ``received`` can be compared with it.
     public var expectedToReceive: Int?
 
+    /// Progress of an exchange, in bytes; at its beginning by default.
+    ///
+    /// - Parameters:
+    ///   - expectedToSend: `nil`, the default, where it is not known.
+    ///   - expectedToReceive: `nil`, the default, where it is not known.
     public init(sent: Int = 0, expectedToSend: Int? = nil, received: Int = 0, expectedToReceive: Int? = nil) {
         self.sent = sent
         self.expectedToSend = expectedToSend

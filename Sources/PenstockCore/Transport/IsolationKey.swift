@@ -30,6 +30,8 @@ public struct IsolationKey: Hashable, Sendable {
 
     private var storage: Storage
 
+    /// A key; by default that of calls of nobody in particular, which go to the server directly.
+    ///
     /// - Parameters:
     ///   - environment: the environment's name; empty by default, for calls that have none.
     ///   - identity: who the calls are made for; empty by default, while nobody is signed in.

@@ -1,15 +1,17 @@
 /// By what way connections to an origin are made: directly, or through a proxy.
 ///
 /// ```swift
-/// configuration.options.proxy = .http(try HTTPURL("http://proxy.example.com:3128"), credentials: .init(user: "me", password: word))
+/// let proxy = try HTTPURL("http://proxy.example.com:3128")
+/// configuration.options.proxy = .http(proxy, credentials: .init(user: "me", password: word))
 /// ```
 ///
 /// The policy holds for every exchange of a call, those after a redirect included; nothing in the environment of the
 /// process changes it. Connections of two policies are never shared, and credentials are a part of the policy. What a
 /// proxy itself refuses is ``TransportError/Reachability/proxy`` or
-/// ``TransportError/Reachability/proxyAuthentication``. A gateway status such as 502 that a proxy answers in place of an
-/// `http` origin cannot be told from one of the origin's own, and is a response.
+/// ``TransportError/Reachability/proxyAuthentication``. A gateway status such as 502 that a proxy answers in place of
+/// an `http` origin cannot be told from one of the origin's own, and is a response.
 public struct ProxyPolicy: Hashable, Sendable {
+    /// The way to an origin.
     @nonexhaustive
     public enum Route: Hashable, Sendable {
         /// To the origin itself.
@@ -21,6 +23,7 @@ public struct ProxyPolicy: Hashable, Sendable {
         case socks5(host: String, port: Int)
     }
 
+    /// The way that connections go, as ``none``, ``http(_:credentials:)`` or ``socks5(_:port:credentials:)`` made it.
     public let route: Route
     /// Sent to the proxy and to nobody else.
     public let credentials: ProxyCredentials?
@@ -56,9 +59,12 @@ public struct ProxyPolicy: Hashable, Sendable {
 
 /// A user's name and password at a proxy. Whatever prints them prints neither.
 public struct ProxyCredentials: Hashable, Sendable {
+    /// The name at the proxy; by the Basic scheme it can hold no colon (RFC 7617 §2).
     public let user: String
+    /// The password at the proxy, in plain text.
     public let password: String
 
+    /// Credentials as the proxy knows them.
     public init(user: String, password: String) {
         self.user = user
         self.password = password

@@ -69,9 +69,12 @@ public struct ResponseLimits: Sendable {
     /// So many bytes on the wire within every such span of time, counted from the head of the response; time in which
     /// nobody asks for content, or the exchange is suspended, does not count.
     public struct Throughput: Hashable, Sendable {
+        /// How many bytes must come over the wire, content codings included.
         public var bytes: Int
+        /// Within how long.
         public var span: Duration
 
+        /// A throughput: so many bytes on the wire within every such span of time.
         public init(bytes: Int, per span: Duration) {
             self.bytes = bytes
             self.span = span
@@ -81,19 +84,26 @@ public struct ResponseLimits: Sendable {
         public static let trickle = Throughput(bytes: 300, per: .seconds(30))
     }
 
+    /// Which limit was broken.
     @nonexhaustive
     public enum Limit: String, Hashable, Sendable {
+        /// ``ResponseLimits/bodyBytes``, or the limit that a streamed response was collected up to.
         case bodyBytes
         /// One event of an event stream.
         case eventBytes
         /// One line of an event stream, or of a response with one value on each line.
         case lineLength
+        /// ``ResponseLimits/headerBytes``, or what the transport's own parser takes, where that is less.
         case headerBytes
+        /// ``ResponseLimits/headerCount``.
         case headerCount
+        /// ``ResponseLimits/interimResponses``.
         case interimResponses
         /// More content codings, one over the other, than five.
         case contentCodings
+        /// ``ResponseLimits/expansionRatio``: what a decompression bomb breaks.
         case expansionRatio
+        /// ``ResponseLimits/minimumThroughput``: the content came too slowly.
         case minimumThroughput
     }
 }

@@ -87,8 +87,12 @@ extension Timeouts: Hashable {
 /// Which time-out ended an exchange.
 @nonexhaustive
 public enum TimeoutPhase: String, Hashable, Sendable {
+    /// ``Timeouts/connect``: no connection was ready in time. Nothing was sent.
     case connect
+    /// ``Timeouts/firstByte``: the head of the response did not come in time after the whole request was sent.
     case firstByte
+    /// ``Timeouts/idle``: for so long no byte moved in either direction.
     case idle
+    /// ``Timeouts/total``: the whole call took too long, whatever it was doing.
     case total
 }

@@ -14,6 +14,8 @@ public struct Timings: Hashable, Sendable {
     /// The exchange was over.
     public var total: Duration?
 
+    /// Times of an exchange, each counted from its start; `nil`, the default, for a phase that did not happen or is not
+    /// told.
     public init(
         nameLookup: Duration? = nil, connected: Duration? = nil, secured: Duration? = nil,
         requestStart: Duration? = nil, responseStart: Duration? = nil, total: Duration? = nil
@@ -33,6 +35,7 @@ public struct ConnectionInfo: Hashable, Sendable {
     public var isReused: Bool?
     /// The peer's numeric address.
     public var remoteAddress: String?
+    /// The peer's port: that of the proxy where there is one.
     public var remotePort: Int?
     /// Bytes of the request body that were handed to the wire.
     public var bytesSent: Int

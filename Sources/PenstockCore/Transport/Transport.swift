@@ -90,6 +90,7 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// holds for them all.
     public static let expansionRatio = TransportCapabilities(rawValue: 1 << 19)
 
+    /// Every capability that there is in this version.
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
         .separateFieldLines, .streamedResponses, .proxies, .preconnection, .exactHeads, .skipsContent, .brokenReplies,
@@ -143,6 +144,15 @@ public struct TransportRequest: Sendable {
         var control: ExchangeControl
     }
 
+    /// An exchange to perform.
+    ///
+    /// - Parameters:
+    ///   - request: validated already, as ``request`` tells.
+    ///   - timeouts: the defaults of ``Timeouts`` unless told otherwise.
+    ///   - limits: the defaults of ``ResponseLimits`` unless told otherwise.
+    ///   - isolation: what it may share a connection with; by default exchanges of nobody in particular, with the
+    ///     system's authorities and no proxy.
+    ///   - control: how it is cancelled, suspended and resumed. By default one that nobody else has.
     public init(
         _ request: HTTPRequest, timeouts: Timeouts = .init(), limits: ResponseLimits = .init(),
         isolation: IsolationKey = .init(), control: ExchangeControl = .init()
@@ -159,11 +169,13 @@ public struct TransportRequest: Sendable {
         set { parts.request = newValue }
     }
 
+    /// How long its phases may take. ``Timeouts/total`` is what is left of the call's time.
     public var timeouts: Timeouts {
         get { parts.timeouts }
         set { parts.timeouts = newValue }
     }
 
+    /// How much of its response is accepted.
     public var limits: ResponseLimits {
         get { parts.limits }
         set { parts.limits = newValue }
@@ -215,21 +227,29 @@ public struct TransportResponse: Sendable {
         var connection: ConnectionInfo
     }
 
+    /// A complete response.
+    ///
+    /// - Parameters:
+    ///   - timings: none by default.
+    ///   - connection: all default values unless told otherwise.
     public init(_ response: HTTPResponse, timings: Timings = .init(), connection: ConnectionInfo = .init()) {
         parts = Boxed(
             Parts(response: response, timings: timings, connection: connection))
     }
 
+    /// Head, content and trailers, with the content codings removed.
     public var response: HTTPResponse {
         get { parts.response }
         _modify { yield &parts.response }
     }
 
+    /// When its phases ended.
     public var timings: Timings {
         get { parts.timings }
         set { parts.timings = newValue }
     }
 
+    /// What it went over.
     public var connection: ConnectionInfo {
         get { parts.connection }
         set { parts.connection = newValue }

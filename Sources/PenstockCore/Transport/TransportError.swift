@@ -1,9 +1,11 @@
 /// Why an exchange failed, and how far its request got.
 public struct TransportError: Error, Sendable {
+    /// What went wrong; how far the request got is ``TransportError/sendState``.
     @nonexhaustive
     public enum Kind: Hashable, Sendable {
         /// No connection could be made.
         case unreachable(Reachability)
+        /// The phase took longer than the exchange's ``Timeouts`` allow.
         case timeout(TimeoutPhase)
         /// Through the control, or because the transport was shut down.
         case cancelled
@@ -13,6 +15,7 @@ public struct TransportError: Error, Sendable {
         case connectionLost
         /// The peer broke the protocol.
         case protocolViolation
+        /// The response broke one of the exchange's ``ResponseLimits``; the wire was closed.
         case limitExceeded(ResponseLimits.Limit)
         /// The request's own body could not be read.
         case requestBody
@@ -22,12 +25,17 @@ public struct TransportError: Error, Sendable {
         case other
     }
 
+    /// Why no connection could be made.
     @nonexhaustive
     public enum Reachability: String, Hashable, Sendable {
         /// The machine has no route to any network.
         case offline
+        /// The host's name has no address, or the name servers do not answer.
         case nameNotResolved
+        /// The host is there and takes no connection at that port (`ECONNREFUSED`). Foundation's URLSession tells other
+        /// failures to connect by this one as well.
         case connectionRefused
+        /// The machine has a network, and none that leads to the host (`EHOSTUNREACH`, `EHOSTDOWN`, `EADDRNOTAVAIL`).
         case noRoute
         /// The proxy cannot be reached, or will not or cannot connect to the origin.
         case proxy
@@ -39,11 +47,15 @@ public struct TransportError: Error, Sendable {
         case noDescriptors
     }
 
+    /// Why TLS could not be agreed on.
     @nonexhaustive
     public enum TLSFailure: String, Hashable, Sendable {
         /// The chain ends in no trusted authority, or the certificate is self-signed.
         case untrusted
+        /// A certificate of the chain is past its dates, or not valid yet. Foundation's URLSession on Linux tells the
+        /// latter as ``untrusted``.
         case expired
+        /// The chain is good, and its certificate is for another name or address than was asked for.
         case wrongHost
         /// The handshake itself failed.
         case handshake
@@ -81,11 +93,14 @@ public struct TransportError: Error, Sendable {
                 partialResponse: partialResponse))
     }
 
+    /// What went wrong.
     public var kind: Kind {
         get { parts.kind }
         set { parts.kind = newValue }
     }
 
+    /// How far the request got. A transport that does not know says ``SendState/maybeProcessed``, so that nothing is
+    /// done twice.
     public var sendState: SendState {
         get { parts.sendState }
         set { parts.sendState = newValue }
@@ -97,6 +112,7 @@ public struct TransportError: Error, Sendable {
         set { parts.message = newValue }
     }
 
+    /// Of the phases that ended before the failure.
     public var timings: Timings {
         get { parts.timings }
         set { parts.timings = newValue }

@@ -6,9 +6,18 @@ public struct TransportStream: Sendable {
     public var response: HTTPResponse
     /// As far as the head.
     public var timings: Timings
+    /// What the exchange goes over, as far as the head.
     public var connection: ConnectionInfo
+    /// What follows the head, to be read to its end. Letting go of it earlier closes the wire.
     public let content: any TransportContent
 
+    /// A response of which the head has come.
+    ///
+    /// - Parameters:
+    ///   - response: its body is empty.
+    ///   - timings: as far as the head. None by default.
+    ///   - connection: all default values unless told otherwise.
+    ///   - content: what follows the head; of no bytes where nothing does.
     public init(
         _ response: HTTPResponse, timings: Timings = .init(), connection: ConnectionInfo = .init(),
         content: any TransportContent
@@ -39,9 +48,12 @@ public protocol TransportContent: AnyObject, Sendable {
 public struct TransportCompletion: Sendable {
     /// The fields after the content (RFC 9110 §6.5); empty until the content has ended.
     public var trailers: HTTPFields
+    /// When the phases ended, as far as is known.
     public var timings: Timings
+    /// What the exchange went over; its bytes are counted once the content has ended.
     public var connection: ConnectionInfo
 
+    /// What is known of a streamed exchange: nothing by default.
     public init(trailers: HTTPFields = [:], timings: Timings = .init(), connection: ConnectionInfo = .init()) {
         self.trailers = trailers
         self.timings = timings
