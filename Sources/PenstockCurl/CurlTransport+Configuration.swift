@@ -20,6 +20,14 @@
             /// How long a connection that nothing uses may still be used again, in whole seconds. 90 s by default.
             public var idleConnectionLifetime: Duration
 
+            /// The defaults, but for what is named.
+            ///
+            /// - Parameters:
+            ///   - maxConnectionsPerHost: `nil`, the default, for a quarter of the file descriptors that the process
+            ///     may open, and 16 at least; `.max` for no limit.
+            ///   - maxConnections: `nil`, the default, for no limit.
+            ///   - maxIdleConnections: 1,024 by default.
+            ///   - idleConnectionLifetime: in whole seconds. 90 s by default.
             public init(
                 maxConnectionsPerHost: Int? = nil, maxConnections: Int? = nil, maxIdleConnections: Int = 1_024,
                 idleConnectionLifetime: Duration = .seconds(90)

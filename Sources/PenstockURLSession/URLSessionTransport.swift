@@ -35,6 +35,8 @@ import PenstockCore
 public final class URLSessionTransport: Transport {
     private let sessions: URLSessionPool
 
+    /// A transport without connections: sessions are made as they are needed.
+    ///
     /// - Parameter connectionsPerHost: how many connections may be open to one host within one partition.
     public init(connectionsPerHost: Int = 64) {
         sessions = URLSessionPool(connectionsPerHost: connectionsPerHost)
