@@ -37,6 +37,8 @@ public struct SQLiteCacheConfiguration: Sendable {
     /// Longer bodies are stored in several transactions, so that the log stays short.
     package var largestChange: Int { max(Int(limits.logBytes) / 2, chunkBytes) }
 
+    /// A configuration with the default of every property that is not named.
+    ///
     /// - Parameters:
     ///   - file: in a folder that exists and may be written.
     ///   - limits: 256 MiB, 200,000 responses and 90 days unless told otherwise.
@@ -63,21 +65,44 @@ public enum SQLiteCacheEvent: Hashable, Sendable {
     /// Something could not be done; `code` is SQLite's extended result code.
     case failed(Operation, Problem, code: Int32)
 
+    /// Why a file was set aside.
     @nonexhaustive
     public enum Cause: String, Hashable, Sendable {
+        /// SQLite cannot read it, or what stands in it is not what this package writes.
         case damaged
         /// A later version of this package wrote it.
         case newer
     }
 
+    /// What could not be done.
     @nonexhaustive
     public enum Operation: String, Hashable, Sendable {
-        case open, read, write, remove, scrub
+        /// Opening the file. The store is empty until it is tried again (``SQLiteCacheConfiguration/retryInterval``).
+        case open
+        /// Looking something up: a miss.
+        case read
+        /// Storing or changing something: it is not stored.
+        case write
+        /// Removing or invalidating something: it is found no more until that could be made up for.
+        case remove
+        /// Erasing what was removed from the file's free pages and its log. It is tried again and again.
+        case scrub
     }
 
+    /// What stood in the way.
     @nonexhaustive
     public enum Problem: String, Hashable, Sendable {
-        case damaged, busy, full, readOnly, inputOutput
+        /// The file is not what this store wrote (`SQLITE_CORRUPT`, `SQLITE_NOTADB` and the like).
+        case damaged
+        /// Another process or connection had the file for longer than the store waits for others (`SQLITE_BUSY`).
+        case busy
+        /// There was no room, on the disk or in the file (`SQLITE_FULL`).
+        case full
+        /// The file or its folder may not be written (`SQLITE_READONLY`, `SQLITE_PERM`).
+        case readOnly
+        /// Reading or writing failed, there was no memory, or the file was moved or replaced meanwhile (`SQLITE_IOERR`
+        /// and what is none of the others).
+        case inputOutput
         /// The file is neither empty nor a cache: another program's database, a text, a folder. It is left as it is.
         case notACache
     }
@@ -85,6 +110,7 @@ public enum SQLiteCacheEvent: Hashable, Sendable {
 
 /// Why the file of a ``SQLiteCacheStore`` cannot be used.
 public struct SQLiteCacheError: Error, Hashable, Sendable {
+    /// What stood in the way.
     public let problem: SQLiteCacheEvent.Problem
     /// SQLite's extended result code.
     public let code: Int32

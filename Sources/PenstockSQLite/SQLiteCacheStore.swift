@@ -23,6 +23,7 @@ import PenstockCore
 public final class SQLiteCacheStore: SharedCacheStore {
     let engine: CacheEngine
 
+    /// A store on a file that is opened at the first use, or by ``open()``. Nothing is read or written here.
     public init(_ configuration: SQLiteCacheConfiguration) {
         engine = CacheEngine(configuration)
     }
