@@ -38,6 +38,8 @@ public final class ScriptedTransport: Transport {
     /// As given to the initialiser.
     public let capabilities: TransportCapabilities
 
+    /// A transport that plays these steps.
+    ///
     /// - Parameters:
     ///   - steps: one for each exchange, in the order they begin.
     ///   - capabilities: what the transport claims to be able to do; everything by default. It refuses nothing.

@@ -37,6 +37,8 @@ public final class StubTransport: Transport {
     private let state = Locked(State())
     private let fallback: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse?
 
+    /// A transport for which nothing is scripted yet.
+    ///
     /// - Parameter respond: asked where ``on(_:_:_:)`` has scripted nothing. Nothing by default.
     public init(_ respond: @escaping Responder = { _ in nil }) {
         fallback = respond

@@ -18,12 +18,16 @@ public final class TestClock: Clock, Sendable {
         /// Since the clock was made.
         public let offset: Duration
 
+        /// An instant of the clock; by default the one at which it was made.
+        ///
         /// - Parameter offset: since the clock was made.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
+        /// The instant so much later; a negative duration gives an earlier one.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// How much later the other one is; negative for an earlier one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }

@@ -9,13 +9,17 @@ import PenstockCore
 /// #expect(recorder.grammarViolations.isEmpty)
 /// ```
 public final class EventRecorder: EventSink {
+    /// One event as it was told.
     public struct Record: Sendable {
+        /// What happened.
         public let event: Event
+        /// Which call it happened to, and when.
         public let context: EventContext
     }
 
     private let state = Locked<[Record]>([])
 
+    /// A recorder that has heard of nothing. It keeps everything until it goes.
     public init() {}
 
     public func receive(_ event: Event, _ context: EventContext) {
@@ -55,6 +59,8 @@ public final class EventRecorder: EventSink {
 
 /// The grammar of one call's events: one start first, one end last, stages nested.
 public enum EventGrammar {
+    /// Checks the events of one call.
+    ///
     /// - Returns: each rule that `events`, those of one call that is over, break; in words.
     public static func violations(in events: [Event]) -> [String] {
         var checker = Checker()

@@ -15,6 +15,8 @@ public final class RecordingTransport: Transport {
     /// An exchange that is under way holds its place.
     private let exchanges = Locked<[Recording.Exchange?]>([])
 
+    /// A transport that has recorded nothing yet.
+    ///
     /// - Parameters:
     ///   - transport: what performs the exchanges.
     ///   - redact: takes out what else is secret to the app, after ``Redaction`` has taken out what it knows.

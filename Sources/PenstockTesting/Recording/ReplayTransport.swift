@@ -29,6 +29,8 @@ public final class ReplayTransport: Transport {
     private let state: Locked<State>
     private let order: Order
 
+    /// A transport that plays a recording from its beginning.
+    ///
     /// - Parameter order: strict by default.
     public init(_ recording: Recording, order: Order = .strict) {
         state = Locked(State(rest: recording.exchanges))

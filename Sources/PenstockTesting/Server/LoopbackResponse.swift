@@ -14,6 +14,7 @@ extension LoopbackServer {
 
         /// What happens to the connection after the reply.
         public enum Ending: Sendable {
+            /// It stays open for the next request, unless the client has asked for it to be closed.
             case keepAlive
             /// Closed, as `Connection: close` announced.
             case close
