@@ -68,6 +68,8 @@ extension APIClient {
         let limits = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.limits
         return options.with {
             $0.headers = $0.headers.over(edits)
+            // Connecting again has rules of its own.
+            $0.retry = RetryPolicy.none
             if !limits.setsMinimumThroughput { $0.limits.minimumThroughput = nil }
         }
     }

@@ -14,7 +14,7 @@ import Foundation
 /// | 2001 | unreachable          | 3005 | decoding          |
 /// | 2002 | timeout              | 4001 | cancelled         |
 /// | 2003 | tls                  |      |                   |
-/// | 2004 | transport            |      |                   |
+/// | 2004 | transport            | 2006 | unavailable       |
 extension APIError: CustomNSError {
     public static var errorDomain: String { "Penstock.APIError" }
 
@@ -68,6 +68,7 @@ extension APIError.Kind {
         case .blocked: Entry(code: 1003, name: "blocked", text: "This request is not allowed.")
         case .unsupported: Entry(code: 1004, name: "unsupported", text: Self.cannotDo)
         case .cacheMiss: Entry(code: 1005, name: "cacheMiss", text: "This is not available offline.")
+        case .unavailable: Entry(code: 2006, name: "unavailable", text: "The server has too much to do at the moment.")
         case .unreachable: Entry(code: 2001, name: "unreachable", text: "The server cannot be reached.")
         case .timeout: Entry(code: 2002, name: "timeout", text: "The server took too long to answer.")
         case .tls: Entry(code: 2003, name: "tls", text: "A secure connection could not be made.")

@@ -53,7 +53,8 @@ extension APIError.Kind: CustomStringConvertible {
         let name = entry.name
         return switch self {
         case .invalidParameter(let field, let reason): "\(name) \(PrintableText.bounded(field)): \(reason)"
-        case .invalidConfiguration(let reason), .blocked(let reason), .malformedEnvelope(let reason):
+        case .invalidConfiguration(let reason), .blocked(let reason), .malformedEnvelope(let reason),
+            .unavailable(let reason):
             "\(name): \(reason)"
         case .unsupported(let feature): "\(name): \(feature)"
         case .unreachable(let how): "\(name): \(how.rawValue)"

@@ -8,6 +8,7 @@ import Foundation
 /// │   ├── invalidParameter      a parameter, a header or the path breaks a rule
 /// │   ├── invalidConfiguration  no such service or environment, a base URL that is none
 /// │   ├── blocked               a policy forbids it: cleartext, a redirect, a veto
+/// │   ├── unavailable           a server that fails or asked for a pause is spared
 /// │   ├── unsupported           what was asked cannot be done, by this transport or in this combination
 /// │   └── cacheMiss             only the cache was to be asked, and it has nothing usable
 /// ├── on the network
@@ -54,6 +55,8 @@ public struct APIError: Error, Sendable {
         case unsupported(feature: String)
         /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
         case cacheMiss
+        /// Nothing was sent: the server fails most of the time, or asked to be left alone for longer than the call may take.
+        case unavailable(reason: String)
         /// No connection could be made to the server or, where there is one, through the proxy.
         case unreachable(TransportError.Reachability)
         /// The phase took longer than ``Timeouts`` allows; ``APIError/sendState`` tells how far the request got.

@@ -50,7 +50,7 @@ extension ActiveCall: JudgingCall {
             let offer = await left.settlement.rejected(error, by: self)
             if !left.isOfHop { replay = replay ?? offer }
         }
-        return Rejection(error: error, replay: mayReplay(request) ? replay : nil)
+        return Rejection(error: error.noting(exchange.retryRefusal), replay: mayReplay(request) ? replay : nil)
     }
 
     /// A request is made anew for the same user alone, and only where its body can be sent again.

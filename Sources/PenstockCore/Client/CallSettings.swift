@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// // Here, one line with its comment:
-/// public var retry = RetryPolicy.none
+/// public var retry = RetryPolicy.standard
 ///
 /// // Beside the stage that reads it, where it shall begin a chain of options and go on with one; an option that shall not
 /// // needs nothing here:
@@ -57,6 +57,14 @@ public struct CallSettings: Sendable {
     public var cache = CachePolicy.networkElseCache
     /// Marks for the responses that are stored, besides ``Endpoint/cacheTags``; they are found by them again to be cleared.
     public var cacheTags: [String] = []
+    /// Which attempts are repeated, how often, and after what wait; ``RetryPolicy/standard`` unless set.
+    public var retry = RetryPolicy.standard
+    /// Whether the call may be sent twice, beyond what its method says; as the method says unless set.
+    public var idempotency = Idempotency.byMethod
+    /// How urgent the call is among those that wait to be sent; ``CallPriority/normal`` unless set.
+    public var priority = CallPriority.normal
+    /// Names of groups that the call belongs to, by which it is paused: ``APIClient/pause(_:)``.
+    public var tags: [String] = []
 
     init() {}
 

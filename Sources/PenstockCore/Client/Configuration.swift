@@ -35,6 +35,15 @@ extension APIClient {
         public var cookies: (any CookieStore)?
         /// Where responses are stored. How each call uses them is ``CallOptions/cache``.
         public var cache: CacheChoice
+        /// How much may be sent again to each origin, be it a retry, a replay or a hedge.
+        public var retryBudget: RetryBudget.Policy
+        /// When an origin that fails is left alone; `nil` for never.
+        public var circuitBreaker: CircuitBreaker.Policy?
+        /// Whether attempts are refused in proportion to how many an origin does not take; `nil`, the default, for never. With
+        /// ``circuitBreaker`` it is mostly of no use: the one sends all or nothing, the other a share.
+        public var throttle: AdaptiveThrottle.Policy?
+        /// How many attempts may be under way, and how fast they may follow one another. No limits by default.
+        public var admission: AdmissionPolicy
         /// What the app makes of errors. Asked where the service's own mapper leaves an error alone. `nil` by default.
         public var errorMapper: ErrorMapper?
         /// Who is told what happens to each call, in this order. Nobody by default.
@@ -71,6 +80,10 @@ extension APIClient {
             attemptInterceptors = []
             identity = { "" }
             cache = .standard
+            retryBudget = .init()
+            circuitBreaker = .init()
+            throttle = nil
+            admission = .init()
             sinks = []
             time = .system
             random = .system

@@ -28,6 +28,18 @@ public enum Event: Sendable {
     case replayed(by: StageName, pass: Int)
     /// What the cache does with a request, and why; once more when the answer to what was sent changes it.
     case cacheDecided(CacheReason, CacheStatus)
+    /// An attempt has failed, and the next one is made after a wait.
+    case retried(after: Duration, reason: RetryReason)
+    /// An attempt has failed in a way that another one might mend, and there is none, for this reason.
+    case notRetried(RetryRefusal)
+    /// A further attempt is sent beside those that are slow.
+    case hedged
+    /// The circuit breaker of an origin has opened or closed, because of an attempt of this call.
+    case circuitChanged(HTTPURL.Origin, CircuitBreaker.State)
+    /// An attempt waits for leave to be sent.
+    case queued(AdmissionQueue.WaitReason)
+    /// An attempt that was queued may be sent.
+    case admitted(after: Duration)
     /// A property took its default, because its value was absent, `null`, or of a wrong type that the policy lets pass.
     /// `path` leads to it in dotted form, for example `data.items[3].stock`.
     case defaultUsed(path: String)

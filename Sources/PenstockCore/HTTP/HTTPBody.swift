@@ -28,6 +28,8 @@ public struct HTTPBody: Sendable {
     public let length: Int?
     /// Whether it can be sent a second time.
     public var isReplayable: Bool { reading == nil }
+    /// Whether it can be sent now: it can be read any number of times, or has not been read yet.
+    var isUnread: Bool { reading?.isFree ?? true }
     /// Who may read a body that can be read only once; `nil` for every other body.
     let reading: OnlyReading?
 
@@ -103,6 +105,9 @@ final class OnlyReading: Sendable {
         guard isFirst else { throw HTTPBody.AlreadyRead() }
         return chunks
     }
+
+    /// Whether nobody has it, and nothing was read.
+    var isFree: Bool { state.withLock { $0 == .free } }
 
     /// Takes the reading for one sending of the request.
     ///

@@ -53,6 +53,7 @@ extension CallContext {
             state.isOver = true
             state.onRedirect = nil
             state.onCached = nil
+            state.onPriority = nil
             return state.ending
         }
     }
@@ -169,6 +170,23 @@ extension CallContext {
         guard goesOn else { return nil }
         defer { state.withLock { state in state.waits.removeAll { $0 === promise } } }
         return await promise.value()
+    }
+
+    /// Waits for a promise: no longer than the call goes on, and not past its deadline.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first, or its task is
+    ///   cancelled.
+    func value<Value>(of promise: Promise<Value>) async throws(APIError) -> Value {
+        try checkGoesOn()
+        let alarm = deadline.map { endsAt($0, mayWait: false) }
+        let value = await withTaskCancellationHandler {
+            await wait(for: promise)
+        } onCancel: {
+            promise.abandon()
+        }
+        if let alarm { deadlines.remove(alarm.withLock { $0 }) }
+        guard let value else { throw interruption() }
+        return value
     }
 
     /// Runs something that may not end when it is told to, and returns at the latest when the call ends; it then goes on

@@ -26,6 +26,8 @@ public final class CallContext: Sendable {
     /// Whether ``events`` is there: asked often, and quicker to ask.
     let isTold: Bool
     let deadlines: Deadlines
+    /// Of the client that made it.
+    let lineage: ClientLineage
     let state = Locked(State())
 
     struct State {
@@ -48,12 +50,22 @@ public final class CallContext: Sendable {
         var onCached: (@Sendable (Exchange) -> Void)?
         /// How many cookies the call's redirects have set.
         var redirectCookies = 0
+        /// Made when the first attempt needs it, and the same for all that follow.
+        var idempotencyKey: IdempotencyKey?
+        /// What was decided about attempts at the heads of their responses, until their stage asks for it.
+        var verdicts: [ObjectIdentifier: RetryDecision] = [:]
+        /// `nil` while it is what the options say.
+        var priority: CallPriority?
+        /// Tells the queue that the call is in of a new priority.
+        var onPriority: (@Sendable (CallPriority) -> Void)?
     }
 
     /// What the calls of one client and their parts have in common.
     struct Surroundings {
         let time: TimeSource
         let deadlines: Deadlines
+        /// Of the client that made the call.
+        let lineage: ClientLineage
         /// `nil` when nobody is told of anything.
         let sink: (any EventSink)?
     }
@@ -73,6 +85,7 @@ public final class CallContext: Sendable {
         self.control = control
         time = surroundings.time
         deadlines = surroundings.deadlines
+        lineage = surroundings.lineage
         events = surroundings.sink.map { CallEvents(of: id, to: $0, surroundings.time) }
         isTold = surroundings.sink != nil
         self.streams = streams
@@ -85,8 +98,8 @@ public final class CallContext: Sendable {
         CallContext(
             id: id, endpoint: endpointType, service: service, environment: environment, isolation: isolation,
             options: options, control: ExchangeControl(onProgress: control.onProgress),
-            in: Surroundings(time: time, deadlines: deadlines, sink: isTold ? relay : nil), isRefresh: isRefresh,
-            deadline: .some(deadline))
+            in: Surroundings(time: time, deadlines: deadlines, lineage: lineage, sink: isTold ? relay : nil),
+            isRefresh: isRefresh, deadline: .some(deadline))
     }
 
     /// The endpoint's type name.
@@ -109,6 +122,31 @@ public final class CallContext: Sendable {
             state.redirectCookies += 1
             return true
         }
+    }
+
+    /// The call's key, made when it is first asked for: every attempt and every pass has the same.
+    func idempotencyKey(using random: RandomSource) -> IdempotencyKey {
+        if let known = state.withLock(\.idempotencyKey) { return known }
+        var random = random
+        let new = IdempotencyKey(using: &random)
+        return state.withLock { state in
+            let key = state.idempotencyKey ?? new
+            state.idempotencyKey = key
+            return key
+        }
+    }
+
+    /// How urgent it is: what its options say, or more, where others wait for it as well.
+    public var priority: CallPriority { state.withLock(\.priority) ?? settings.priority }
+
+    /// Makes it more urgent, never less, also while it waits to be sent.
+    func raise(to priority: CallPriority) {
+        guard priority > self.priority else { return }
+        let tell = state.withLock { state in
+            state.priority = max(state.priority ?? priority, priority)
+            return state.onPriority
+        }
+        tell?(priority)
     }
 
     /// Which pass through the request path this is: 1, or one more for each time that a stage has had the request made and

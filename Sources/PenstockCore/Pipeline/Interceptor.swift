@@ -40,6 +40,8 @@ public struct Exchange: Sendable {
         var source: ResponseSource
         /// `nil` while ``request`` is what was sent.
         var sent: HTTPRequest?
+        /// Why it was the last attempt, although it failed.
+        var refusal: RetryRefusal?
     }
 
     /// What the stages it passed have left in it. Beside the rest, which others hold as well when it is changed.
@@ -88,6 +90,12 @@ public struct Exchange: Sendable {
     var sentRequest: HTTPRequest {
         get { parts.sent ?? parts.request }
         set { parts.sent = newValue }
+    }
+
+    /// Why it was the last attempt, although it failed; `nil` where there is nothing to tell.
+    var retryRefusal: RetryRefusal? {
+        get { parts.refusal }
+        set { parts.refusal = newValue }
     }
 
     /// Of a streamed call, only the head.

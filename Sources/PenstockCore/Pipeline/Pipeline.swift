@@ -17,6 +17,8 @@ struct Pipeline: Sendable {
         stages += call.map(CallInterception.init)
         stages.append(Redirect(cookies: configuration.cookies))
         if let cache = state.cache { stages.append(Cache(access: cache, cookies: configuration.cookies)) }
+        stages.append(Retry(origins: state.origins, random: configuration.random))
+        stages.append(Admission(admissions: state.admissions))
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }

@@ -12,6 +12,10 @@ final class SharedState: Sendable {
     let deadlines: Deadlines
     /// The stored responses, and the exchanges that several calls wait for; `nil` for a client without a cache.
     let cache: CacheAccess?
+    /// What is known of the servers: retry budgets and circuit breakers.
+    let origins: OriginTable
+    /// Who waits for leave to send.
+    let admissions: Admissions
 
     init(_ configuration: APIClient.Configuration, transport: any Transport) {
         self.transport = transport
@@ -19,6 +23,8 @@ final class SharedState: Sendable {
         calls = CallTable()
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache)
+        origins = OriginTable(configuration)
+        admissions = Admissions(configuration.admission, configuration.time, deadlines)
     }
 
     /// That of a client which is derived from another one.
@@ -29,5 +35,7 @@ final class SharedState: Sendable {
         calls = client.state.calls
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache, reusing: client)
+        origins = OriginTable.of(configuration, reusing: client.state.origins)
+        admissions = Admissions.of(configuration, reusing: client.state.admissions, deadlines)
     }
 }

@@ -35,6 +35,10 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let redirect = StageName(rawValue: "redirect")
     /// Stored responses are looked up, and new ones noted.
     public static let cache = StageName(rawValue: "cache")
+    /// Attempts that failed are repeated.
+    public static let retry = StageName(rawValue: "retry")
+    /// Attempts wait for a place, for their turn, or for the end of a pause.
+    public static let admission = StageName(rawValue: "admission")
     /// One of the app's interceptors around each attempt.
     public static let attemptInterception = StageName(rawValue: "attemptInterception")
     /// Cookies are added and kept.

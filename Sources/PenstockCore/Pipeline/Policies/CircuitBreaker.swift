@@ -82,7 +82,9 @@ public struct CircuitBreaker: Sendable {
         case unknown
     }
 
+    /// The numbers it goes by.
     public let policy: Policy
+    /// What it lets through now.
     public private(set) var state = State.closed
     private var era = 0
     private var tallies: SlidingTally<Tally>
@@ -181,6 +183,29 @@ public struct CircuitBreaker: Sendable {
         openings = 0
         era += 1
         tallies = SlidingTally(window: policy.window)
+    }
+}
+
+extension CircuitBreaker.Outcome {
+    /// What an answer says of the server: it works, unless it says itself that it does not. 429 and its like (408, 425) are the
+    /// words of a server that works and wants less of it.
+    public init(status: Int) {
+        switch status {
+        case 408, 425, 429: self = .unknown
+        // Not Implemented and HTTP Version Not Supported are about the request.
+        case 501, 505: self = .success
+        case 500...: self = .failure
+        default: self = .success
+        }
+    }
+
+    /// What a failure says of the server: nothing where the way there, this machine or the caller is at fault.
+    public init(_ kind: APIError.Kind) {
+        switch kind {
+        case .unreachable(.connectionRefused), .timeout(.connect), .timeout(.firstByte), .timeout(.idle): self = .failure
+        case .transport(let fault): self = fault == .requestBody ? .unknown : .failure
+        default: self = .unknown
+        }
     }
 }
 

@@ -57,3 +57,17 @@ public enum Idempotency: Hashable, Sendable {
     /// This key goes with each attempt: for one that must outlive the call, such as that of an order which is on disk.
     case keyed(IdempotencyKey)
 }
+
+extension CallOptions {
+    /// Whether the call may be sent twice, beyond what its method says.
+    public var idempotency: Idempotency? {
+        get { self[dynamicMember: \.idempotency] }
+        set { self[dynamicMember: \.idempotency] = newValue }
+    }
+
+    /// Whether the call may be sent twice, beyond what its method says.
+    public static func idempotency(_ idempotency: Idempotency) -> CallOptions { CallOptions().idempotency(idempotency) }
+
+    /// Whether the call may be sent twice, beyond what its method says.
+    public func idempotency(_ idempotency: Idempotency) -> CallOptions { with { $0.idempotency = idempotency } }
+}

@@ -52,6 +52,11 @@ public struct RateLimiter: Sendable {
         policy.map { fullAt - $0.interval * (max($0.burst, 1) - 1) }
     }
 
+    /// Whether it holds nothing that a new one would not.
+    func isFull(at now: Duration) -> Bool {
+        fullAt <= now && pausedUntil ?? .zero <= now
+    }
+
     /// Takes a permit.
     ///
     /// - Returns: `nil` when it was there; else how long to wait, and nothing is taken.

@@ -208,3 +208,17 @@ extension RetryRefusal: CustomStringConvertible {
         }
     }
 }
+
+extension CallOptions {
+    /// Which attempts are repeated, how often, and after what wait.
+    public var retry: RetryPolicy? {
+        get { self[dynamicMember: \.retry] }
+        set { self[dynamicMember: \.retry] = newValue }
+    }
+
+    /// Which attempts are repeated, how often, and after what wait.
+    public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
+
+    /// Which attempts are repeated, how often, and after what wait.
+    public func retry(_ policy: RetryPolicy) -> CallOptions { with { $0.retry = policy } }
+}

@@ -136,6 +136,7 @@ extension APIError {
     /// Whether no response came because of the way there. A peer that cannot be trusted is another matter, and so is an
     /// exchange that broke the caller's own limits.
     fileprivate var isDisconnection: Bool {
+        if case .unavailable = kind { return true }
         guard stage == .transport else { return false }
         switch kind {
         case .unreachable, .timeout: return true

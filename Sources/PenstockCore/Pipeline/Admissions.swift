@@ -1,0 +1,230 @@
+/// Those of a client and the clients derived from it who wait for leave to send: ``AdmissionQueue`` with a clock, and with the
+/// groups that are paused.
+final class Admissions: Sendable {
+    /// Calls that are paused: a group, of the calls of one client and of those derived from it.
+    fileprivate struct Pause: Sendable {
+        let group: CallGroup
+        let client: ClientLineage
+
+        func holds(_ call: CallContext) -> Bool {
+            call.lineage.descends(from: client) && group.contains(call)
+        }
+    }
+
+    fileprivate struct Waiter: Sendable {
+        let call: CallContext
+        let promise: Promise<Void>
+    }
+
+    fileprivate struct State: Sendable {
+        var queue: AdmissionQueue
+        var pauses: [Pause] = []
+        var lastTicket: AdmissionQueue.Ticket = 0
+        var waiters: [AdmissionQueue.Ticket: Waiter] = [:]
+        /// When the queue is to be told that time has gone on.
+        var alarm: (ticket: Deadlines.Ticket, moment: Duration)?
+
+        mutating func take(_ admitted: [AdmissionQueue.Ticket]) -> [Promise<Void>] {
+            admitted.compactMap { waiters.removeValue(forKey: $0)?.promise }
+        }
+    }
+
+    /// What came of asking.
+    enum Answer: Sendable {
+        /// There is nothing to wait for, and nothing to give back.
+        case unlimited
+        case admitted(AdmissionQueue.Ticket)
+        case waits(AdmissionQueue.Ticket, Promise<Void>, AdmissionQueue.WaitReason)
+        case refused(wait: Duration)
+    }
+
+    let policy: AdmissionPolicy
+    private let time: TimeSource
+    private let deadlines: Deadlines
+    private let state: Locked<State>
+
+    init(_ policy: AdmissionPolicy, _ time: TimeSource, _ deadlines: Deadlines) {
+        self.policy = policy
+        self.time = time
+        self.deadlines = deadlines
+        state = Locked(State(queue: AdmissionQueue(policy)))
+    }
+
+    /// That of the client which another one is derived from, where both have the same limits.
+    static func of(
+        _ configuration: APIClient.Configuration, reusing other: Admissions, _ deadlines: Deadlines
+    ) -> Admissions {
+        if configuration.admission == other.policy { return other }
+        return Admissions(configuration.admission, configuration.time, deadlines)
+    }
+
+    // MARK: Coming and going
+
+    func enter(_ call: CallContext, host: String) -> Answer {
+        let priority = call.priority
+        if priority == .immediate { return .unlimited }
+        let isUnlimited = policy.isUnlimited && state.withLock(\.pauses.isEmpty)
+        if isUnlimited { return .unlimited }
+        let now = time.now()
+        let left = call.deadline.map { $0 - now }
+        return change { state in
+            state.lastTicket += 1
+            let ticket = state.lastTicket
+            let isHeld = state.pauses.contains { $0.holds(call) }
+            let verdict = state.queue.enter(
+                ticket, host: host, priority: priority, isHeld: isHeld, timeLeft: left, at: now)
+            switch verdict {
+            case .admitted: return (.admitted(ticket), [])
+            case .refused(let wait): return (.refused(wait: wait), [])
+            case .waits(let reason):
+                let promise = Promise<Void>()
+                state.waiters[ticket] = Waiter(call: call, promise: promise)
+                return (.waits(ticket, promise, reason), [])
+            }
+        }
+    }
+
+    func leave(_ ticket: AdmissionQueue.Ticket) {
+        let now = time.now()
+        change { state in
+            state.waiters[ticket] = nil
+            return ((), state.queue.leave(ticket, at: now))
+        }
+    }
+
+    func raise(_ ticket: AdmissionQueue.Ticket, to priority: CallPriority) {
+        let now = time.now()
+        change { ((), $0.queue.raise(ticket, to: priority, at: now)) }
+    }
+
+    /// A server has said how long it wants to be left alone.
+    func heed(_ response: HTTPResponse, from host: String, _ time: TimeSource) {
+        guard policy.heedsServer else { return }
+        let isRefusal = response.status == 429 || response.status == 503
+        let hint = isRefusal ? RetryAfter.delay(in: response.fields, at: time.date()) : nil
+        let limits = ServerRateLimit.pause(by: ServerRateLimit.all(in: response.fields))
+        guard let pause = [hint, limits].compactMap(\.self).max(), pause > .zero else { return }
+        let now = time.now()
+        change { state in
+            state.queue.pause(host: host, for: pause, at: now)
+            return ((), [])
+        }
+    }
+
+    // MARK: Pauses
+
+    func pause(_ group: CallGroup, of client: ClientLineage) {
+        let now = time.now()
+        change { state in
+            state.pauses.append(Pause(group: group, client: client))
+            return ((), state.holdAnew(at: now))
+        }
+    }
+
+    func resume(_ group: CallGroup, of client: ClientLineage) {
+        let now = time.now()
+        change { state in
+            state.pauses.removeAll { $0.group == group && $0.client === client }
+            return ((), state.holdAnew(at: now))
+        }
+    }
+
+    // MARK: Carrying out
+
+    /// Changes the queue, sets the alarm for its next moment, and wakes those that may be sent now.
+    @discardableResult
+    private func change<Output: Sendable>(
+        _ body: (inout State) -> (Output, admitted: [AdmissionQueue.Ticket])
+    ) -> Output {
+        let now = time.now()
+        let (output, woken) = state.withLock { state in
+            let (output, admitted) = body(&state)
+            setAlarm(&state, at: now)
+            return (output, state.take(admitted))
+        }
+        for promise in woken { promise.keep(()) }
+        return output
+    }
+
+    private func setAlarm(_ state: inout State, at now: Duration) {
+        let moment = state.queue.nextMoment(after: now)
+        guard moment != state.alarm?.moment else { return }
+        if let old = state.alarm { deadlines.remove(old.ticket) }
+        state.alarm = moment.map { moment in
+            (deadlines.add(moment) { [weak self] in self?.ring(moment) }, moment)
+        }
+    }
+
+    private func ring(_ moment: Duration) {
+        let now = time.now()
+        change { state in
+            if state.alarm?.moment == moment { state.alarm = nil }
+            return ((), state.queue.advance(to: now))
+        }
+    }
+}
+
+extension Admissions.State {
+    /// Asks anew of all that wait whether they are paused.
+    fileprivate mutating func holdAnew(at now: Duration) -> [AdmissionQueue.Ticket] {
+        waiters.sorted { $0.key < $1.key }.flatMap { ticket, waiter in
+            queue.hold(ticket, pauses.contains { $0.holds(waiter.call) }, at: now)
+        }
+    }
+}
+
+/// Calls that are paused and resumed together.
+public struct CallGroup: Hashable, Sendable {
+    private enum Members: Hashable, Sendable {
+        case all
+        case service(ServiceID)
+        case endpoint(ObjectIdentifier)
+        case tag(String)
+    }
+
+    private let members: Members
+
+    /// Every call.
+    public static let all = CallGroup(members: .all)
+
+    /// The calls to one service.
+    public static func service(_ id: ServiceID) -> CallGroup { CallGroup(members: .service(id)) }
+
+    /// The calls of one API.
+    public static func endpoint<E: Endpoint>(_ type: E.Type) -> CallGroup {
+        CallGroup(members: .endpoint(ObjectIdentifier(type)))
+    }
+
+    /// The calls that have a tag: ``CallOptions/tags``.
+    public static func tag(_ tag: String) -> CallGroup { CallGroup(members: .tag(tag)) }
+
+    func contains(_ call: CallContext) -> Bool {
+        switch members {
+        case .all: true
+        case .service(let id): call.service == id
+        case .endpoint(let type): ObjectIdentifier(call.endpointType) == type
+        case .tag(let tag): call.settings.tags.contains(tag)
+        }
+    }
+}
+
+extension APIClient {
+    /// Holds back the calls of a group: of this client and of those derived from it, those that wait to be sent and those that
+    /// begin from now on. What is on the wire already goes on, and so does the time of each call. A stored response is still
+    /// given out.
+    ///
+    /// ```swift
+    /// client.pause(.tag("feed"))       // while the list is being scrolled
+    /// client.resume(.tag("feed"))
+    /// ```
+    ///
+    /// Pausing twice is pausing once. A call that belongs to several groups goes on when none of them is paused.
+    public func pause(_ group: CallGroup) {
+        state.admissions.pause(group, of: state.lineage)
+    }
+
+    /// Lets the calls of a group go on, in their order. Only what was paused by this very client and group ends.
+    public func resume(_ group: CallGroup) {
+        state.admissions.resume(group, of: state.lineage)
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+
+/// Lets an attempt wait until it may be sent: for a place among those under way, for its turn, for the end of a pause. It stands
+/// below the retries, so that an attempt that is yet to be repeated holds no place.
+struct Admission: Stage {
+    static let name = StageName.admission
+
+    let admissions: Admissions
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        guard let place = try enter(request, call) else { return try await next(request) }
+        try await place.untilAdmitted()
+        do throws(APIError) {
+            return place.vacated(by: try await next(request))
+        } catch {
+            place.vacate()
+            throw error
+        }
+    }
+
+    /// - Returns: `nil` where there is nothing to wait for.
+    @inline(never)
+    private func enter(_ request: HTTPRequest, _ call: CallContext) throws(APIError) -> AdmissionPlace? {
+        let host = request.url.host
+        switch admissions.enter(call, host: host) {
+        case .unlimited: return nil
+        case .admitted(let ticket): return AdmissionPlace(ticket, host, call, admissions)
+        case .waits(let ticket, let promise, let reason):
+            call.emit(.queued(reason))
+            return AdmissionPlace(ticket, host, call, admissions, promise)
+        case .refused(let wait):
+            throw APIError(
+                .unavailable(reason: "\(host) takes nothing for \(wait), and the call ends before"), stage: .admission,
+                request: request)
+        }
+    }
+}
+
+/// The place of one attempt: waited for, then taken until the response has come to its end.
+final class AdmissionPlace: Sendable {
+    private let ticket: AdmissionQueue.Ticket
+    private let host: String
+    private let call: CallContext
+    private let admissions: Admissions
+    /// `nil` where it was free.
+    private let promise: Promise<Void>?
+    private let isVacated = Locked(false)
+
+    init(
+        _ ticket: AdmissionQueue.Ticket, _ host: String, _ call: CallContext, _ admissions: Admissions,
+        _ promise: Promise<Void>? = nil
+    ) {
+        self.ticket = ticket
+        self.host = host
+        self.call = call
+        self.admissions = admissions
+        self.promise = promise
+    }
+
+    deinit {
+        vacate()
+    }
+
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends before.
+    func untilAdmitted() async throws(APIError) {
+        guard let promise else { return }
+        let start = call.time.now()
+        call.state.withLock { state in
+            state.onPriority = { [admissions, ticket] in admissions.raise(ticket, to: $0) }
+        }
+        // It may have become more urgent between its coming and now.
+        admissions.raise(ticket, to: call.priority)
+        defer { call.state.withLock { $0.onPriority = nil } }
+        do throws(APIError) {
+            try await call.value(of: promise)
+        } catch {
+            vacate()
+            throw error
+        }
+        call.emit(.admitted(after: call.time.now() - start))
+    }
+
+    func vacate() {
+        let isFirst = isVacated.withLock { isVacated in
+            defer { isVacated = true }
+            return !isVacated
+        }
+        if isFirst { admissions.leave(ticket) }
+    }
+
+    /// The exchange, whose content holds the place where it is yet to come.
+    func vacated(by exchange: Exchange) -> Exchange {
+        admissions.heed(exchange.response, from: host, call.time)
+        guard let content = exchange.content else {
+            vacate()
+            return exchange
+        }
+        var exchange = exchange
+        exchange.content = PlacedContent(content, self)
+        return exchange
+    }
+}
+
+/// Content that holds the place of its attempt until it has ended, or nobody wants more of it.
+private final class PlacedContent: TransportContent {
+    private let content: any TransportContent
+    private let place: AdmissionPlace
+
+    init(_ content: any TransportContent, _ place: AdmissionPlace) {
+        self.content = content
+        self.place = place
+    }
+
+    deinit {
+        place.vacate()
+    }
+
+    func next() async throws(TransportError) -> Data? {
+        do throws(TransportError) {
+            let piece = try await content.next()
+            if piece == nil { place.vacate() }
+            return piece
+        } catch {
+            place.vacate()
+            throw error
+        }
+    }
+
+    func discard() {
+        content.discard()
+        place.vacate()
+    }
+
+    var completion: TransportCompletion { content.completion }
+}

@@ -1,0 +1,179 @@
+/// Repeats attempts that failed in a way that another one may mend: below the cache, which sees one outcome, and above all that is
+/// new for each attempt. What is repeated, when, and why is decided by ``RetryPolicy``; whether anything may be sent again, by the
+/// budget and the circuit breaker of the origin.
+struct Retry: Stage {
+    static let name = StageName.retry
+
+    let origins: OriginTable
+    let random: RandomSource
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        var attempt = try RetryAttempt(1, of: prepared(request, call), call, self)
+        while true {
+            let wait: Duration
+            do throws(APIError) {
+                var exchange = try await attempt.send(through: next)
+                guard let pause = attempt.pause(after: &exchange) else { return exchange }
+                wait = pause
+            } catch {
+                wait = try attempt.pause(after: error)
+            }
+            if wait > .zero { try await call.sleep(for: wait) }
+            attempt = try attempt.next()
+        }
+    }
+
+    /// The request with the key that the server knows it by, where it has one.
+    @inline(never)
+    private func prepared(_ request: HTTPRequest, _ call: CallContext) -> HTTPRequest {
+        guard !request.method.isIdempotent, !request.fields.contains(IdempotencyKey.field) else { return request }
+        let key: IdempotencyKey
+        switch call.settings.idempotency {
+        case .byMethod, .declared: return request
+        case .key: key = call.idempotencyKey(using: random)
+        case .keyed(let own): key = own
+        }
+        var request = request
+        request.fields[IdempotencyKey.field] = key.fieldValue
+        return request
+    }
+}
+
+/// One attempt, from the leave to send it to the decision about the next one.
+final class RetryAttempt: Sendable {
+    private let number: Int
+    private let request: HTTPRequest
+    private let call: CallContext
+    private let stage: Retry
+    private let pass: CircuitBreaker.Pass?
+    private let started: Duration
+
+    /// - Throws: ``APIError/Kind/unavailable(reason:)`` where the origin is to be left alone.
+    @inline(never)
+    init(_ number: Int, of request: HTTPRequest, _ call: CallContext, _ stage: Retry) throws(APIError) {
+        switch stage.origins.admit(to: request.url.origin, drawing: stage.random.next) {
+        case .allowed(let pass): self.pass = pass
+        case .refused(let reason): throw APIError(.unavailable(reason: reason), stage: .retry, request: request)
+        }
+        self.number = number
+        self.request = request
+        self.call = call
+        self.stage = stage
+        started = call.time.now()
+    }
+
+    /// The one that follows.
+    func next() throws(APIError) -> RetryAttempt {
+        try RetryAttempt(number + 1, of: request, call, stage)
+    }
+
+    @inline(__always)
+    func send(through next: Next) async throws(APIError) -> Exchange {
+        try await discarding(next)(request)
+    }
+
+    /// A policy that repeats nothing throws no content away.
+    @inline(never)
+    private func discarding(_ next: Next) -> Next {
+        call.settings.retry.limit > 0 ? next.discarding { [self] in isDiscarded($0) } : next
+    }
+
+    // MARK: What is decided
+
+    /// Whether the content of a response is of no use, as there will be another attempt. The decision is made here, at the head of
+    /// the response, and the budget is charged for it.
+    private func isDiscarded(_ response: HTTPResponse) -> Bool {
+        let decision = decide(on: .answered(status: response.status), response.fields)
+        call.state.withLock { $0.verdicts[ObjectIdentifier(self)] = decision }
+        if case .retry = decision { return true }
+        return false
+    }
+
+    /// What was decided at the head of the response, where that was asked for.
+    private func decided() -> RetryDecision? {
+        call.state.withLock { $0.verdicts.isEmpty ? nil : $0.verdicts.removeValue(forKey: ObjectIdentifier(self)) }
+    }
+
+    /// How long to wait for the next attempt; `nil` when this one is the last, whose response then tells why.
+    @inline(never)
+    func pause(after exchange: inout Exchange) -> Duration? {
+        let (status, fields) = (exchange.response.status, exchange.response.fields)
+        record(CircuitBreaker.Outcome(status: status))
+        guard status >= 400 else { return nil }
+        if status == 429 || status == 503, let hint = hint(fields) { stage.origins.pause(request.url.origin, for: hint) }
+        switch decided() ?? decide(on: .answered(status: status), fields) {
+        case .retry(let wait, let reason):
+            exchange.content?.discard()
+            call.emit(.retried(after: wait, reason: reason))
+            return wait
+        case .stop(let refusal):
+            exchange.retryRefusal = told(refusal)
+            return nil
+        }
+    }
+
+    /// How long to wait for the next attempt.
+    ///
+    /// - Throws: the error, when this attempt is the last.
+    @inline(never)
+    func pause(after error: APIError) throws(APIError) -> Duration {
+        record(error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown)
+        let known = decided()
+        // What did not come from the transport was refused on this side, and would be again.
+        guard error.stage == .transport, let state = error.sendState, !call.isCancelled else { throw error }
+        switch known ?? decide(on: .failed(error.kind, state), error.response?.fields ?? [:]) {
+        case .retry(let wait, let reason):
+            call.emit(.retried(after: wait, reason: reason))
+            return wait
+        case .stop(let refusal):
+            throw error.noting(told(refusal))
+        }
+    }
+
+    private func record(_ outcome: CircuitBreaker.Outcome) {
+        let origin = request.url.origin
+        let change = stage.origins.record(outcome, of: pass, to: origin, started: started, drawing: stage.random.next)
+        if let change { call.emit(.circuitChanged(origin, change)) }
+    }
+
+    /// Decides, and pays for what is decided.
+    private func decide(on outcome: FinishedAttempt.Outcome, _ fields: HTTPFields) -> RetryDecision {
+        let attempt = FinishedAttempt(
+            outcome, method: request.method, isDeclaredIdempotent: isDeclaredIdempotent, number: number,
+            isBodyReplayable: request.body.isUnread, timeLeft: call.deadline.map { $0 - call.time.now() },
+            retryAfter: hint(fields))
+        var random = stage.random
+        let decision = call.settings.retry.decide(on: attempt, using: &random)
+        guard case .retry(let wait, let reason) = decision else { return decision }
+        let origin = request.url.origin
+        if stage.origins.isOpen(origin, in: wait) { return .stop(.circuitOpen) }
+        let cost = reason.cost(isHinted: attempt.retryAfter != nil)
+        return stage.origins.withdraw(cost, for: origin) ? decision : .stop(.budgetUsedUp)
+    }
+
+    private func hint(_ fields: HTTPFields) -> Duration? {
+        RetryAfter.delay(in: fields, at: call.time.date())
+    }
+
+    private var isDeclaredIdempotent: Bool {
+        call.settings.idempotency == .declared || request.fields.contains(IdempotencyKey.field)
+    }
+
+    /// What is worth telling: where no other attempt was wanted, that there is none is no news.
+    private func told(_ refusal: RetryRefusal) -> RetryRefusal? {
+        guard refusal != .final, call.settings.retry.limit > 0 else { return nil }
+        call.emit(.notRetried(refusal))
+        return refusal
+    }
+}
+
+extension APIError {
+    /// The error with the reason why it is the last one.
+    func noting(_ refusal: RetryRefusal?) -> APIError {
+        guard let refusal else { return self }
+        var error = self
+        let note = "not retried: \(refusal)"
+        error.debugMessage = debugMessage.isEmpty ? note : "\(debugMessage); \(note)"
+        return error
+    }
+}

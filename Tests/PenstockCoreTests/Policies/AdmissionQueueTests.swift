@@ -1,0 +1,240 @@
+import PenstockCore
+import PenstockTestSupport
+import Testing
+
+@Suite("The admission queue")
+struct AdmissionQueueTests {
+    typealias Ticket = AdmissionQueue.Ticket
+
+    /// Enters requests of one host, all at the same moment, and returns the queue.
+    private func queue(
+        _ policy: AdmissionPolicy, _ priorities: [CallPriority], host: String = "a", at now: Duration = .zero
+    ) -> AdmissionQueue {
+        var queue = AdmissionQueue(policy)
+        for (index, priority) in priorities.enumerated() {
+            _ = queue.enter(Ticket(index + 1), host: host, priority: priority, at: now)
+        }
+        return queue
+    }
+
+    /// Lets one after the other go, and returns the order in which they were admitted.
+    private func order(_ queue: AdmissionQueue, first: Ticket = 1, at now: Duration = .zero) -> [Ticket] {
+        var queue = queue
+        var order = [first]
+        while let last = order.last, let next = queue.leave(last, at: now).first { order.append(next) }
+        return order
+    }
+
+    @Test("No more are under way than the cap of the host and the cap in all allow")
+    func caps() {
+        var queue = AdmissionQueue(.init(total: 5, perHost: 4))
+        for ticket in 1...4 { #expect(queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) == .admitted) }
+        #expect(queue.enter(5, host: "a", priority: .high, at: .zero) == .waits(.host))
+        #expect(queue.enter(6, host: "b", priority: .low, at: .zero) == .admitted)
+        #expect(queue.enter(7, host: "b", priority: .low, at: .zero) == .waits(.total))
+        #expect(queue.runningCount == 5 && queue.waitingCount == 2)
+        // The place of another host is no place for one that is full.
+        #expect(queue.leave(6, at: .zero) == [7])
+        #expect(queue.leave(1, at: .zero) == [5])
+        #expect(queue.leave(1, at: .zero).isEmpty)
+        #expect(queue.leave(99, at: .zero).isEmpty)
+        for ticket in 2...7 { _ = queue.leave(Ticket(ticket), at: .zero) }
+        #expect(queue.runningCount == 0 && queue.waitingCount == 0)
+    }
+
+    @Test("The more urgent go first, and of equally urgent ones those that came first")
+    func priorities() {
+        let all: [CallPriority] = [.normal, .background, .normal, .high, .low, .high, .normal]
+        #expect(order(queue(.init(perHost: 1), all)) == [1, 4, 6, 3, 7, 5, 2])
+        #expect(order(queue(.init(total: 1), all)) == [1, 4, 6, 3, 7, 5, 2])
+    }
+
+    @Test("A call that waits becomes a step more urgent with every interval, so that nobody starves")
+    func ageing() {
+        for (wait, first) in [(Duration.seconds(15) - .nanoseconds(1), Ticket(3)), (.seconds(15) + .nanoseconds(1), 2)] {
+            var queue = AdmissionQueue(.init(perHost: 1))
+            _ = queue.enter(1, host: "a", priority: .high, at: .zero)
+            _ = queue.enter(2, host: "a", priority: .background, at: .zero)
+            _ = queue.enter(3, host: "a", priority: .high, at: wait)
+            #expect(queue.leave(1, at: wait) == [first])
+        }
+        // An endless stream of urgent calls, one a second.
+        var queue = AdmissionQueue(.init(perHost: 1))
+        _ = queue.enter(1, host: "a", priority: .high, at: .zero)
+        _ = queue.enter(2, host: "a", priority: .background, at: .zero)
+        var running: Ticket = 1
+        var second = 0
+        while running != 2, second < 100 {
+            second += 1
+            _ = queue.enter(Ticket(second + 2), host: "a", priority: .high, at: .seconds(second))
+            running = queue.leave(running, at: .seconds(second)).first ?? 0
+        }
+        #expect(running == 2)
+        #expect((15...32).contains(second))
+    }
+
+    @Test("Equally urgent calls of different hosts go in the order they came")
+    func hosts() {
+        var queue = AdmissionQueue(.init(total: 1))
+        for ticket in 1...6 { _ = queue.enter(Ticket(ticket), host: ticket % 2 == 0 ? "a" : "b", priority: .normal, at: .zero) }
+        #expect(order(queue) == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("What is immediate waits for nothing and takes nothing")
+    func immediate() {
+        var queue = queue(.init(perHost: 1), [.normal, .normal])
+        #expect(queue.enter(3, host: "a", priority: .immediate, at: .zero) == .admitted)
+        #expect(queue.runningCount == 1)
+        #expect(queue.raise(2, to: .immediate, at: .zero) == [2])
+        #expect(queue.runningCount == 1 && queue.waitingCount == 0)
+    }
+
+    @Test("A call that is made more urgent is overtaken no more; less urgent it never becomes")
+    func raising() {
+        var queue = queue(.init(perHost: 1), [.normal, .normal, .normal, .low])
+        #expect(queue.raise(4, to: .high, at: .zero).isEmpty)
+        #expect(queue.raise(4, to: .background, at: .zero).isEmpty)
+        #expect(queue.raise(3, to: .normal, at: .zero).isEmpty)
+        #expect(queue.raise(1, to: .high, at: .zero).isEmpty)
+        #expect(order(queue) == [1, 4, 2, 3])
+        // Raised to the urgency of one that came later, it goes before that one.
+        var older = self.queue(.init(perHost: 1), [.normal, .low, .high, .high])
+        _ = older.raise(2, to: .high, at: .zero)
+        #expect(order(older) == [1, 2, 3, 4])
+    }
+
+    @Test("A call whose group is paused is passed over, and keeps its place in the order")
+    func held() {
+        var queue = queue(.init(perHost: 1), [.normal, .normal, .normal, .normal])
+        #expect(queue.hold(2, true, at: .zero).isEmpty)
+        #expect(queue.hold(2, true, at: .zero).isEmpty)
+        #expect(queue.enter(5, host: "a", priority: .normal, isHeld: true, at: .zero) == .waits(.paused))
+        #expect(queue.leave(1, at: .zero) == [3])
+        #expect(queue.raise(5, to: .high, at: .zero).isEmpty)
+        #expect(queue.hold(5, false, at: .zero).isEmpty)
+        #expect(queue.hold(2, false, at: .zero).isEmpty)
+        #expect(order(queue, first: 3) == [3, 5, 2, 4])
+        // With room, resuming sends at once; what is gone cannot be resumed.
+        var idle = AdmissionQueue(.init(perHost: 1))
+        _ = idle.enter(1, host: "a", priority: .normal, isHeld: true, at: .zero)
+        #expect(idle.hold(1, false, at: .zero) == [1])
+        #expect(idle.hold(1, true, at: .zero).isEmpty)
+        #expect(idle.enter(2, host: "a", priority: .normal, isHeld: true, at: .zero) == .waits(.paused))
+        #expect(idle.leave(2, at: .zero).isEmpty)
+        #expect(idle.hold(2, false, at: .zero).isEmpty)
+        #expect(idle.waitingCount == 0)
+    }
+
+    @Test("The rate is kept for each host, and the queue says when it goes on")
+    func rate() {
+        var queue = AdmissionQueue(.init(rate: .init(2, per: .seconds(1))))
+        #expect(queue.nextMoment(after: .zero) == nil)
+        for ticket in 1...2 { #expect(queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) == .admitted) }
+        #expect(queue.enter(3, host: "a", priority: .normal, at: .zero) == .waits(.rate))
+        #expect(queue.enter(4, host: "a", priority: .normal, at: .zero) == .waits(.rate))
+        #expect(queue.enter(5, host: "b", priority: .normal, at: .zero) == .admitted)
+        #expect(queue.nextMoment(after: .zero) == .milliseconds(500))
+        #expect(queue.advance(to: .milliseconds(499)).isEmpty)
+        #expect(queue.leave(1, at: .milliseconds(499)).isEmpty)
+        #expect(queue.advance(to: .milliseconds(500)) == [3])
+        #expect(queue.nextMoment(after: .milliseconds(500)) == .seconds(1))
+        // A new one does not overtake the one whose time has come.
+        #expect(queue.enter(6, host: "a", priority: .normal, at: .seconds(1)) == .waits(.turn))
+        #expect(queue.nextMoment(after: .seconds(1)) == .seconds(1))
+        #expect(queue.advance(to: .seconds(1)) == [4])
+    }
+
+    @Test("Where there is no place, time alone brings none")
+    func noPlace() {
+        var queue = AdmissionQueue(.init(total: 1, rate: .init(1, per: .seconds(1))))
+        _ = queue.enter(1, host: "a", priority: .normal, at: .zero)
+        _ = queue.enter(2, host: "a", priority: .normal, at: .zero)
+        #expect(queue.nextMoment(after: .zero) == nil)
+        #expect(queue.leave(1, at: .zero).isEmpty)
+        #expect(queue.nextMoment(after: .zero) == .seconds(1))
+        var host = AdmissionQueue(.init(perHost: 1, rate: .init(1, per: .seconds(1))))
+        _ = host.enter(1, host: "a", priority: .normal, at: .zero)
+        _ = host.enter(2, host: "a", priority: .normal, at: .zero)
+        #expect(host.nextMoment(after: .zero) == nil)
+    }
+
+    @Test("A wait that is known to reach the deadline is refused at once")
+    func deadline() {
+        var queue = AdmissionQueue(.init(rate: .init(1, per: .seconds(10))))
+        _ = queue.enter(1, host: "a", priority: .normal, at: .zero)
+        let enter = { (queue: inout AdmissionQueue, ticket: Ticket, left: Duration?) in
+            queue.enter(ticket, host: "a", priority: .normal, timeLeft: left, at: .zero)
+        }
+        #expect(enter(&queue, 2, .seconds(10)) == .refused(wait: .seconds(10)))
+        #expect(queue.waitingCount == 0)
+        #expect(enter(&queue, 3, .seconds(10) + .nanoseconds(1)) == .waits(.rate))
+        #expect(enter(&queue, 4, nil) == .waits(.rate))
+    }
+
+    @Test("A server's pause holds its host where the policy heeds it, and only then")
+    func serverPause() {
+        for heeds in [true, false] {
+            var queue = AdmissionQueue(.init(heedsServer: heeds))
+            queue.pause(host: "a", for: .seconds(3), at: .zero)
+            let verdict = queue.enter(1, host: "a", priority: .normal, at: .zero)
+            #expect(verdict == (heeds ? .waits(.rate) : .admitted))
+            #expect(queue.enter(2, host: "b", priority: .normal, at: .zero) == .admitted)
+            #expect(queue.advance(to: .seconds(3)) == (heeds ? [1] : []))
+        }
+    }
+
+    @Test("A cap below 1 is 1, as 0 would stop everything")
+    func senseless() {
+        var queue = AdmissionQueue(.init(total: 0, perHost: -1))
+        #expect(queue.enter(1, host: "a", priority: .normal, at: .zero) == .admitted)
+        #expect(queue.enter(2, host: "a", priority: .normal, at: .zero) == .waits(.total))
+        #expect(queue.leave(1, at: .zero) == [2])
+    }
+
+    @Test("100,000 that wait, of which most leave again, are admitted in order and in time", .timeLimit(.minutes(1)))
+    func many() {
+        var queue = AdmissionQueue(.init(perHost: 1))
+        for ticket in 1...100_000 { _ = queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) }
+        for ticket in 2...100_000 where ticket % 10 != 0 { _ = queue.leave(Ticket(ticket), at: .zero) }
+        #expect(queue.waitingCount == 10_000)
+        #expect(order(queue) == [1] + stride(from: 10, through: 100_000, by: 10).map { Ticket($0) })
+    }
+
+    @Test("Whatever happens, caps are kept, nobody is lost, and an empty queue admits at once", arguments: 0..<20)
+    func random(_ seed: UInt64) {
+        var random = Seeded(seed: seed)
+        var queue = AdmissionQueue(.init(total: 5, perHost: 3))
+        var (running, waiting): (Set<Ticket>, Set<Ticket>) = ([], [])
+        var hosts: [Ticket: String] = [:]
+        var now = Duration.zero
+        func note(_ admitted: [Ticket]) {
+            for ticket in admitted { #expect(waiting.remove(ticket) != nil) }
+            running.formUnion(admitted)
+        }
+        for ticket in 1...400 {
+            now += .milliseconds(Int.random(in: 0...500, using: &random))
+            let (ticket, host) = (Ticket(ticket), ["a", "b", "c"].randomElement(using: &random) ?? "a")
+            hosts[ticket] = host
+            let priority = CallPriority(rawValue: Int.random(in: 0...3, using: &random)) ?? .normal
+            switch queue.enter(ticket, host: host, priority: priority, at: now) {
+            case .admitted: running.insert(ticket)
+            default: waiting.insert(ticket)
+            }
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                guard let gone = running.union(waiting).sorted().randomElement(using: &random) else { continue }
+                running.remove(gone)
+                waiting.remove(gone)
+                note(queue.leave(gone, at: now))
+            }
+            if let some = waiting.sorted().randomElement(using: &random) { note(queue.raise(some, to: .high, at: now)) }
+            #expect(running.count <= 5)
+            #expect(["a", "b", "c"].allSatisfy { host in running.filter { hosts[$0] == host }.count <= 3 })
+            #expect(queue.runningCount == running.count && queue.waitingCount == waiting.count)
+        }
+        while let gone = running.sorted().first {
+            running.remove(gone)
+            note(queue.leave(gone, at: now))
+        }
+        #expect(waiting.isEmpty)
+    }
+}

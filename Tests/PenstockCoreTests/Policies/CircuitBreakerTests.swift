@@ -1,0 +1,262 @@
+import PenstockCore
+import PenstockTestSupport
+import Testing
+
+@Suite("The circuit breaker")
+struct CircuitBreakerTests {
+    /// A breaker, its clock, and seeded randomness.
+    private struct Bench {
+        var breaker: CircuitBreaker
+        var now = Duration.zero
+        var random = Seeded(seed: 11)
+
+        init(_ change: (inout CircuitBreaker.Policy) -> Void = { _ in }) {
+            var policy = CircuitBreaker.Policy()
+            change(&policy)
+            breaker = CircuitBreaker(policy)
+        }
+
+        mutating func admit() -> CircuitBreaker.Pass? {
+            if case .allowed(let pass) = breaker.admit(at: now) { pass } else { nil }
+        }
+
+        /// Sends one attempt; `false` when it is refused.
+        @discardableResult
+        mutating func attempt(_ outcome: CircuitBreaker.Outcome, took: Duration = .zero) -> Bool {
+            guard let pass = admit() else { return false }
+            record(outcome, pass, took: took)
+            return true
+        }
+
+        mutating func record(_ outcome: CircuitBreaker.Outcome, _ pass: CircuitBreaker.Pass, took: Duration = .zero) {
+            breaker.record(outcome, took: took, pass, at: now, using: &random)
+        }
+
+        mutating func fail(_ count: Int) {
+            for _ in 0..<count { attempt(.failure) }
+        }
+
+        var openFor: Duration? {
+            if case .open(let until) = breaker.state { until - now } else { nil }
+        }
+    }
+
+    @Test("It opens at the share of failures, once there were enough attempts, and not one earlier")
+    func opening() {
+        var bench = Bench()
+        for _ in 0..<10 { bench.attempt(.success) }
+        bench.fail(9)
+        #expect(bench.breaker.state == .closed)
+        bench.fail(1)
+        #expect(bench.openFor != nil)
+
+        var few = Bench()
+        few.fail(19)
+        #expect(few.breaker.state == .closed)
+        few.fail(1)
+        #expect(few.openFor != nil)
+
+        var good = Bench()
+        for _ in 0..<30 { good.attempt(.success) }
+        good.fail(29)
+        #expect(good.breaker.state == .closed)
+        good.fail(1)
+        #expect(good.openFor != nil)
+    }
+
+    @Test("Slow answers open it by a share of their own")
+    func slow() {
+        var bench = Bench()
+        for _ in 0..<5 { bench.attempt(.success, took: .seconds(15) - .nanoseconds(1)) }
+        for _ in 0..<19 { bench.attempt(.success, took: .seconds(15)) }
+        #expect(bench.breaker.state == .closed)
+        bench.attempt(.success, took: .seconds(15))
+        #expect(bench.openFor != nil)
+        // A failure counts once, however long it took.
+        var failing = Bench { $0.failureRate = 2 }
+        for _ in 0..<40 { failing.attempt(.failure, took: .seconds(60)) }
+        #expect(failing.breaker.state == .closed)
+    }
+
+    @Test("Attempts older than the window do not count")
+    func window() {
+        var bench = Bench()
+        bench.fail(19)
+        bench.now = .seconds(30)
+        bench.fail(1)
+        #expect(bench.breaker.state == .closed)
+        var within = Bench()
+        within.fail(19)
+        within.now = .seconds(30) - .nanoseconds(1)
+        within.fail(1)
+        #expect(within.openFor != nil)
+    }
+
+    @Test("While it is open everything is refused, with the time to ask again")
+    func open() {
+        var bench = Bench()
+        bench.fail(20)
+        let pause = bench.openFor ?? .zero
+        #expect(pause >= .milliseconds(500) && pause <= .seconds(1))
+        bench.now = pause - .nanoseconds(1)
+        #expect(bench.breaker.admit(at: bench.now) == .refused(retryIn: .nanoseconds(1)))
+        bench.now = pause
+        let probe = bench.admit()
+        #expect(probe?.isProbe == true)
+        #expect(bench.breaker.state == .halfOpen)
+        #expect(bench.breaker.admit(at: bench.now) == .refused(retryIn: .seconds(1)))
+    }
+
+    @Test("A probe that succeeds closes it, with nothing remembered")
+    func closing() {
+        var bench = Bench()
+        bench.fail(20)
+        bench.now = .seconds(1)
+        #expect(bench.attempt(.success))
+        #expect(bench.breaker.state == .closed)
+        bench.fail(19)
+        #expect(bench.breaker.state == .closed)
+        bench.fail(1)
+        #expect(bench.openFor.map { $0 <= .seconds(1) } == true)
+    }
+
+    @Test("Each probe that fails doubles the pause, up to the longest")
+    func reopening() {
+        var bench = Bench { $0.longestPause = .seconds(3) }
+        bench.fail(20)
+        for longest in [2, 3, 3] {
+            bench.now += .seconds(3)
+            #expect(bench.attempt(.failure))
+            let pause = bench.openFor ?? .zero
+            #expect(pause >= .seconds(longest) / 2 && pause <= .seconds(longest))
+        }
+    }
+
+    @Test("As many probes are let through as the policy says, and all must succeed")
+    func probes() {
+        var bench = Bench { $0.probes = 2 }
+        bench.fail(20)
+        bench.now = .seconds(1)
+        let (first, second) = (bench.admit(), bench.admit())
+        #expect(bench.admit() == nil)
+        if let first { bench.record(.success, first) }
+        #expect(bench.breaker.state == .halfOpen)
+        #expect(bench.admit() == nil)
+        if let second { bench.record(.success, second) }
+        #expect(bench.breaker.state == .closed)
+        var none = Bench { $0.probes = 0 }
+        none.fail(20)
+        none.now = .seconds(1)
+        #expect(none.attempt(.success))
+        #expect(none.breaker.state == .closed)
+    }
+
+    @Test("A probe that says nothing gives its place to the next one")
+    func lostProbe() {
+        var bench = Bench()
+        bench.fail(20)
+        bench.now = .seconds(1)
+        #expect(bench.attempt(.unknown))
+        #expect(bench.breaker.state == .halfOpen)
+        #expect(bench.attempt(.success))
+        #expect(bench.breaker.state == .closed)
+    }
+
+    @Test("What was sent before it opened says nothing afterwards")
+    func stale() throws {
+        var bench = Bench()
+        let old = try #require(bench.admit())
+        let older = try #require(bench.admit())
+        bench.fail(20)
+        bench.record(.success, old)
+        #expect(bench.openFor != nil)
+        bench.now = .seconds(1)
+        let probe = try #require(bench.admit())
+        bench.record(.failure, older)
+        #expect(bench.breaker.state == .halfOpen)
+        bench.record(.success, probe)
+        #expect(bench.breaker.state == .closed)
+    }
+
+    @Test("What says nothing about the server does not count")
+    func unknown() {
+        var bench = Bench()
+        for _ in 0..<100 { bench.attempt(.unknown, took: .seconds(60)) }
+        bench.fail(19)
+        #expect(bench.breaker.state == .closed)
+    }
+
+    @Test("The pauses of many clients are spread over half of the longest")
+    func spread() {
+        var random = Seeded(seed: 3)
+        let pauses = (0..<1_000).map { _ in
+            var bench = Bench()
+            bench.random = Seeded(seed: random.next())
+            bench.fail(20)
+            return (bench.openFor ?? .zero) / .seconds(1)
+        }
+        #expect(pauses.allSatisfy { (0.5...1).contains($0) })
+        for bin in 0..<5 { #expect((150...250).contains(pauses.filter { Int(($0 - 0.5) * 10) == bin }.count)) }
+    }
+
+    @Test("The defaults are those of a phone")
+    func defaults() {
+        let policy = CircuitBreaker.Policy()
+        #expect(policy.window == .seconds(30) && policy.minimumAttempts == 20 && policy.failureRate == 0.5)
+        #expect(policy.slowAfter == .seconds(15) && policy.slowRate == 0.8 && policy.probes == 1)
+        #expect(policy.shortestPause == .seconds(1) && policy.longestPause == .seconds(4))
+    }
+}
+
+@Suite("Client-side throttling")
+struct AdaptiveThrottleTests {
+    /// A throttle that has seen so many requests, all of which it let through, and of them so many accepted.
+    private func throttle(requests: Int, accepts: Int, _ policy: AdaptiveThrottle.Policy = .init()) -> AdaptiveThrottle {
+        var throttle = AdaptiveThrottle(policy)
+        var never = RandomSource { .max }
+        for _ in 0..<requests { _ = throttle.admit(at: .zero, using: &never) }
+        for _ in 0..<accepts { throttle.accept(at: .zero) }
+        return throttle
+    }
+
+    @Test(
+        "The probability is (requests − K × accepts) ÷ (requests + 1), and never below zero",
+        arguments: [
+            (0, 0, 0.0), (10, 10, 0), (10, 5, 0), (10, 4, 2.0 / 11), (10, 0, 10.0 / 11), (99, 0, 0.99), (100, 25, 50.0 / 101),
+        ])
+    func formula(_ requests: Int, _ accepts: Int, _ expected: Double) {
+        var throttle = throttle(requests: requests, accepts: accepts)
+        #expect(abs(throttle.refusalProbability(at: .zero) - expected) < 1e-9)
+    }
+
+    @Test("Another multiplier counts, one below 1 counts as 1")
+    func multiplier() {
+        var cautious = throttle(requests: 10, accepts: 8, .init(multiplier: 1.1))
+        #expect(abs(cautious.refusalProbability(at: .zero) - 1.2 / 11) < 1e-9)
+        var senseless = throttle(requests: 10, accepts: 5, .init(multiplier: 0))
+        #expect(abs(senseless.refusalProbability(at: .zero) - 5.0 / 11) < 1e-9)
+    }
+
+    @Test("What is older than two minutes does not count")
+    func window() {
+        var throttle = throttle(requests: 10, accepts: 0)
+        #expect(throttle.refusalProbability(at: .seconds(120) - .nanoseconds(1)) > 0.9)
+        #expect(throttle.refusalProbability(at: .seconds(120)) == 0)
+    }
+
+    @Test("A server that takes nothing is sent next to nothing; one that takes half is sent nearly all it can take, twice over")
+    func effect() {
+        for (share, range) in [(0.0, 0...60), (0.5, 9_000...10_000), (0.25, 3_500...6_500), (1.0, 10_000...10_000)] {
+            var throttle = AdaptiveThrottle()
+            var random = Seeded(seed: 5)
+            var sent = 0
+            for call in 0..<10_000 {
+                let now = Duration.milliseconds(call)
+                guard throttle.admit(at: now, using: &random) else { continue }
+                sent += 1
+                if Double.random(in: 0..<1, using: &random) < share { throttle.accept(at: now) }
+            }
+            #expect(range.contains(sent), "\(share): \(sent)")
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+@testable import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@Suite("Admission", .timeLimit(.minutes(1)))
+struct AdmissionTests {
+    private func held(_ count: Int) -> [ScriptedTransport.Step] { Array(repeating: .held(.product), count: count) }
+
+    /// The numbers of the products that were asked for, in order.
+    private func order(_ rig: RetryRig) -> [String] {
+        rig.script.requests.compactMap { $0.request.url.path.split(separator: "/").last.map(String.init) }
+    }
+
+    /// Lets the calls of a client come to the queue one after the other.
+    private func start(_ rig: RetryRig, _ id: String, _ options: CallOptions = .init()) async -> Call<Product> {
+        let before = rig.queued
+        let call = rig.client.start(GetProduct(id: id), options: options)
+        await rig.whenQueuedOrSent(before + 1)
+        return call
+    }
+
+    @Test(
+        "With a cap of 4 there are never more than 4 open; the urgent go first; and the least urgent is not left behind",
+        .covers("S3.36"))
+    func cap() async throws {
+        let rig = RetryRig(held(40)) { $0.admission = .init(total: 4) }
+        var calls: [Call<Product>] = []
+        for number in 0..<4 { calls.append(await start(rig, "first\(number)")) }
+        calls.append(await start(rig, "background", .priority(.background)))
+        for number in 0..<6 { calls.append(await start(rig, "normal\(number)")) }
+        for number in 0..<6 { calls.append(await start(rig, "high\(number)", .priority(.high))) }
+        #expect(rig.script.openExchangeCount == 4 && rig.hits == 4)
+        // What has waited long enough goes before what is urgent.
+        for number in 0..<3 {
+            rig.script.release()
+            await rig.script.waitForExchanges(count: 5 + number)
+            #expect(rig.script.openExchangeCount <= 4)
+        }
+        #expect(order(rig).suffix(3) == ["high0", "high1", "high2"])
+        rig.clock.advance(by: .seconds(16))
+        calls.append(await start(rig, "late", .priority(.high)))
+        for number in 3..<14 {
+            rig.script.release()
+            await rig.script.waitForExchanges(count: 5 + number)
+            #expect(rig.script.openExchangeCount <= 4)
+        }
+        let rest = ["high3", "high4", "high5"] + (0..<6).map { "normal\($0)" } + ["background", "late"]
+        #expect(order(rig).suffix(11) == rest[...])
+        for _ in 0..<4 { rig.script.release() }
+        for call in calls { _ = try await call.value }
+        #expect(rig.recorder.grammarViolations.isEmpty)
+    }
+
+    @Test("A cap for each host leaves the others alone")
+    func perHost() async throws {
+        let rig = RetryRig(held(3)) { $0.admission = .init(perHost: 1) }
+        let first = await start(rig, "1")
+        let second = await start(rig, "2")
+        let other = await start(rig, "3", .with { $0.baseURL = "https://other.example.com" })
+        #expect(order(rig) == ["1", "3"])
+        for _ in 0..<3 {
+            rig.script.release()
+            await rig.settle()
+        }
+        await rig.script.waitForExchanges(count: 3)
+        rig.script.release()
+        for call in [first, second, other] { _ = try await call.value }
+        #expect(rig.queueReasons == [.host])
+    }
+
+    @Test("A paused group is held back, also what begins while it is; what is on the wire and everyone else goes on")
+    func pause() async throws {
+        let rig = RetryRig(held(1) + Array(repeating: .product, count: 9))
+        let feed = CallOptions.with { $0.tags = ["feed"] }
+        let sent = await start(rig, "sent", feed)
+        rig.client.pause(.tag("feed"))
+        rig.client.pause(.tag("feed"))
+        let first = await start(rig, "1", feed)
+        let second = await start(rig, "2", feed)
+        _ = try await rig.client.send(GetProduct(id: "other"))
+        rig.script.release()
+        _ = try await sent.value
+        #expect(order(rig) == ["sent", "other"])
+        #expect(rig.queueReasons == [.paused, .paused])
+        rig.client.resume(.tag("feed"))
+        _ = try await first.value
+        _ = try await second.value
+        #expect(Set(order(rig).suffix(2)) == ["1", "2"])
+        _ = try await rig.client.send(GetProduct(id: "3"), options: feed)
+    }
+
+    @Test("Groups are all calls, those of a service, of an API, or of a tag; of the client and of those derived from it")
+    func groups() async throws {
+        for group in [CallGroup.all, .service(.main), .endpoint(GetProduct.self)] {
+            let rig = RetryRig([.product, .product])
+            let derived = rig.client.with { $0.headers = ["X-A": "b"] }
+            derived.pause(group)
+            _ = try await rig.client.send(GetProduct(id: "parent"))
+            let call = derived.start(GetProduct(id: "derived"))
+            await rig.whenQueuedOrSent(2)
+            #expect(rig.hits == 1)
+            rig.client.resume(group)
+            await rig.settle()
+            #expect(rig.hits == 1)
+            derived.resume(group)
+            _ = try await call.value
+        }
+        let rig = RetryRig([.product, .product])
+        rig.client.pause(.service("another"))
+        rig.client.pause(.endpoint(PlaceOrder.self))
+        rig.client.pause(.tag("other"))
+        _ = try await rig.client.send(GetProduct())
+    }
+
+    @Test("A call that waits ends with the call: cancelled, out of time, out of scope; and takes no place afterwards")
+    func ends() async throws {
+        let rig = RetryRig(held(2)) { $0.admission = .init(total: 1) }
+        let running = await start(rig, "running")
+        let cancelled = await start(rig, "cancelled")
+        let late = await start(rig, "late", .timeout(.seconds(5)))
+        var scope: CallScope? = CallScope()
+        let owned = rig.client.start(GetProduct(id: "owned"), in: scope)
+        await rig.whenQueuedOrSent(4)
+        cancelled.cancel()
+        #expect(await failure { try await cancelled.value }?.kind == .cancelled)
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .seconds(5))
+        #expect(await failure { try await late.value }?.kind == .timeout(.total))
+        scope = nil
+        #expect(await failure { try await owned.value }?.kind == .cancelled)
+        let last = await start(rig, "last")
+        rig.script.release()
+        _ = try await running.value
+        await rig.script.waitForExchanges(count: 2)
+        rig.script.release()
+        _ = try await last.value
+        #expect(order(rig) == ["running", "last"])
+        #expect(rig.recorder.grammarViolations.isEmpty)
+    }
+
+    @Test("An attempt that waits to be repeated holds no place")
+    func retryHoldsNone() async throws {
+        let rig = RetryRig([.busy("10"), .product, .product]) { $0.admission = .init(total: 1) }
+        let retried = rig.client.start(GetProduct(id: "1"))
+        await rig.clock.waitForSleepers(count: 1)
+        _ = try await rig.client.send(GetProduct(id: "2"))
+        rig.clock.advance(by: .seconds(10))
+        _ = try await retried.value
+        #expect(order(rig) == ["1", "2", "1"])
+    }
+
+    @Test("A streamed response holds its place until its content has ended, or nobody wants more of it")
+    func streams() async throws {
+        let stream = ScriptedTransport.Step.stream(.init(status: 200), [Data("a".utf8)])
+        let rig = RetryRig([stream, stream, stream, .product]) { $0.admission = .init(total: 1) }
+        let read = try await rig.client.stream(GetProduct(id: "1"))
+        let second = rig.client.start(GetProduct(id: "never"))
+        await rig.whenQueuedOrSent(2)
+        #expect(rig.hits == 1)
+        second.cancel()
+        _ = await failure { try await second.value }
+        for try await _ in read {}
+        var dropped: StreamedResponse? = try await rig.client.stream(GetProduct(id: "2"))
+        #expect(dropped?.head.status == 200)
+        dropped = nil
+        let broken = try await rig.client.stream(GetProduct(id: "3"))
+        for try await _ in broken {}
+        _ = try await rig.client.send(GetProduct(id: "4"))
+        #expect(rig.hits == 4)
+    }
+
+    @Test("The rate is kept by the clock, and a wait that reaches the deadline is refused at once")
+    func rate() async throws {
+        let rig = RetryRig(Array(repeating: .product, count: 9)) { configuration in
+            configuration.admission = .init(rate: .init(1, per: .seconds(10)))
+        }
+        _ = try await rig.client.send(GetProduct(id: "1"))
+        let refused = await failure { try await rig.client.send(GetProduct(id: "2"), options: .timeout(.seconds(10))) }
+        #expect(refused?.stage == .admission && refused?.attempts.isEmpty == true)
+        guard case .unavailable? = refused?.kind else { return #expect(refused?.kind == .unavailable(reason: "")) }
+        let third = await start(rig, "3")
+        #expect(rig.queueReasons == [.rate])
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .seconds(10))
+        _ = try await third.value
+        #expect(order(rig) == ["1", "3"])
+        let waits = rig.events.compactMap { if case .admitted(let after) = $0 { after } else { nil } }
+        #expect(waits == [.seconds(10)])
+    }
+
+    @Test("What a server says of its limits holds back the calls that follow, where that is asked for")
+    func server() async throws {
+        for fields in [HTTPFields(["Retry-After": "10"]), ["RateLimit": #""a";r=0;t=10"#]] {
+            for heeds in [true, false] {
+                let rig = RetryRig([.respond(.init(status: 429, fields: fields)), .product]) { configuration in
+                    configuration.admission = .init(heedsServer: heeds)
+                    configuration.options.retry = RetryPolicy.none
+                }
+                _ = await failure { try await rig.client.send(GetProduct(id: "1")) }
+                let next = await start(rig, "2")
+                #expect(rig.hits == (heeds ? 1 : 2))
+                if heeds {
+                    await rig.clock.waitForSleepers(count: 1)
+                    rig.clock.advance(by: .seconds(10))
+                }
+                _ = try await next.value
+            }
+        }
+    }
+
+    @Test("A call that others come to wait for becomes more urgent in the queue")
+    func raised() async throws {
+        let rig = RetryRig(held(3)) { $0.admission = .init(total: 1) }
+        let running = await start(rig, "running")
+        let normal = await start(rig, "normal")
+        let low = await start(rig, "low", .priority(.low))
+        rig.client.call(low.id)?.raise(to: .background)
+        #expect(rig.client.call(low.id)?.priority == .low)
+        rig.client.call(low.id)?.raise(to: .high)
+        #expect(rig.client.call(low.id)?.priority == .high)
+        for count in 2...4 {
+            rig.script.release()
+            if count < 4 { await rig.script.waitForExchanges(count: count) }
+        }
+        for call in [running, normal, low] { _ = try await call.value }
+        #expect(order(rig) == ["running", "low", "normal"])
+    }
+}
+
+extension RetryRig {
+    var queueReasons: [AdmissionQueue.WaitReason] {
+        events.compactMap { if case .queued(let reason) = $0 { reason } else { nil } }
+    }
+
+    /// How many attempts were queued or sent at once.
+    var queued: Int {
+        let admitted = events.filter { if case .admitted = $0 { true } else { false } }.count
+        return queueReasons.count + hits - admitted
+    }
+
+    func whenQueuedOrSent(_ count: Int) async {
+        while queued < count { await Task.yield() }
+    }
+
+    /// Lets what is ready run.
+    func settle() async {
+        for _ in 0..<200 { await Task.yield() }
+    }
+}
