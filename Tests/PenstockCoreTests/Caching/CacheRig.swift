@@ -21,6 +21,8 @@ struct CacheRig: Sendable {
         rig = Rig([.shop()]) { [store] in
             $0.cache = .store(store)
             $0.options.cache = policy
+            // Nobody moves the clock for a wait between attempts.
+            $0.options.retry = RetryPolicy.none
             $0.time = clock.timeSource
             $0.sinks = [events]
             $0.identity = { user.value }

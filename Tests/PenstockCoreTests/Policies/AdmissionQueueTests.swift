@@ -28,7 +28,9 @@ struct AdmissionQueueTests {
     @Test("No more are under way than the cap of the host and the cap in all allow")
     func caps() {
         var queue = AdmissionQueue(.init(total: 5, perHost: 4))
-        for ticket in 1...4 { #expect(queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) == .admitted) }
+        for ticket in 1...4 {
+            #expect(queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) == .admitted)
+        }
         #expect(queue.enter(5, host: "a", priority: .high, at: .zero) == .waits(.host))
         #expect(queue.enter(6, host: "b", priority: .low, at: .zero) == .admitted)
         #expect(queue.enter(7, host: "b", priority: .low, at: .zero) == .waits(.total))
@@ -51,7 +53,8 @@ struct AdmissionQueueTests {
 
     @Test("A call that waits becomes a step more urgent with every interval, so that nobody starves")
     func ageing() {
-        for (wait, first) in [(Duration.seconds(15) - .nanoseconds(1), Ticket(3)), (.seconds(15) + .nanoseconds(1), 2)] {
+        for (wait, first) in [(Duration.seconds(15) - .nanoseconds(1), Ticket(3)), (.seconds(15) + .nanoseconds(1), 2)]
+        {
             var queue = AdmissionQueue(.init(perHost: 1))
             _ = queue.enter(1, host: "a", priority: .high, at: .zero)
             _ = queue.enter(2, host: "a", priority: .background, at: .zero)
@@ -76,7 +79,9 @@ struct AdmissionQueueTests {
     @Test("Equally urgent calls of different hosts go in the order they came")
     func hosts() {
         var queue = AdmissionQueue(.init(total: 1))
-        for ticket in 1...6 { _ = queue.enter(Ticket(ticket), host: ticket % 2 == 0 ? "a" : "b", priority: .normal, at: .zero) }
+        for ticket in 1...6 {
+            _ = queue.enter(Ticket(ticket), host: ticket % 2 == 0 ? "a" : "b", priority: .normal, at: .zero)
+        }
         #expect(order(queue) == [1, 2, 3, 4, 5, 6])
     }
 
@@ -129,7 +134,9 @@ struct AdmissionQueueTests {
     func rate() {
         var queue = AdmissionQueue(.init(rate: .init(2, per: .seconds(1))))
         #expect(queue.nextMoment(after: .zero) == nil)
-        for ticket in 1...2 { #expect(queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) == .admitted) }
+        for ticket in 1...2 {
+            #expect(queue.enter(Ticket(ticket), host: "a", priority: .normal, at: .zero) == .admitted)
+        }
         #expect(queue.enter(3, host: "a", priority: .normal, at: .zero) == .waits(.rate))
         #expect(queue.enter(4, host: "a", priority: .normal, at: .zero) == .waits(.rate))
         #expect(queue.enter(5, host: "b", priority: .normal, at: .zero) == .admitted)

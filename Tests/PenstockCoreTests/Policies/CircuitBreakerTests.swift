@@ -112,7 +112,7 @@ struct CircuitBreakerTests {
         var bench = Bench()
         bench.fail(20)
         bench.now = .seconds(1)
-        #expect(bench.attempt(.success))
+        #expect(bench.attempt(.success) == true)
         #expect(bench.breaker.state == .closed)
         bench.fail(19)
         #expect(bench.breaker.state == .closed)
@@ -126,7 +126,7 @@ struct CircuitBreakerTests {
         bench.fail(20)
         for longest in [2, 3, 3] {
             bench.now += .seconds(3)
-            #expect(bench.attempt(.failure))
+            #expect(bench.attempt(.failure) == true)
             let pause = bench.openFor ?? .zero
             #expect(pause >= .seconds(longest) / 2 && pause <= .seconds(longest))
         }
@@ -147,7 +147,7 @@ struct CircuitBreakerTests {
         var none = Bench { $0.probes = 0 }
         none.fail(20)
         none.now = .seconds(1)
-        #expect(none.attempt(.success))
+        #expect(none.attempt(.success) == true)
         #expect(none.breaker.state == .closed)
     }
 
@@ -156,22 +156,21 @@ struct CircuitBreakerTests {
         var bench = Bench()
         bench.fail(20)
         bench.now = .seconds(1)
-        #expect(bench.attempt(.unknown))
+        #expect(bench.attempt(.unknown) == true)
         #expect(bench.breaker.state == .halfOpen)
-        #expect(bench.attempt(.success))
+        #expect(bench.attempt(.success) == true)
         #expect(bench.breaker.state == .closed)
     }
 
     @Test("What was sent before it opened says nothing afterwards")
-    func stale() throws {
+    func stale() {
         var bench = Bench()
-        let old = try #require(bench.admit())
-        let older = try #require(bench.admit())
+        guard let old = bench.admit(), let older = bench.admit() else { return #expect(Bool(false)) }
         bench.fail(20)
         bench.record(.success, old)
         #expect(bench.openFor != nil)
         bench.now = .seconds(1)
-        let probe = try #require(bench.admit())
+        guard let probe = bench.admit() else { return #expect(Bool(false)) }
         bench.record(.failure, older)
         #expect(bench.breaker.state == .halfOpen)
         bench.record(.success, probe)
@@ -211,7 +210,8 @@ struct CircuitBreakerTests {
 @Suite("Client-side throttling")
 struct AdaptiveThrottleTests {
     /// A throttle that has seen so many requests, all of which it let through, and of them so many accepted.
-    private func throttle(requests: Int, accepts: Int, _ policy: AdaptiveThrottle.Policy = .init()) -> AdaptiveThrottle {
+    private func throttle(requests: Int, accepts: Int, _ policy: AdaptiveThrottle.Policy = .init()) -> AdaptiveThrottle
+    {
         var throttle = AdaptiveThrottle(policy)
         var never = RandomSource { .max }
         for _ in 0..<requests { _ = throttle.admit(at: .zero, using: &never) }
@@ -222,8 +222,8 @@ struct AdaptiveThrottleTests {
     @Test(
         "The probability is (requests − K × accepts) ÷ (requests + 1), and never below zero",
         arguments: [
-            (0, 0, 0.0), (10, 10, 0), (10, 5, 0), (10, 4, 2.0 / 11), (10, 0, 10.0 / 11), (99, 0, 0.99), (100, 25, 50.0 / 101),
-        ])
+            (0, 0, 0.0), (10, 10, 0), (10, 5, 0), (10, 4, 2 / 11), (10, 0, 10 / 11), (99, 0, 0.99), (100, 25, 50 / 101),
+        ] as [(Int, Int, Double)])
     func formula(_ requests: Int, _ accepts: Int, _ expected: Double) {
         var throttle = throttle(requests: requests, accepts: accepts)
         #expect(abs(throttle.refusalProbability(at: .zero) - expected) < 1e-9)
@@ -244,7 +244,9 @@ struct AdaptiveThrottleTests {
         #expect(throttle.refusalProbability(at: .seconds(120)) == 0)
     }
 
-    @Test("A server that takes nothing is sent next to nothing; one that takes half is sent nearly all it can take, twice over")
+    @Test(
+        "A server that takes nothing is sent next to nothing; one that takes half is sent nearly all it can take, twice over"
+    )
     func effect() {
         for (share, range) in [(0.0, 0...60), (0.5, 9_000...10_000), (0.25, 3_500...6_500), (1.0, 10_000...10_000)] {
             var throttle = AdaptiveThrottle()

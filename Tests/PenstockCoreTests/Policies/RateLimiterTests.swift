@@ -1,5 +1,6 @@
-@testable import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite("The rate limiter")
 struct RateLimiterTests {

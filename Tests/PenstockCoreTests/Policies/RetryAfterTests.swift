@@ -43,7 +43,8 @@ struct RetryAfterTests {
     @Test(
         "What is neither a number nor a date is as if it were not there",
         arguments: [
-            "", " ", "-1", "+1", "1.5", "1e9", "0x10", "１", "soon", "1 s", "1,2", "1;q=1", "Sun, 06 Nov 1994", "NaN", "inf",
+            "", " ", "-1", "+1", "1.5", "1e9", "0x10", "１", "soon", "1 s", "1,2", "1;q=1", "Sun, 06 Nov 1994", "NaN",
+            "inf",
             "Sun, 06 Nov 1994 08:49:47 CET", "1994-11-06T08:49:47Z", "\u{0}", "😀",
         ])
     func garbage(_ text: String) {

@@ -18,7 +18,9 @@ struct RetryBudgetTests {
         #expect(abs(Double(retries) - (10 + ratio * 10_000)) <= 1)
     }
 
-    @Test("While everything fails only the floor is left", arguments: [(RetryBudget.Cost.throttled, 20), (.failure, 10), (.timeout, 5)])
+    @Test(
+        "While everything fails only the floor is left",
+        arguments: [(RetryBudget.Cost.throttled, 20), (.failure, 10), (.timeout, 5)])
     func outage(_ cost: RetryBudget.Cost, _ expected: Int) {
         var budget = RetryBudget(.init(refill: nil), at: .zero)
         #expect((0..<10_000).filter { budget.withdraw(cost, at: .seconds($0)) }.count == expected)
@@ -27,15 +29,15 @@ struct RetryBudgetTests {
     @Test("The floor comes back with time, a token for each interval, and no further than it was")
     func refill() {
         var budget = RetryBudget(.init(reserve: 2, refill: .seconds(10)), at: .zero)
-        #expect(budget.withdraw(.timeout, at: .zero))
-        #expect(!budget.withdraw(.failure, at: .seconds(9)))
-        #expect(budget.withdraw(.failure, at: .seconds(10)))
-        #expect(!budget.withdraw(.failure, at: .seconds(10)))
+        #expect(budget.withdraw(.timeout, at: .zero) == true)
+        #expect(budget.withdraw(.failure, at: .seconds(9)) == false)
+        #expect(budget.withdraw(.failure, at: .seconds(10)) == true)
+        #expect(budget.withdraw(.failure, at: .seconds(10)) == false)
         // A clock that goes back gives nothing and takes nothing.
-        #expect(!budget.withdraw(.throttled, at: .seconds(5)))
-        #expect(budget.withdraw(.throttled, at: .seconds(15)))
-        #expect(budget.withdraw(.timeout, at: .seconds(1_000)))
-        #expect(!budget.withdraw(.throttled, at: .seconds(1_000)))
+        #expect(budget.withdraw(.throttled, at: .seconds(5)) == false)
+        #expect(budget.withdraw(.throttled, at: .seconds(15)) == true)
+        #expect(budget.withdraw(.timeout, at: .seconds(1_000)) == true)
+        #expect(budget.withdraw(.throttled, at: .seconds(1_000)) == false)
     }
 
     @Test("Successes save up to the capacity, and time takes nothing of it")
@@ -58,9 +60,9 @@ struct RetryBudgetTests {
     @Test("What is refused costs nothing, and what was not sent is given back")
     func refund() {
         var budget = RetryBudget(.init(reserve: 1, refill: nil, capacity: 1), at: .zero)
-        #expect(!budget.withdraw(.timeout, at: .zero))
+        #expect(budget.withdraw(.timeout, at: .zero) == false)
         #expect(budget.tokens == 1)
-        #expect(budget.withdraw(.failure, at: .zero))
+        #expect(budget.withdraw(.failure, at: .zero) == true)
         budget.refund(.throttled)
         #expect(budget.tokens == 0.5)
         budget.refund(.failure)
@@ -92,7 +94,9 @@ struct HedgingTests {
         #expect(policy.decide(.init(isIdempotent: true, elapsed: .milliseconds(400))) == .send)
     }
 
-    @Test("None is sent for what must not be sent twice, is streamed, was hedged already, or when the server asked for a pause")
+    @Test(
+        "None is sent for what must not be sent twice, is streamed, was hedged already, or when the server asked for a pause"
+    )
     func never() {
         let elapsed = Duration.seconds(1)
         for situation in [

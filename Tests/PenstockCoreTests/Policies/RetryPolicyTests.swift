@@ -35,7 +35,9 @@ struct RetryPolicyTests {
         #expect(Self.isRetried(.init(.answered(status: 500), method: .get), RetryPolicy(statuses: [500])))
     }
 
-    @Test("A request that is not idempotent is repeated only where the server provably did not process it, or knows it by a key")
+    @Test(
+        "A request that is not idempotent is repeated only where the server provably did not process it, or knows it by a key"
+    )
     func provablyUnprocessed() {
         let lost = { FinishedAttempt.Outcome.failed(.transport(.connectionLost), $0) }
         for method in [HTTPMethod.post, .patch, HTTPMethod(rawValue: "PURGE") ?? .post] {
@@ -212,7 +214,10 @@ struct BackoffTests {
     @Test("The ceiling doubles from the base up to the cap")
     func ceilings() {
         let backoff = Backoff(base: .milliseconds(100), cap: .seconds(1))
-        #expect((-1...7).map { backoff.ceiling(before: $0) / .milliseconds(1) } == [100, 100, 100, 200, 400, 800, 1_000, 1_000, 1_000])
+        #expect(
+            (-1...7).map { backoff.ceiling(before: $0) / .milliseconds(1) } == [
+                100, 100, 100, 200, 400, 800, 1_000, 1_000, 1_000,
+            ])
         #expect(Backoff().ceiling(before: 1) == .milliseconds(250))
         #expect(Backoff().ceiling(before: 7) == .seconds(16))
         #expect(Backoff().ceiling(before: 8) == .seconds(20))
@@ -262,7 +267,8 @@ struct OutcomeTests {
             .transport(.connectionLost), .transport(.protocolViolation), .transport(.other),
         ] { #expect(CircuitBreaker.Outcome(kind) == .failure) }
         for kind in [
-            APIError.Kind.unreachable(.offline), .unreachable(.proxy), .unreachable(.nameNotResolved), .unreachable(.noRoute),
+            APIError.Kind.unreachable(.offline), .unreachable(.proxy), .unreachable(.nameNotResolved),
+            .unreachable(.noRoute),
             .unreachable(.noDescriptors), .timeout(.total), .transport(.requestBody), .cancelled, .tls(.untrusted),
             .blocked(reason: ""), .limitExceeded(.bodyBytes),
         ] { #expect(CircuitBreaker.Outcome(kind) == .unknown, "\(kind)") }

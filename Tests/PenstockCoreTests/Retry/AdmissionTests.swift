@@ -1,8 +1,9 @@
 import Foundation
-@testable import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 @Suite("Admission", .timeLimit(.minutes(1)))
 struct AdmissionTests {
@@ -91,7 +92,8 @@ struct AdmissionTests {
         _ = try await rig.client.send(GetProduct(id: "3"), options: feed)
     }
 
-    @Test("Groups are all calls, those of a service, of an API, or of a tag; of the client and of those derived from it")
+    @Test(
+        "Groups are all calls, those of a service, of an API, or of a tag; of the client and of those derived from it")
     func groups() async throws {
         for group in [CallGroup.all, .service(.main), .endpoint(GetProduct.self)] {
             let rig = RetryRig([.product, .product])
@@ -163,7 +165,7 @@ struct AdmissionTests {
         _ = await failure { try await second.value }
         for try await _ in read {}
         var dropped: StreamedResponse? = try await rig.client.stream(GetProduct(id: "2"))
-        #expect(dropped?.head.status == 200)
+        #expect(dropped?.http.status == 200)
         dropped = nil
         let broken = try await rig.client.stream(GetProduct(id: "3"))
         for try await _ in broken {}
@@ -192,7 +194,8 @@ struct AdmissionTests {
 
     @Test("What a server says of its limits holds back the calls that follow, where that is asked for")
     func server() async throws {
-        for fields in [HTTPFields(["Retry-After": "10"]), ["RateLimit": #""a";r=0;t=10"#]] {
+        let refusals: [HTTPFields] = [["Retry-After": "10"], ["RateLimit": #""a";r=0;t=10"#]]
+        for fields in refusals {
             for heeds in [true, false] {
                 let rig = RetryRig([.respond(.init(status: 429, fields: fields)), .product]) { configuration in
                     configuration.admission = .init(heedsServer: heeds)

@@ -1,21 +1,24 @@
 import Foundation
-@testable import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
 
+@testable import PenstockCore
+
 @Suite("What calls know of a server together", .timeLimit(.minutes(1)))
 struct RetryStateTests {
-    @Test("The key is made once for a call, and is the same on each attempt and each pass; another call has another one")
+    @Test(
+        "The key is made once for a call, and is the same on each attempt and each pass; another call has another one")
     func key() async throws {
         let rig = RetryRig([.lost(.maybeProcessed), .busy, .product, .product]) { configuration in
-            let numbers = Box<UInt64>(0)
-            configuration.random = RandomSource { numbers.update { $0 += 1; return $0 } }
+            configuration.random = .seeded(9)
             // A call interceptor that sends all of it once more makes no new call.
-            configuration.callInterceptors = [Intercepting { request, _, next in
-                _ = try await next(request)
-                return try await next(request)
-            }]
+            configuration.callInterceptors = [
+                Intercepting { request, _, next in
+                    _ = try await next(request)
+                    return try await next(request)
+                }
+            ]
             configuration.options.retry = RetryPolicy(backoff: .init(base: .zero))
         }
         _ = try await rig.client.send(PlaceOrder(), options: .idempotency(.key))
@@ -33,7 +36,8 @@ struct RetryStateTests {
         let key = try #require(IdempotencyKey("order-17"))
         let option = RetryRig([.busy, .product, .product])
         _ = try await option.client.send(PlaceOrder(), options: .idempotency(.keyed(key)))
-        #expect(option.script.requests.map { $0.request.fields[IdempotencyKey.field] } == [#""order-17""#, #""order-17""#])
+        #expect(
+            option.script.requests.map { $0.request.fields[IdempotencyKey.field] } == [#""order-17""#, #""order-17""#])
         _ = try await option.client.send(GetProduct(), options: .idempotency(.key))
         #expect(option.script.requests.last?.request.fields[IdempotencyKey.field] == nil)
         let header = RetryRig([.busy, .product])
@@ -42,7 +46,10 @@ struct RetryStateTests {
         // An option does not replace what a header says.
         let both = RetryRig([.product])
         _ = try await both.client.send(
-            PlaceOrder(), options: .with { $0.idempotency = .key; $0.headers = ["Idempotency-Key": "mine"] })
+            PlaceOrder(),
+            options: .with {
+                $0.idempotency = .key; $0.headers = ["Idempotency-Key": "mine"]
+            })
         #expect(both.script.requests.map { $0.request.fields[IdempotencyKey.field] } == ["mine"])
     }
 
@@ -54,7 +61,11 @@ struct RetryStateTests {
             let key = request.fields[IdempotencyKey.field] ?? "none \(hits.value)"
             books.update { $0[key, default: 0] += $0[key] == nil ? 1 : 0 }
             // The first answers get lost on the way.
-            guard hits.update({ $0 += 1; return $0 > 2 }) else {
+            let isHeard = hits.update { hits in
+                hits += 1
+                return hits > 2
+            }
+            guard isHeard else {
                 throw TransportError(.connectionLost, sendState: .maybeProcessed)
             }
             return .product
@@ -83,7 +94,9 @@ struct RetryStateTests {
         #expect(rig.refusals == [.limitReached, .budgetUsedUp])
         _ = await failure { try await derived.send(GetProduct()) }
         #expect(rig.hits == 6)
-        _ = await failure { try await rig.client.send(GetProduct(), options: .with { $0.baseURL = "https://other.example.com" }) }
+        _ = await failure {
+            try await rig.client.send(GetProduct(), options: .with { $0.baseURL = "https://other.example.com" })
+        }
         #expect(rig.hits == 9)
         // A client with other numbers has a purse of its own.
         let rich = rig.client.with { $0.retryBudget = .unlimited }
@@ -137,10 +150,11 @@ struct RetryStateTests {
     @Test("While the circuit is open the cache answers with what it has")
     func stale() async throws {
         let stored = HTTPResponse(
-            status: 200, fields: ["Cache-Control": "max-age=1, stale-if-error=600", "Content-Type": "application/json"],
+            status: 200,
+            fields: ["Cache-Control": "max-age=1, stale-if-error=600", "Content-Type": "application/json"],
             body: HTTPResponse.product.body)
-        let rig = RetryRig([.respond(stored)] + Array(repeating: .lost(.maybeProcessed), count: 40)) { configuration in
-            configuration.cache = .memory()
+        let rig = RetryRig([.respond(stored)] + Array(repeating: .lost(.maybeProcessed), count: 40), storing: true) {
+            configuration in
             configuration.options.retry = RetryPolicy.none
             configuration.circuitBreaker?.minimumAttempts = 2
         }
@@ -148,7 +162,7 @@ struct RetryStateTests {
         rig.clock.advance(by: .seconds(10))
         for _ in 0..<3 { _ = await failure { try await rig.client.send(GetProduct(id: "8")) } }
         let hits = rig.hits
-        #expect(try await rig.client.response(GetProduct()).source == .memory)
+        #expect(try await rig.client.response(for: GetProduct()).source == .memory)
         #expect(rig.hits == hits)
     }
 
@@ -158,8 +172,7 @@ struct RetryStateTests {
             configuration.circuitBreaker = nil
             configuration.throttle = .init()
             configuration.options.retry = RetryPolicy.none
-            let random = Box(Seeded(seed: 4))
-            configuration.random = RandomSource { random.update { $0.next() } }
+            configuration.random = .seeded(4)
         }
         for _ in 0..<400 { _ = await failure { try await rig.client.send(GetProduct()) } }
         // The probability of being sent falls as 1 ÷ n: the sum over 400 calls is below 7.
@@ -173,7 +186,7 @@ struct RetryStateTests {
         let clock = TestClock()
         configuration.time = clock.timeSource
         let table = OriginTable(configuration)
-        let origin = { HTTPURL.Origin(scheme: .https, host: "h\($0).example.com", port: 443) }
+        func origin(_ number: Int) -> HTTPURL.Origin { .init(scheme: .https, host: "h\(number).example.com", port: 443) }
         for number in 0..<OriginTable.mostOrigins {
             #expect(table.withdraw(.failure, for: origin(number)))
             clock.advance(by: .seconds(1))

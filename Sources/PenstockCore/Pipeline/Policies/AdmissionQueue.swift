@@ -130,7 +130,9 @@ public struct AdmissionQueue: Sendable {
         if priority == .immediate { return .admitted }
         if hosts[host] == nil { prune(at: now) }
         var place = hosts[host] ?? Host(limiter: RateLimiter(policy.rate, at: now))
-        if let timeLeft, !isHeld, let wait = place.limiter.wait(at: now), wait >= timeLeft { return .refused(wait: wait) }
+        if let timeLeft, !isHeld, let wait = place.limiter.wait(at: now), wait >= timeLeft {
+            return .refused(wait: wait)
+        }
         waiting[ticket] = Entry(host: host, priority: priority, entered: now, isHeld: isHeld)
         if !isHeld { place.lanes[priority.rawValue].insert(ticket) }
         hosts[host] = place
@@ -236,7 +238,9 @@ public struct AdmissionQueue: Sendable {
                     best = (urgency, ticket)
                     continue
                 }
-                if urgency > known.urgency || urgency == known.urgency && ticket < known.ticket { best = (urgency, ticket) }
+                if urgency > known.urgency || urgency == known.urgency && ticket < known.ticket {
+                    best = (urgency, ticket)
+                }
             }
         }
         return best?.ticket

@@ -202,7 +202,8 @@ extension CircuitBreaker.Outcome {
     /// What a failure says of the server: nothing where the way there, this machine or the caller is at fault.
     public init(_ kind: APIError.Kind) {
         switch kind {
-        case .unreachable(.connectionRefused), .timeout(.connect), .timeout(.firstByte), .timeout(.idle): self = .failure
+        case .unreachable(.connectionRefused), .timeout(.connect), .timeout(.firstByte), .timeout(.idle):
+            self = .failure
         case .transport(let fault): self = fault == .requestBody ? .unknown : .failure
         default: self = .unknown
         }

@@ -100,7 +100,9 @@ final class RetryAttempt: Sendable {
         let (status, fields) = (exchange.response.status, exchange.response.fields)
         record(CircuitBreaker.Outcome(status: status))
         guard status >= 400 else { return nil }
-        if status == 429 || status == 503, let hint = hint(fields) { stage.origins.pause(request.url.origin, for: hint) }
+        if status == 429 || status == 503, let hint = hint(fields) {
+            stage.origins.pause(request.url.origin, for: hint)
+        }
         switch decided() ?? decide(on: .answered(status: status), fields) {
         case .retry(let wait, let reason):
             exchange.content?.discard()
