@@ -95,15 +95,19 @@ final class RelayedEvents: EventSink {
     }
 
     private let state: Locked<State>
+    /// Whether the stages that the exchange passes are told of: where several go on side by side they would not nest.
+    private let tellsStages: Bool
 
-    init(to call: CallContext) {
+    init(to call: CallContext, tellsStages: Bool = true) {
+        self.tellsStages = tellsStages
         state = Locked(State(call: call))
     }
 
     func receive(_ event: Event, _ context: EventContext) {
         // The event gets its place while the lock is held, so that none comes after the call has left.
-        let events = state.withLock { state in
+        let events = state.withLock { state -> CallEvents? in
             switch event {
+            case .stageStarted where !tellsStages, .stageEnded where !tellsStages: return nil
             case .stageStarted(let stage): state.open.append(stage)
             case .stageEnded: _ = state.open.popLast()
             default: break

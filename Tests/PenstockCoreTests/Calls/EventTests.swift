@@ -16,9 +16,10 @@ import Testing
         #expect(
             recorder.trace(of: call) == [
                 "parameters", "/parameters", "commonParameters", "/commonParameters", "prepare", "/prepare",
-                "callInterception", "redirect", "cache", "attemptInterception", "cookies", "seal", "sign", "transport",
-                "/transport", "/sign", "/seal", "/cookies", "/attemptInterception", "/cache", "/redirect",
-                "/callInterception", "status", "/status", "envelope", "/envelope", "payloadValidation",
+                "callInterception", "redirect", "cache", "retry", "admission", "attemptInterception", "cookies", "seal",
+                "sign", "transport", "/transport", "/sign", "/seal", "/cookies", "/attemptInterception", "/admission",
+                "/retry", "/cache", "/redirect", "/callInterception", "status", "/status", "envelope", "/envelope",
+                "payloadValidation",
                 "/payloadValidation", "decoding", "/decoding", "validation", "/validation",
             ])
         #expect(recorder.grammarViolations == [])

@@ -113,6 +113,32 @@ struct Tuned: Endpoint {
         } read: { _, call in
             call.settings.cacheTags.first.flatMap { Int($0) }
         },
+        "retry": Field {
+            $0.retry = .limit(100 + $1)
+        } read: { _, call in
+            call.settings.retry.limit > 100 ? call.settings.retry.limit - 100 : nil
+        },
+        "idempotency": Field {
+            $0.idempotency = IdempotencyKey("\($1)").map(Idempotency.keyed)
+        } read: { request, _ in
+            request.fields[IdempotencyKey.field].flatMap { Int($0.dropFirst().dropLast()) }
+        },
+        "priority": Field {
+            // The default, which is third, stands for 3.
+            $0.priority = CallPriority(rawValue: $1 == 3 ? 4 : $1 == 4 ? 3 : $1 - 1)
+        } read: { _, call in
+            switch call.priority {
+            case .normal: nil
+            case .immediate: 3
+            case .high: 4
+            case .background, .low: call.priority.rawValue + 1
+            }
+        },
+        "tags": Field {
+            $0.tags = ["\($1)"]
+        } read: { _, call in
+            call.settings.tags.first.flatMap { Int($0) }
+        },
     ]
 
     static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label)
@@ -196,6 +222,13 @@ struct Tuned: Endpoint {
                     await failure { try await rig.client.send(GetProduct(id: "")) }?.presentation?.code == 12
                 }
             ),
+            "retryBudget": (
+                { $0.retryBudget = .init(reserve: 0) },
+                { !$0.client.state.origins.withdraw(.failure, for: shop.origin) }
+            ),
+            "circuitBreaker": ({ $0.circuitBreaker = nil }, { $0.client.state.origins.breaker == nil }),
+            "throttle": ({ $0.throttle = .init() }, { $0.client.state.origins.throttle != nil }),
+            "admission": ({ $0.admission = .init(total: 7) }, { $0.client.state.admissions.policy.total == 7 }),
             "sinks": ({ $0.sinks = [sink] }, { _ in !sink.records.isEmpty }),
             "random": (
                 { $0.random = RandomSource { .max } },

@@ -70,7 +70,7 @@ import Testing
         #expect(response.attempts.map(\.status) == [302, 200])
         #expect(events.grammarViolations.isEmpty)
         let trace = events.trace(of: try #require(events.calls.first))
-        let hop = ["cache", "transport", "/transport", "/cache"]
+        let hop = ["cache", "retry", "admission", "transport", "/transport", "/admission", "/retry", "/cache"]
         #expect(trace.starts(with: ["prepare", "/prepare", "redirect"] + hop + hop + ["/redirect"]))
     }
 

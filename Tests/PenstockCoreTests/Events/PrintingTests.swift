@@ -248,7 +248,11 @@ import Testing
             "IsolationKey", "CachePartition", "RedirectPolicy", "AlreadyRead", "EnvelopeChoice", "Limits",
             "NoParameters",
             "Output",
-            "ParameterPlacement", "StageName",
+            "ParameterPlacement", "StageName", "AdaptiveThrottle", "Admission", "AdmissionPolicy", "AdmissionQueue",
+            "Backoff", "CallGroup", "CallPriority", "CircuitBreaker", "Cost", "FinishedAttempt", "HedgingPolicy",
+            "Idempotency", "IdempotencyKey", "Pass", "Policy", "RateLimiter", "RetryAfter", "RetryBudget",
+            "RetryDecision", "RetryPolicy", "RetryReason", "RetryRefusal", "ServerRateLimit", "Situation", "State",
+            "Verdict", "WaitReason",
         ],
         "made of functions, or of nothing": [
             "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",

@@ -69,7 +69,17 @@ final class RetryAttempt: Sendable {
 
     @inline(__always)
     func send(through next: Next) async throws(APIError) -> Exchange {
-        try await discarding(next)(request)
+        if let hedged = hedged(next) { return try await hedged.send() }
+        return try await discarding(next)(request)
+    }
+
+    /// `nil` where there is never to be another one beside it.
+    @inline(never)
+    private func hedged(_ next: Next) -> HedgedAttempt? {
+        let policy = call.settings.retry
+        guard let hedging = policy.hedging, hedging.limit > 0, !call.streams else { return nil }
+        let isIdempotent = request.method.isIdempotent || isDeclaredIdempotent
+        return HedgedAttempt(request, call, next, stage, hedging, isIdempotent: isIdempotent)
     }
 
     /// A policy that repeats nothing throws no content away.

@@ -1,0 +1,154 @@
+/// An attempt, and others that are sent beside it while it is slow; the first answer that is worth having is that of all, and the
+/// others are given up. When another one is sent, and whether, is decided by ``HedgingPolicy``.
+///
+/// Each has a context of its own, so that it can be ended alone, and ends with its call.
+final class HedgedAttempt: SharedWork {
+    typealias Outcome = Result<Exchange, APIError>
+
+    private struct State: Sendable {
+        /// Those under way.
+        var runners: [Runner] = []
+        var started = 0
+        var lastStart = Duration.zero
+        var isOver = false
+        var alarm: Deadlines.Ticket?
+    }
+
+    private struct Runner: Sendable {
+        let context: CallContext
+        let relay: RelayedEvents
+    }
+
+    private let request: HTTPRequest
+    private let call: CallContext
+    private let next: Next
+    private let stage: Retry
+    private let policy: HedgingPolicy
+    private let isIdempotent: Bool
+    private let outcome = Promise<Outcome>()
+    private let state = Locked(State())
+
+    init(
+        _ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Retry, _ policy: HedgingPolicy,
+        isIdempotent: Bool
+    ) {
+        self.request = request
+        self.call = call
+        self.next = next
+        self.stage = stage
+        self.policy = policy
+        self.isIdempotent = isIdempotent
+    }
+
+    /// The answer, or the failure of the last one when none brings an answer.
+    func send() async throws(APIError) -> Exchange {
+        guard call.control.attach(self) else { throw APIError(.cancelled, stage: .transport) }
+        start()
+        let result = await call.wait(for: outcome)
+        call.control.detach()
+        call.noteReply()
+        end()
+        guard let result else {
+            try call.checkGoesOn()
+            throw APIError(.cancelled, stage: .retry)
+        }
+        return try result.get()
+    }
+
+    /// Sends one more.
+    private func start() {
+        let relay = RelayedEvents(to: call, tellsStages: state.withLock { $0.started == 0 })
+        let context = call.detached(relay)
+        context.raise(to: call.priority)
+        let runner = Runner(context: context, relay: relay)
+        let now = call.time.now()
+        let isOn = state.withLock { state in
+            guard !state.isOver else { return false }
+            state.runners.append(runner)
+            state.started += 1
+            state.lastStart = now
+            return true
+        }
+        guard isOn else { return }
+        let task = Task { [next, request] in
+            let outcome = await Result { () async throws(APIError) in try await next.on(context)(request) }
+            land(outcome, of: runner)
+        }
+        context.endsWithCall(task)
+        setAlarm()
+    }
+
+    // MARK: The next one
+
+    private func decide() -> HedgingPolicy.Decision {
+        let (started, last) = state.withLock { ($0.isOver ? .max : $0.started, $0.lastStart) }
+        return policy.decide(
+            .init(
+                isIdempotent: isIdempotent, isBodyReplayable: request.body.isReplayable, isStreamed: call.streams,
+                sent: started - 1, elapsed: call.time.now() - last,
+                serverPause: stage.origins.pause(of: request.url.origin)))
+    }
+
+    private func setAlarm() {
+        guard case .wait(let wait) = decide() else { return }
+        let ticket = call.deadlines.add(call.time.now() + wait) { [weak self] in self?.ring() }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.alarm = ticket }
+            return state.isOver
+        }
+        if isOver { call.deadlines.remove(ticket) }
+    }
+
+    private func ring() {
+        guard case .send = decide() else { return setAlarm() }
+        guard stage.origins.withdraw(.hedge, for: request.url.origin) else {
+            return call.emit(.notRetried(.budgetUsedUp))
+        }
+        call.emit(.hedged)
+        start()
+    }
+
+    // MARK: The end
+
+    /// An answer that would be repeated, or a failure, is that of all only when nothing else is under way.
+    private func land(_ result: Outcome, of runner: Runner) {
+        let isLast = state.withLock { state in
+            state.runners.removeAll { $0.context === runner.context }
+            return state.runners.isEmpty
+        }
+        runner.relay.leave(attempts: runner.context.attempts)
+        _ = runner.context.close()
+        if isLast || isGood(result) { outcome.keep(result) } else { try? result.get().content?.discard() }
+    }
+
+    private func isGood(_ result: Outcome) -> Bool {
+        guard case .success(let exchange) = result else { return false }
+        return !call.settings.retry.statuses.contains(exchange.response.status)
+    }
+
+    /// Gives up what is still under way.
+    private func end() {
+        let (runners, alarm) = state.withLock { state in
+            state.isOver = true
+            defer { state.runners = [] }
+            return (state.runners, state.alarm)
+        }
+        if let alarm { call.deadlines.remove(alarm) }
+        for runner in runners {
+            runner.relay.leave(attempts: runner.context.attempts)
+            runner.context.end(.requested)
+        }
+    }
+
+    // MARK: What the call's control does
+
+    private var contexts: [CallContext] { state.withLock { $0.runners.map(\.context) } }
+
+    var isOnWire: Bool { contexts.contains { $0.control.isBusy } }
+
+    func cancel() { outcome.abandon() }
+
+    func suspend() { for context in contexts { context.control.suspend() } }
+
+    func resume() { for context in contexts { context.control.resume() } }
+}

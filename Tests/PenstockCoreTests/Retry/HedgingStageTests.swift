@@ -1,0 +1,109 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+@Suite("Hedged attempts", .timeLimit(.minutes(1)))
+struct HedgingStageTests {
+    private static let policy = RetryPolicy(limit: 0, hedging: HedgingPolicy(after: .milliseconds(400)))
+
+    private func rig(_ steps: ScriptedTransport.Step..., reserve: Double = 10) -> RetryRig {
+        RetryRig(steps) { configuration in
+            configuration.options.retry = Self.policy
+            configuration.retryBudget = .init(reserve: reserve, refill: nil)
+        }
+    }
+
+    private func isHedged(_ rig: RetryRig) -> Bool {
+        rig.events.contains { if case .hedged = $0 { true } else { false } }
+    }
+
+    @Test(
+        "A second attempt is sent beside one that is slow; the first answer counts, and the other attempt is given up")
+    func second() async throws {
+        let rig = rig(.held(.product), .held(.product))
+        let call = rig.client.start(GetProduct())
+        await rig.script.waitForExchanges(count: 1)
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .milliseconds(399))
+        #expect(rig.hits == 1)
+        rig.clock.advance(by: .milliseconds(1))
+        await rig.script.waitForExchanges(count: 2)
+        // The second is answered first.
+        rig.script.requests.first?.control.cancel()
+        while rig.script.openExchangeCount > 1 { await Task.yield() }
+        rig.script.release()
+        let response = try await call.response
+        #expect(response.http.status == 200)
+        #expect(isHedged(rig))
+        #expect(rig.recorder.grammarViolations.isEmpty)
+        #expect(rig.client.callCount == 0)
+        while rig.script.openExchangeCount > 0 { await Task.yield() }
+    }
+
+    @Test("An attempt that is quick enough has none beside it")
+    func quick() async throws {
+        let rig = rig(.product, .product)
+        _ = try await rig.client.send(GetProduct())
+        rig.clock.advance(by: .seconds(10))
+        #expect(rig.hits == 1 && !isHedged(rig))
+        #expect(rig.recorder.grammarViolations.isEmpty)
+    }
+
+    @Test("An answer that would be repeated counts only when nothing better is under way")
+    func worse() async throws {
+        let rig = rig(.held(.busy), .held(.product))
+        let call = rig.client.start(GetProduct())
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .milliseconds(400))
+        await rig.script.waitForExchanges(count: 2)
+        rig.script.release()
+        await rig.settle()
+        rig.script.release()
+        _ = try await call.value
+        #expect(rig.hits == 2)
+        let failing = self.rig(.busy, .product)
+        #expect(await failure { try await failing.client.send(GetProduct()) }?.kind == .httpStatus(503))
+        #expect(failing.hits == 1)
+    }
+
+    @Test("None is sent for what is not idempotent, without a budget, or after the server has asked for a pause")
+    func never() async throws {
+        func hits(
+            of rig: RetryRig, after earlier: Int = 0, _ body: @escaping @Sendable () async -> Void
+        ) async -> Int {
+            let task = Task { await body() }
+            await rig.script.waitForExchanges(count: earlier + 1)
+            await rig.settle()
+            rig.clock.advance(by: .seconds(1))
+            await rig.settle()
+            let hits = rig.hits
+            rig.script.release()
+            await task.value
+            return hits
+        }
+        let post = rig(.held(.product), .product)
+        #expect(await hits(of: post) { _ = try? await post.client.send(PlaceOrder()) } == 1)
+        let poor = rig(.held(.product), .product, reserve: 0)
+        #expect(await hits(of: poor) { _ = try? await poor.client.send(GetProduct()) } == 1)
+        #expect(poor.refusals == [.budgetUsedUp])
+        let asked = rig(.busy("30"), .held(.product), .product)
+        _ = await failure { try await asked.client.send(GetProduct()) }
+        #expect(await hits(of: asked, after: 1) { _ = try? await asked.client.send(GetProduct()) } == 2)
+    }
+
+    @Test("Cancelling the call closes every attempt")
+    func cancelled() async throws {
+        let rig = rig(.held(.product), .held(.product))
+        let call = rig.client.start(GetProduct())
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .milliseconds(400))
+        await rig.script.waitForExchanges(count: 2)
+        call.cancel()
+        #expect(await failure { try await call.value }?.kind == .cancelled)
+        while rig.script.openExchangeCount > 0 { await Task.yield() }
+        #expect(rig.recorder.grammarViolations.isEmpty)
+    }
+}
