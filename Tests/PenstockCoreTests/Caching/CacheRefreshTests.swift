@@ -15,6 +15,8 @@ import Testing
         configuration.cache = .store(MemoryCacheStore(time: clock.timeSource))
         configuration.time = clock.timeSource
         configuration.options.cache = .http
+        // Nobody moves the clock for a wait between attempts.
+        configuration.options.retry = RetryPolicy.none
         configuration.sinks = [events]
         return APIClient(configuration, transport: script)
     }

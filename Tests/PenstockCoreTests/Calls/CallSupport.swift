@@ -21,6 +21,8 @@ enum CallSupport {
     ) -> APIClient {
         var configuration = APIClient.Configuration(
             services: [Service(.main, [.development: "https://api.example.com"])], build: .debug)
+        // One attempt for each call, unless a test is about more.
+        configuration.options.retry = RetryPolicy.none
         change(&configuration)
         return APIClient(configuration, transport: transport)
     }

@@ -30,6 +30,7 @@ import Testing
         let script = ScriptedTransport(steps)
         var configuration = APIClient.Configuration(services: [.shop { $0.envelope = nil }], build: .debug)
         configuration.callInterceptors = [twice]
+        configuration.options.retry = RetryPolicy.none
         let client = APIClient(configuration, transport: script)
         let error = await failure { try await client.send(Upload(content: once())) }
         return (error, script.requests.count)

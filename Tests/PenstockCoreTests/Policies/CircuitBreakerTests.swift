@@ -244,21 +244,23 @@ struct AdaptiveThrottleTests {
         #expect(throttle.refusalProbability(at: .seconds(120)) == 0)
     }
 
-    @Test(
-        "A server that takes nothing is sent next to nothing; one that takes half is sent nearly all it can take, twice over"
-    )
+    @Test("A server is sent twice what it can take, and next to nothing while it takes nothing")
     func effect() {
-        for (share, range) in [(0.0, 0...60), (0.5, 9_000...10_000), (0.25, 3_500...6_500), (1.0, 10_000...10_000)] {
+        // Of each four calls the server can take so many.
+        for (capacity, range) in [(0, 1...60), (1, 4_000...6_000), (2, 7_500...10_000), (4, 10_000...10_000)] {
             var throttle = AdaptiveThrottle()
             var random = Seeded(seed: 5)
-            var sent = 0
+            var (sent, taken) = (0, 0)
             for call in 0..<10_000 {
                 let now = Duration.milliseconds(call)
+                if call % 4 == 0 { taken = 0 }
                 guard throttle.admit(at: now, using: &random) else { continue }
                 sent += 1
-                if Double.random(in: 0..<1, using: &random) < share { throttle.accept(at: now) }
+                guard taken < capacity else { continue }
+                taken += 1
+                throttle.accept(at: now)
             }
-            #expect(range.contains(sent), "\(share): \(sent)")
+            #expect(range.contains(sent), "\(capacity): \(sent)")
         }
     }
 }

@@ -158,6 +158,9 @@
             if plan.wire == .http2 { configuration.options.trust = .authorities(servers.authority.file) }
             configuration.cookies = MemoryCookieStore()
             configuration.cache = .none
+            // What is told of one exchange, of very many that fail: another attempt, or none at all, would tell of something else.
+            configuration.options.retry = RetryPolicy.none
+            configuration.circuitBreaker = nil
             return APIClient(configuration, transport: transport)
         }
     }
