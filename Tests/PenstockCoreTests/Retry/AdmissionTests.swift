@@ -23,7 +23,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "With a cap of 4 there are never more than 4 open; the urgent go first; and the least urgent is not left behind",
+        "With a cap of 4 there are never more than 4 open; the urgent go first, the least urgent is not left behind; and nothing goes during a pause",
         .covers("S3.36"))
     func cap() async throws {
         let rig = RetryRig(held(40)) { $0.admission = .init(total: 4) }
@@ -49,8 +49,15 @@ struct AdmissionTests {
         }
         let rest = ["high3", "high4", "high5"] + (0..<6).map { "normal\($0)" } + ["background", "late"]
         #expect(order(rig).suffix(11) == rest[...])
+        rig.client.pause(.all)
+        for number in 0..<2 { calls.append(await start(rig, "paused\(number)")) }
         for _ in 0..<4 { rig.script.release() }
-        for call in calls { _ = try await call.value }
+        for call in calls.dropLast(2) { _ = try await call.value }
+        #expect(rig.script.openExchangeCount == 0 && rig.hits == 18)
+        rig.client.resume(.all)
+        await rig.script.waitForExchanges(count: 20)
+        for _ in 0..<2 { rig.script.release() }
+        for call in calls.suffix(2) { _ = try await call.value }
         #expect(rig.recorder.grammarViolations.isEmpty)
     }
 

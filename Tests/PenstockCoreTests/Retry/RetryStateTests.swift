@@ -186,7 +186,9 @@ struct RetryStateTests {
         let clock = TestClock()
         configuration.time = clock.timeSource
         let table = OriginTable(configuration)
-        func origin(_ number: Int) -> HTTPURL.Origin { .init(scheme: .https, host: "h\(number).example.com", port: 443) }
+        func origin(_ number: Int) -> HTTPURL.Origin {
+            .init(scheme: .https, host: "h\(number).example.com", port: 443)
+        }
         for number in 0..<OriginTable.mostOrigins {
             #expect(table.withdraw(.failure, for: origin(number)))
             clock.advance(by: .seconds(1))

@@ -1,0 +1,224 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Writes something, with a mark by which the server knows it.
+private struct Write: Endpoint {
+    typealias Output = Data
+    let mark: String
+    var method = HTTPMethod.post
+    var size = 10
+    var route: Route { Route(method, "/write") }
+    var body: HTTPBody? { .bytes(Data(repeating: 7, count: size)) }
+    var headers: HeaderEdits { ["X-Mark": mark] }
+}
+
+/// What is sent again, and that nothing is done twice, on real sockets.
+@Suite("Resending on the wire", .timeLimit(.minutes(5)))
+struct ResendTests {
+    private typealias Fault = LoopbackServer.Fault
+
+    /// Counts how often each request was processed.
+    private final class Books: Sendable {
+        private let counts = Locked<[String: Int]>([:])
+
+        func book(_ request: LoopbackServer.Request) {
+            counts.withLock { $0[request.fields["X-Mark"] ?? "", default: 0] += 1 }
+        }
+
+        func count(_ mark: String) -> Int { counts.withLock { $0[mark, default: 0] } }
+    }
+
+    private static let onceOnly = TransportUnderTest.withWire.filter { $0.capabilities.contains(.sendsOnce) }
+
+    @Test(
+        "A POST whose connection, used before, dies after it was sent is not sent again, unless it has a key",
+        .covers("H15"),
+        arguments: onceOnly)
+    func reusedConnection(transport: TransportUnderTest) async throws {
+        for (options, hits) in [(CallOptions(), 1), (.idempotency(.key), 2)] {
+            let server = try LoopbackServer(faults: [nil, .init(.close, at: .responseStart)]) { _ in .text("ok") }
+            try await Shop.run(transport, on: server) { server, client in
+                _ = try await client.send(Page())
+                let error = await client.failure(Write(mark: "a"), options: options)
+                let writes = server.requests.filter { $0.path == "/write" }
+                #expect(writes.count == hits)
+                #expect(writes.first?.connection == 1)
+                #expect((error == nil) == (hits == 2))
+                if hits == 1 {
+                    #expect(error?.kind == .transport(.connectionLost))
+                    #expect(error?.sendState == .maybeProcessed)
+                    #expect(error?.attempts.count == 1)
+                } else {
+                    #expect(Set(writes.map { $0.fields["Idempotency-Key"] }).count == 1)
+                    #expect(writes.last?.connection == 2)
+                }
+            }
+        }
+    }
+
+    #if os(Linux)
+        @Test(
+            "A request that the server refused unprocessed, by GOAWAY or REFUSED_STREAM, is sent once more on a new connection, even a POST",
+            .covers("H14"), arguments: TransportUnderTest.withTrust, [HTTPMethod.get, .post])
+        func unprocessed(transport: TransportUnderTest, method: HTTPMethod) async throws {
+            let authority = try TestCertificateAuthority()
+            let effects: [Fault.Effect] = [.goAway(lastStream: 0, .noError), .shutDown, .closeStream(.refusedStream)]
+            for effect in effects {
+                let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+                let heads = Locked(0)
+                let server = try LoopbackServer(
+                    .init(tls: tls),
+                    onHead: { _ in
+                        let number = heads.withLock { heads in
+                            heads += 1
+                            return heads
+                        }
+                        return number == 1 ? .fault(effect, at: .requestStart) : .proceed
+                    }, handler: { _ in .text("ok") })
+                try await Shop.run(
+                    transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
+                ) { server, client in
+                    _ = try await client.send(Write(mark: "a", method: method))
+                    #expect(server.requestCount == 1, "\(effect)")
+                    #expect(heads.withLock { $0 } == 2, "\(effect)")
+                    #expect(server.connectionCount == 2, "\(effect)")
+                }
+            }
+        }
+    #endif
+
+    // MARK: Nothing is done twice
+
+    /// One write and what goes wrong with it.
+    private struct Plan: Sendable {
+        let mark: String
+        let method: HTTPMethod
+        let size: Int
+        /// One for each time that the server sees its head.
+        let faults: [Fault]
+
+        init(_ number: Int, _ seed: UInt64, multiplexed isMultiplexed: Bool) {
+            var random = Seeded(seed: seed &* 0x9E37_79B9 &+ UInt64(number))
+            mark = "\(seed)-\(number)"
+            method = Bool.random(using: &random) ? .post : .patch
+            size = [0, 10, 5_000, 100_000].randomElement(using: &random) ?? 10
+            // Each write has one of all pairs of effect and trigger first, then others by chance.
+            var effects: [Fault.Effect] = [.close, .reset, .shutDown, .stall, .closeStream(.cancel)]
+            if isMultiplexed { effects += [.closeStream(.refusedStream), .goAway(lastStream: 0, .noError)] }
+            func trigger(_ number: Int) -> Fault.Trigger {
+                let triggers: [Fault.Trigger] = [
+                    .requestStart, .requestBody(after: Int.random(in: 0...20_000, using: &random)), .responseStart,
+                    .responseBody(after: Int.random(in: 0...9, using: &random)), .responseEnd,
+                ]
+                return triggers[number % triggers.count]
+            }
+            func fault(_ number: Int) -> Fault {
+                let fault = Fault(effects[number / 5 % effects.count], at: trigger(number))
+                // Who says that nothing was done after doing it lies, and no client can know.
+                let isDenial =
+                    fault.effect == .closeStream(.refusedStream) || fault.effect == .goAway(lastStream: 0, .noError)
+                switch fault.trigger {
+                case .responseStart, .responseBody, .responseEnd:
+                    return isDenial ? Fault(.reset, at: fault.trigger) : fault
+                default: return fault
+                }
+            }
+            let more = Int.random(in: 0...3, using: &random)
+            faults = [fault(number)] + (0..<more).map { _ in fault(Int.random(in: 0..<35, using: &random)) }
+        }
+    }
+
+    /// How often each kind of wire goes through every pair of effect and trigger; with `PENSTOCK_SOAK=full`, 1,000 times.
+    private static let seeds = ProcessInfo.processInfo.environment["PENSTOCK_SOAK"] == "full" ? 1_000 : 24
+    private static let seed =
+        ProcessInfo.processInfo.environment["PENSTOCK_SEED"].flatMap(UInt64.init) ?? .random(in: 1...1_000_000)
+
+    /// What goes wrong with every seventh connection, before its first request.
+    @Sendable private static func trouble(_ connection: Int) -> LoopbackServer.ConnectionFault? {
+        guard connection.isMultiple(of: 7) else { return nil }
+        let effects: [LoopbackServer.ConnectionFault.Effect] = [.close, .reset, .stall]
+        return .init(effects[connection / 7 % 3], at: connection.isMultiple(of: 2) ? .accept : .firstBytes)
+    }
+
+    private func run(_ transport: TransportUnderTest, _ tls: LoopbackServer.TLS?, _ trust: TrustPolicy) async throws {
+        let isMultiplexed = tls?.protocols == [.http2]
+        let pairs = isMultiplexed ? 35 : 25
+        let plans = (0..<Self.seeds).flatMap { round in
+            (0..<pairs).map { Plan($0, Self.seed &+ UInt64(round), multiplexed: isMultiplexed) }
+        }
+        let faults = Dictionary(uniqueKeysWithValues: plans.map { ($0.mark, $0.faults) })
+        let books = Books()
+        let heads = Locked<[String: Int]>([:])
+        let server = try LoopbackServer(
+            .init(tls: tls), onConnect: Self.trouble,
+            onHead: { request in
+                let mark = request.fields["X-Mark"] ?? ""
+                let number = heads.withLock { heads in
+                    heads[mark, default: 0] += 1
+                    return heads[mark, default: 0]
+                }
+                guard let fault = faults[mark]?.dropFirst(number - 1).first else { return .proceed }
+                return .fault(fault.effect, at: fault.trigger)
+            },
+            handler: { request in
+                books.book(request)
+                return .text("0123456789")
+            })
+        try await Shop.run(
+            transport, on: server,
+            configured: { configuration in
+                configuration.options.trust = trust
+                // Everything that may be sent again is, at once and as often as it takes.
+                configuration.options.retry = RetryPolicy(
+                    limit: 5, backoff: .init(base: .zero), timeouts: [.connect, .firstByte, .idle])
+                configuration.options.timeouts = Timeouts(
+                    connect: .seconds(1), firstByte: .milliseconds(500), idle: .milliseconds(500), total: .seconds(60))
+                configuration.retryBudget = .unlimited
+                configuration.circuitBreaker = nil
+            }
+        ) { server, client in
+            let results = await withTaskGroup(of: (String, Bool).self) { group in
+                var results: [(String, Bool)] = []
+                for (index, plan) in plans.enumerated() {
+                    if index >= 16, let result = await group.next() { results.append(result) }
+                    group.addTask {
+                        let write = Write(mark: plan.mark, method: plan.method, size: plan.size)
+                        return (plan.mark, await client.failure(write) == nil)
+                    }
+                }
+                for await result in group { results.append(result) }
+                return results
+            }
+            #expect(results.count == plans.count)
+            let twice = results.filter { books.count($0.0) > 1 }.map(\.0)
+            #expect(twice.isEmpty, "seed \(Self.seed): \(twice.prefix(5).map { "\($0): \(faults[$0] ?? [])" })")
+            // What succeeded was done.
+            #expect(results.allSatisfy { !$0.1 || books.count($0.0) == 1 })
+            let resent = heads.withLock { $0.values.filter { $0 > 1 }.count }
+            // Of the refusals that say so there are enough for this to be about something.
+            #expect(resent > 0 || !isMultiplexed)
+            #expect(server.connectionCount >= 7)
+            print(
+                "resends: \(transport), HTTP/\(isMultiplexed ? 2 : 1.1), seed \(Self.seed): \(plans.count) writes,",
+                "\(results.count { $0.1 }) succeeded, \(resent) were sent again, \(twice.count) processed twice")
+            // A server that stalls has not seen that its clients have gone.
+            server.stop()
+        }
+    }
+
+    @Test(
+        "Whatever goes wrong, and whenever, nothing that is not idempotent is processed twice", .covers("X8"),
+        arguments: onceOnly)
+    func nothingTwice(transport: TransportUnderTest) async throws {
+        try await run(transport, nil, .system)
+        #if os(Linux)
+            guard transport.capabilities.contains(.trustPolicy) else { return }
+            let authority = try TestCertificateAuthority()
+            try await run(
+                transport, .init(try authority.issue(), protocols: [.http2]), .authorities(authority.file))
+        #endif
+    }
+}
