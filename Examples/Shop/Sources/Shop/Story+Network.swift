@@ -49,6 +49,31 @@ extension Story {
         return ["unreachable: \(why)", "the user reads: \(error.localizedDescription)"]
     }
 
+    /// Every request is turned away once with a 503. What may be sent again is, after a moment; an order is not.
+    func surviveRush() async throws -> [String] {
+        let server = world.development
+        let seen = server.wire.requestCount
+        let shop = shop
+        let names = try await server.inRush {
+            async let first = shop.products.product(1)
+            async let second = shop.products.product(2)
+            async let third = shop.products.product(3)
+            return try await [first, second, third].map(\.name)
+        }
+        let requests = server.wire.requestCount - seen
+        try expect(requests == 2 * names.count, "the server saw \(requests) requests")
+        let refused = try await server.inRush {
+            try await failure { try await shop.orders.placeOrder(of: 1, quantity: 1) }
+        }
+        guard case .httpStatus(503) = refused.kind else { throw refused }
+        let orders = server.wire.requestCount - seen - requests
+        try expect(orders == 1, "the order was sent \(orders) times")
+        return [
+            "\(names.count) products were asked for, and each was answered 503 once: \(names.joined(separator: ", "))",
+            "requests that the server saw: \(requests), and for an order, which may not be sent twice: \(orders)",
+        ]
+    }
+
     func followRedirect() async throws -> [String] {
         let server = world.development.wire
         let seen = server.requestCount

@@ -26,6 +26,7 @@ struct Story {
             ("Another environment, at run time", switchEnvironment),
             ("A page that is left", leavePage),
             ("A server that is not there", missServer),
+            ("A server with too much to do", surviveRush),
             ("A parameter that breaks a rule", breakRule),
             ("A link that moved", followRedirect),
             ("What is kept, by four policies", useFourPolicies),

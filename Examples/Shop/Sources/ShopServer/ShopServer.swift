@@ -1,20 +1,24 @@
 import Foundation
 import PenstockTesting
+import Synchronization
 
 /// A shop's server on this machine: products, logins and orders, over real sockets. One instance is one environment.
 public final class ShopServer: Sendable {
     /// The sockets, and the server's own count of what came by them.
     public let wire: LoopbackServer
     private let gate: DispatchGroup
+    private let rush: Rush
 
     /// - Parameter faults: what goes wrong with the first requests, one for each; `nil` for one that goes well.
     public init(_ stock: Stock, faults: [LoopbackServer.Fault?] = []) throws {
         let gate = DispatchGroup()
         let desk = ShopDesk(stock)
+        let rush = Rush()
         self.gate = gate
+        self.rush = rush
         wire = try LoopbackServer(faults: faults) { request in
             gate.wait()
-            return desk.answer(request)
+            return rush.turnsAway(request) ? .text("Too much to do.", status: 503) : desk.answer(request)
         }
     }
 
@@ -27,5 +31,32 @@ public final class ShopServer: Sendable {
         gate.enter()
         defer { gate.leave() }
         return try await body()
+    }
+
+    /// While `body` runs, whoever asks for something first is told that there is too much to do, and has to ask again.
+    public func inRush<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        rush.begin()
+        defer { rush.end() }
+        return try await body()
+    }
+}
+
+/// A time in which the first request for each thing is turned away.
+private final class Rush: Sendable {
+    /// What has been asked for; `nil` while there is no rush.
+    private let seen = Mutex<Set<String>?>(nil)
+
+    func begin() {
+        seen.withLock { $0 = [] }
+    }
+
+    func end() {
+        seen.withLock { $0 = nil }
+    }
+
+    func turnsAway(_ request: LoopbackServer.Request) -> Bool {
+        seen.withLock { $0?.insert("\(request.method) \(request.target)").inserted ?? false }
     }
 }
