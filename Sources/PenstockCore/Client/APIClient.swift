@@ -171,6 +171,7 @@ extension APIClient {
 extension APIClient {
     /// Ends every call under way of this client and of those derived from it. New calls work as before.
     public func cancelAll() {
+        state.lineage.noteCancellation()
         state.calls.end(of: state.lineage) { _ in true }
     }
 

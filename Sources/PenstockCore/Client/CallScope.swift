@@ -10,6 +10,7 @@
 /// Calls started without a scope end by themselves, whoever goes.
 public final class CallScope: Sendable {
     private let calls = CallTable()
+    private let cancellations = Locked(0)
 
     /// A scope without calls.
     public init() {}
@@ -20,8 +21,12 @@ public final class CallScope: Sendable {
 
     /// Ends the calls of this scope; each is told so. New ones may be started.
     public func cancelAll() {
+        cancellations.withLock { $0 += 1 }
         calls.end { _ in true }
     }
+
+    /// How often all calls were ended: what has begun none of its calls yet sees by it that it must not.
+    var cancellationCount: Int { cancellations.withLock { $0 } }
 
     /// How many of its calls are under way.
     public var callCount: Int { calls.count }

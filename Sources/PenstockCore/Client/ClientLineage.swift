@@ -5,6 +5,7 @@ final class ClientLineage: Sendable {
     private let initial: ServerEnvironment
     /// `nil` for a client that follows its parent.
     private let own: Locked<ServerEnvironment?>
+    private let cancellations = Locked(0)
 
     /// - Parameter environment: that of a client without a parent.
     init(_ environment: ServerEnvironment) {
@@ -23,6 +24,14 @@ final class ClientLineage: Sendable {
     var environment: ServerEnvironment {
         get { own.withLock { $0 } ?? parent?.environment ?? initial }
         set { own.withLock { $0 = newValue } }
+    }
+
+    /// How often all calls were ended here or where it was derived from: what has begun none of its calls yet sees by it
+    /// that it must not.
+    var cancellationCount: Int { cancellations.withLock { $0 } + (parent?.cancellationCount ?? 0) }
+
+    func noteCancellation() {
+        cancellations.withLock { $0 += 1 }
     }
 
     /// Whether it is `other`, or was derived from it.

@@ -1,0 +1,104 @@
+/// Carries out a schedule: begins what may begin, waits, and ends everything at once when it is to end.
+struct CallRun: Sendable {
+    let client: APIClient
+    let options: CallOptions
+    private let owner: Owner
+
+    init(_ client: APIClient, options: CallOptions, in scope: CallScope?) {
+        self.client = client
+        self.options = options
+        owner = Owner(client, scope)
+    }
+
+    /// Whether nobody is left to be told: the scope has gone.
+    var isOrphaned: Bool { owner.isGone }
+
+    /// Whether everything was ended from outside: by the task, the scope or the client.
+    var isEnded: Bool { Task.isCancelled || owner.hasEnded }
+
+    /// Sends one of the calls.
+    func send<E: Endpoint>(_ endpoint: E) async -> Result<E.Output, APIError> {
+        guard !isEnded else { return .failure(.notBegun) }
+        // By its handle: a call that is awaited with its scope would keep the scope alive.
+        let call = client.start(endpoint, options: options, in: owner.scope)
+        return await call.result.map(\.value)
+    }
+
+    /// Runs the calls of a schedule, each in a task of its own.
+    ///
+    /// - Parameters:
+    ///   - perform: runs one call; whether it succeeded.
+    ///   - skipped: hears of those that will never begin because one they wait for has failed.
+    /// - Returns: the number of the first call that failed.
+    func run(
+        _ schedule: CallSchedule, skipped: @Sendable ([CallSchedule.Skip]) -> Void = { _ in },
+        perform: @escaping @Sendable (Int) async -> Bool
+    ) async -> Int? {
+        await withTaskGroup(of: (call: Int, succeeded: Bool).self) { group in
+            var schedule = schedule
+            var failed: Int?
+            while true {
+                if isEnded { schedule.stop() }
+                while let call = schedule.begin() { group.addTask { (call, await perform(call)) } }
+                guard let end = await group.next() else { return failed }
+                if !end.succeeded, failed == nil { failed = end.call }
+                skipped(schedule.finish(end.call, succeeded: end.succeeded))
+                if schedule.isStopped { group.cancelAll() }
+            }
+        }
+    }
+}
+
+extension APIError {
+    /// Of a call that was ended before it began.
+    static var notBegun: APIError {
+        APIError(.cancelled, stage: .prepare, debugMessage: "ended before the call began")
+    }
+}
+
+/// Who may end a group of calls besides its task: the scope it was given, and the client. Calls that have not begun are in
+/// neither's table, so the group looks whether they were told to end everything since it began.
+private struct Owner: Sendable {
+    private weak let weakScope: CallScope?
+    private let isOwned: Bool
+    private let client: APIClient
+    private let cancellationsOfClient: Int
+    private let cancellationsOfScope: Int
+
+    init(_ client: APIClient, _ scope: CallScope?) {
+        self.client = client
+        weakScope = scope
+        isOwned = scope != nil
+        cancellationsOfClient = client.state.lineage.cancellationCount
+        cancellationsOfScope = scope?.cancellationCount ?? 0
+    }
+
+    var scope: CallScope? { weakScope }
+
+    var isGone: Bool { isOwned && weakScope == nil }
+
+    var hasEnded: Bool {
+        if client.state.lineage.cancellationCount != cancellationsOfClient { return true }
+        guard isOwned else { return false }
+        return weakScope?.cancellationCount != cancellationsOfScope
+    }
+}
+
+/// Several calls under way, as the object that started them holds them. Letting go of it does not end them.
+public final class CallGroup: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ body: @escaping @Sendable () async -> Void) {
+        task = Task { await body() }
+    }
+
+    /// Ends all calls of the group and begins no further one. Nothing once it is over.
+    public func cancel() {
+        task.cancel()
+    }
+
+    /// Returns when the group is over and its result was delivered.
+    public func wait() async {
+        await task.value
+    }
+}
