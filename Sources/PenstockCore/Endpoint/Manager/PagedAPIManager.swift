@@ -1,0 +1,176 @@
+/// The long-lived object of one list, for teams who work with objects: it loads page after page, keeps them, and tells its
+/// delegate of each.
+///
+/// ```swift
+/// final class ProductPage: APIManagerDelegate {
+///     private lazy var products = PagedAPIManager(client: client, .numbered(isLast: \.products.isEmpty) { ProductList(page: $0) })
+///     func reachedEnd() { products.loadNextPage() }
+///     func pulledDown() { products.reset(); products.loadNextPage() }
+///     func managerDidSucceed(_ manager: any AnyAPIManager) { show(products.pages) }
+/// }
+/// ```
+///
+/// Hooks run inner before outer, as those of ``APIManager`` do. The call under way ends when the object goes.
+@MainActor
+open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
+    /// Heard on the main actor; not kept alive.
+    public weak var delegate: (any APIManagerDelegate)?
+    /// The outer hooks; not kept alive.
+    public weak var interceptor: (any APIManagerInterceptor)?
+    /// The pages that came since the beginning or the last ``reset()``, in their order.
+    public private(set) var pages: [API.Output] = []
+    /// The response of the last page that came.
+    public private(set) var response: APIResponse<API.Output>?
+    public private(set) var error: APIError?
+
+    private let client: APIClient
+    private let source: PageSource<API>
+    private let scope = CallScope()
+    private var machine: PagingMachine
+    private var call: Call<API.Output>?
+    private var urls: Set<HTTPURL> = []
+
+    /// - Parameter source: how the service counts its pages.
+    public init(client: APIClient, _ source: PageSource<API>) {
+        self.client = client
+        self.source = source
+        machine = PagingMachine(start: source.start, limits: source.limits)
+    }
+
+    public var isLoading: Bool { machine.current != nil }
+
+    /// Whether the last page has not come yet.
+    public var hasMore: Bool { machine.hasMore }
+
+    /// The raw payload of the last page that came.
+    public var payload: Payload? { response?.payload }
+
+    /// Starts a call for the page after the last one that came. One that is under way is not started again.
+    ///
+    /// - Returns: the number of the call under way; `nil` when there are no more pages, when a hook vetoed, or when the
+    ///   service cannot be followed any further, of which the delegate is told.
+    @discardableResult
+    public func loadNextPage() -> CallID? {
+        switch machine.next() {
+        case .begin(let load): return begin(load)
+        case .join: return call?.id
+        case .end: return nil
+        case .refuse(let error):
+            deliver(.failure(APIError(error)))
+            return nil
+        }
+    }
+
+    /// The same as ``loadNextPage()``.
+    @discardableResult
+    public func load() -> CallID? { loadNextPage() }
+
+    /// Ends the call under way. The delegate hears of it, and the next load is for the same page.
+    public func cancel() {
+        call?.cancel()
+    }
+
+    /// Forgets the pages and begins with the first one again. A call under way is ended, and nobody hears of it.
+    public func reset() {
+        machine.reset()
+        call?.cancel()
+        call = nil
+        (pages, response, error) = ([], nil, nil)
+    }
+
+    /// Removes what is stored of the first page and of all pages that came, for the user of the moment.
+    ///
+    /// - Returns: whether that is so for good.
+    /// - Throws: what stands in the way of making the request for the first page.
+    @discardableResult
+    public func clearCache() async throws -> Bool {
+        var isGone = true
+        if case .endpoint(let first) = source.request(source.start) { isGone = try await client.clearCache(of: first) }
+        for url in urls { isGone = await client.clearCache(.url(url)) && isGone }
+        return isGone
+    }
+
+    // MARK: Inner hooks
+
+    /// Before a call for a page starts; `false` vetoes it.
+    open func willLoad(_ position: PagePosition) -> Bool { true }
+
+    /// After a call was started, or vetoed (then `nil`).
+    open func didLoad(_ position: PagePosition, as id: CallID?) {}
+
+    /// Before a page or a failure goes to the delegate; `false` keeps it from there.
+    open func willDeliver(_ result: Result<API.Output, APIError>) -> Bool { true }
+
+    /// After a page or a failure went to the delegate, or was kept from it.
+    open func didDeliver(_ result: Result<API.Output, APIError>) {}
+
+    // MARK: One load
+
+    private func begin(_ load: PagingMachine.Load) -> CallID? {
+        switch source.request(load.position) {
+        case .endpoint(let endpoint): begin(load, endpoint)
+        case .link(let page): begin(load, page)
+        }
+    }
+
+    private func begin<E: Endpoint>(_ load: PagingMachine.Load, _ endpoint: E) -> CallID?
+    where E.Output == API.Output {
+        let isAllowed = willLoad(load.position) && interceptor?.manager(self, willLoad: endpoint) ?? true
+        let id = isAllowed ? start(load, endpoint) : nil
+        if !isAllowed { machine.fail(load) }
+        didLoad(load.position, as: id)
+        interceptor?.manager(self, didLoad: endpoint, as: id)
+        return id
+    }
+
+    private func start<E: Endpoint>(_ load: PagingMachine.Load, _ endpoint: E) -> CallID
+    where E.Output == API.Output {
+        let call = client.startResponse(endpoint, in: scope) { [weak self] _, result in self?.end(load, result) }
+        self.call = call
+        return call.id
+    }
+
+    private func end(_ load: PagingMachine.Load, _ result: Result<APIResponse<API.Output>, APIError>) {
+        guard machine.current == load else { return }
+        call = nil
+        switch result {
+        case .failure(let error): fail(load, error)
+        case .success(let response): take(load, response)
+        }
+    }
+
+    private func take(_ load: PagingMachine.Load, _ response: APIResponse<API.Output>) {
+        do throws(PagingError) {
+            let following = try source.following(response, load.position)
+            guard machine.finish(load, from: response.request.url, following: following) else { return }
+            pages.append(response.value)
+            urls.insert(response.request.url)
+            self.response = response
+            deliver(.success(response.value))
+        } catch {
+            fail(load, APIError(error, of: response))
+        }
+    }
+
+    private func fail(_ load: PagingMachine.Load, _ error: APIError) {
+        machine.fail(load)
+        deliver(.failure(error))
+    }
+
+    private func deliver(_ result: Result<API.Output, APIError>) {
+        if case .failure(let error) = result { self.error = error } else { error = nil }
+        let failure = error
+        let isAllowed = willDeliver(result) && interceptor?.manager(self, willDeliver: failure) ?? true
+        if isAllowed { tellDelegate(failure) }
+        didDeliver(result)
+        interceptor?.manager(self, didDeliver: failure)
+    }
+
+    private func tellDelegate(_ error: APIError?) {
+        if let error {
+            delegate?.managerDidFail(self, error)
+        } else {
+            delegate?.managerDidSucceed(self)
+        }
+    }
+}

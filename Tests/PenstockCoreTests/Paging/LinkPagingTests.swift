@@ -1,0 +1,121 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Pages that a `Link` field leads to.
+@Suite(.timeLimit(.minutes(1))) struct LinkPagingTests {
+    private func client(
+        _ script: ScriptedTransport, token: @escaping @Sendable () -> String = { "t" }
+    ) -> APIClient {
+        CallSupport.client(script) { configuration in
+            configuration.headers = ["Authorization": "Bearer secret"]
+            configuration.parameters = CommonParameters { ["token": token()] }
+        }
+    }
+
+    private func pager(_ client: APIClient) -> Pager<ListRows> { Pager(client, .link { ListRows(page: 1) }) }
+
+    private func pages(_ links: [String]...) -> ScriptedTransport {
+        ScriptedTransport(links.map { .respond(.rows([1], link: $0)) })
+    }
+
+    @Test("A next link is followed with the service's credentials and the common parameters of the moment")
+    func followed() async throws {
+        let token = Box("old")
+        let script = pages(
+            [#"<https://api.example.com/rows?page=2&token=old>; rel="next", </rows?page=9>; rel="last""#],
+            ["</v2/more?cursor=x>; rel=next"], [#"</rows?page=1>; rel="prev""#])
+        let pager = pager(client(script) { token.value })
+        try await pager.loadNextPage()
+        token.value = "new"
+        try await pager.loadNextPage()
+        try await pager.loadNextPage()
+        #expect(try await pager.loadNextPage() == nil)
+        #expect(
+            script.requests.map(\.request.url.absoluteString) == [
+                "https://api.example.com/rows?page=1&token=old", "https://api.example.com/rows?page=2&token=new",
+                "https://api.example.com/v2/more?cursor=x&token=new",
+            ])
+        #expect(script.requests.allSatisfy { $0.request.fields["Authorization"] == "Bearer secret" })
+        #expect(script.requests.allSatisfy { $0.request.method == .get })
+    }
+
+    @Test(
+        "A link to another origin is refused, and nothing is sent there",
+        arguments: [
+            "https://evil.example/rows", "http://api.example.com/rows", "https://api.example.com:8443/rows",
+            "//evil.example/rows",
+        ])
+    func foreignOrigins(link: String) async throws {
+        let script = pages(["<\(link)>; rel=next"])
+        let pager = pager(client(script))
+        try await pager.loadNextPage()
+        let failure = await failure { try await pager.loadNextPage() }
+        guard case .foreignOrigin = failure?.underlying as? PagingError else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(script.requests.count == 1)
+    }
+
+    @Test(
+        "A link that is no URL is refused with its page",
+        arguments: ["ftp://api.example.com/", "https://user@api.example.com/", "https://[/", "/a\\b"])
+    func unusableLinks(link: String) async throws {
+        let script = pages(["<\(link)>; rel=next"])
+        let failure = await failure { try await pager(client(script)).loadNextPage() }
+        guard case .unusableLink = failure?.underlying as? PagingError else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("A link about another resource is none of this list", arguments: ["/other", "https://x.example/"])
+    func anchors(anchor: String) async throws {
+        let script = pages([#"</rows?page=2>; rel="next"; anchor="\#(anchor)""#])
+        let pager = pager(client(script))
+        try await pager.loadNextPage()
+        #expect(!pager.hasMore)
+        let own = pages([#"</rows?page=2>; rel="next"; anchor="""#])
+        let other = self.pager(client(own))
+        try await other.loadNextPage()
+        #expect(other.hasMore)
+    }
+
+    @Test("Links that lead in a circle come to an end before a page is shown twice")
+    func circles() async throws {
+        let script = ScriptedTransport([
+            .respond(.rows([1], link: ["</rows?page=2>; rel=next"])),
+            .respond(.rows([2], link: ["</rows?page=1>; rel=next"])),
+        ])
+        let pager = Pager(CallSupport.client(script), .link { ListRows(page: 1) })
+        try await pager.loadNextPage()
+        try await pager.loadNextPage()
+        let failure = await failure { try await pager.loadNextPage() }
+        #expect(
+            failure?.underlying as? PagingError == .repeated(.link(try HTTPURL("https://api.example.com/rows?page=1"))))
+        #expect(script.requests.count == 2)
+    }
+
+    @Test("An API's own interceptors, headers and options stand around the pages that links lead to")
+    func ownParts() async throws {
+        struct Special: Endpoint {
+            typealias Output = Rows
+            let capture: Capture
+            var route: Route { .get("/rows") }
+            var headers: HeaderEdits { ["X-Own": "1"] }
+            var callInterceptors: [any Interceptor] { [capture] }
+            var attemptInterceptors: [any Interceptor] { [Intercepting.setting("X-Attempt", "1")] }
+        }
+        let capture = Capture()
+        let script = pages(["</rows?page=2>; rel=next"], [])
+        let pager = Pager(CallSupport.client(script), .link { Special(capture: capture) })
+        try await pager.loadNextPage()
+        try await pager.loadNextPage()
+        #expect(capture.requests.count == 2)
+        #expect(script.requests.map { $0.request.fields["X-Own"] } == ["1", "1"])
+        #expect(script.requests.map { $0.request.fields["X-Attempt"] } == ["1", "1"])
+    }
+}
