@@ -88,6 +88,12 @@ let package = Package(
             name: "PenstockEndToEndTests",
             dependencies: ["Penstock", "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
+        // Prints the network status, in a network of its own.
+        .executableTarget(
+            name: "network-watcher", dependencies: ["Penstock"], path: "Tests/NetworkWatcher", swiftSettings: strict),
+        .testTarget(
+            name: "PenstockTests",
+            dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher"], swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .target(name: "SQLiteCrash", dependencies: ["CSQLite"], path: "Tests/SQLiteCrash"),
