@@ -1,20 +1,19 @@
 import Foundation
 import Penstock
 
-/// Prints each network status on a line, until its standard input ends.
+/// Prints each network status on a line, until it is ended, and for a minute at most.
 @main
 struct NetworkWatcher {
     static func main() async {
         if let failure = Reachability.system.failure { write("failure \(failure)") }
-        let printing = Task {
-            for await status in Reachability.system.changes {
-                let interfaces = status.interfaces.map(\.rawValue).sorted().joined(separator: "+")
-                write(
-                    "\(status.isReachable ? "reachable" : "unreachable") \(interfaces) expensive=\(status.isExpensive)")
-            }
+        Thread.detachNewThread {
+            sleep(60)
+            exit(1)
         }
-        while let line = readLine(), line != "quit" {}
-        printing.cancel()
+        for await status in Reachability.system.changes {
+            let interfaces = status.interfaces.map(\.rawValue).sorted().joined(separator: "+")
+            write("\(status.isReachable ? "reachable" : "unreachable") \(interfaces) expensive=\(status.isExpensive)")
+        }
     }
 
     private static func write(_ line: String) {

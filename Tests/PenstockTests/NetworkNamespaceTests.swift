@@ -22,12 +22,12 @@
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             try process.run()
-            // It has a standard input of its own, which stays open as long as the shell.
-            run("sleep 60 | '\(program.path)' & watcher=$!")
+            run("'\(program.path)' & watcher=$!")
         }
 
         deinit {
-            run("kill $watcher; exit")
+            // Not a signal that can be blocked: what a thread of the pool starts has all others blocked.
+            run("kill -9 $watcher; exit")
             try? input.fileHandleForWriting.close()
             process.waitUntilExit()
         }

@@ -65,6 +65,8 @@ public struct CallSettings: Sendable {
     public var priority = CallPriority.normal
     /// Names of groups that the call belongs to, by which it is paused: ``APIClient/pause(_:)``.
     public var tags: [String] = []
+    /// Whether a call that finds no way to its server waits until there is one; it does not unless set.
+    public var waitsForConnectivity = ConnectivityWait.no
 
     init() {}
 

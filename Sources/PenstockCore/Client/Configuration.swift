@@ -44,6 +44,12 @@ extension APIClient {
         public var throttle: AdaptiveThrottle.Policy?
         /// How many attempts may be under way, and how fast they may follow one another. No limits by default.
         public var admission: AdmissionPolicy
+        /// What is known of the network: `Reachability.system`, or one of the app's own. `nil`, as by default, watches nothing.
+        ///
+        /// It keeps nothing from being sent. Calls that find no way to their server while it says that there is none fail
+        /// as ``TransportError/Reachability/offline``, and those that may wait for a way do
+        /// (``CallSettings/waitsForConnectivity``).
+        public var reachability: Reachability?
         /// What the app makes of errors. Asked where the service's own mapper leaves an error alone. `nil` by default.
         public var errorMapper: ErrorMapper?
         /// Who is told what happens to each call, in this order. Nobody by default.

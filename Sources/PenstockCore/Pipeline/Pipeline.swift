@@ -18,12 +18,15 @@ struct Pipeline: Sendable {
         stages.append(Redirect(cookies: configuration.cookies))
         if let cache = state.cache { stages.append(Cache(access: cache, cookies: configuration.cookies)) }
         stages.append(Retry(origins: state.origins, random: configuration.random))
+        if let reachability = configuration.reachability { stages.append(Connectivity(reachability: reachability)) }
         stages.append(Admission(admissions: state.admissions))
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }
         if let signer = service.signer { stages.append(Sign(signer: signer)) }
-        stages.append(TransportStage(transport: state.transport, isBelowAppCode: runsAppCode))
+        stages.append(
+            TransportStage(
+                transport: state.transport, isBelowAppCode: runsAppCode, reachability: configuration.reachability))
         self.stages = stages
     }
 

@@ -39,6 +39,8 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let retry = StageName(rawValue: "retry")
     /// Attempts wait for a place, for their turn, or for the end of a pause.
     public static let admission = StageName(rawValue: "admission")
+    /// A call that found no way to its server waits for one.
+    public static let connectivity = StageName(rawValue: "connectivity")
     /// One of the app's interceptors around each attempt.
     public static let attemptInterception = StageName(rawValue: "attemptInterception")
     /// Cookies are added and kept.

@@ -139,6 +139,11 @@ struct Tuned: Endpoint {
         } read: { _, call in
             call.settings.tags.first.flatMap { Int($0) }
         },
+        "waitsForConnectivity": Field {
+            $0.waitsForConnectivity = .upTo(.seconds($1))
+        } read: { _, call in
+            (call.settings.waitsForConnectivity.limit?.components.seconds).map(Int.init)
+        },
     ]
 
     static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label)
@@ -229,6 +234,16 @@ struct Tuned: Endpoint {
             "circuitBreaker": ({ $0.circuitBreaker = nil }, { $0.client.state.origins.breaker == nil }),
             "throttle": ({ $0.throttle = .init() }, { $0.client.state.origins.throttle != nil }),
             "admission": ({ $0.admission = .init(total: 7) }, { $0.client.state.admissions.policy.total == 7 }),
+            "reachability": (
+                { $0.reachability = Reachability(.unreachable) },
+                { rig in
+                    let lost = TransportError(.unreachable(.noRoute), sendState: .unsent)
+                    var configuration = rig.client.configuration
+                    configuration.callInterceptors = []
+                    let client = APIClient(configuration, transport: ScriptedTransport([.fail(lost)]))
+                    return await failure { try await client.send(Tuned()) }?.kind == .unreachable(.offline)
+                }
+            ),
             "sinks": ({ $0.sinks = [sink] }, { _ in !sink.records.isEmpty }),
             "random": (
                 { $0.random = RandomSource { .max } },

@@ -9,6 +9,8 @@ struct TransportStage: Stage {
     let transport: any Transport
     /// Whether code of the app's stands above, so that the call watches over its own deadline.
     let isBelowAppCode: Bool
+    /// What is known of the network, which tells why there was no way to a server; `nil` where nobody watches.
+    let reachability: Reachability?
 
     /// The transport's own: set by anyone else, they could make two parsers see two messages (RFC 9112 §6.3).
     private static let framingFields: HTTPFieldNames = [
@@ -118,7 +120,10 @@ struct TransportStage: Stage {
         _ failure: TransportError, _ request: HTTPRequest, _ call: CallContext, _ started: Date
     ) -> APIError {
         if isBelowAppCode { call.noteReply() }
-        let error = APIError(failure, request: request)
+        var error = APIError(failure, request: request)
+        if case .unreachable(let reason) = error.kind {
+            error.kind = .unreachable(ConnectivityRule.reason(reason, given: reachability?.status))
+        }
         call.emit(.requestFailed(error.kind, sendState: failure.sendState, timings: failure.timings))
         let attempt = APIError.Attempt(
             method: request.method, url: request.url, started: started, outcome: Event.Outcome(error),

@@ -1,0 +1,78 @@
+/// Lets a call that found no way to its server wait until the machine has a way to other networks, where the call says so.
+///
+/// Every call is sent first: only the attempt shows whether there is a way. It waits when nothing of it was sent, the way was
+/// missing, and the machine knows that it has none (``ConnectivityRule``).
+struct Connectivity: Stage {
+    static let name = StageName.connectivity
+
+    let reachability: Reachability
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        let wait = call.settings.waitsForConnectivity
+        guard wait.isWaiting else { return try await next(request) }
+        let end = wait.limit.map { call.time.now() + $0 }
+        while true {
+            do throws(APIError) {
+                return try await next(request)
+            } catch {
+                guard ConnectivityRule.waits(after: error.kind, error.sendState, given: reachability.status) else {
+                    throw error
+                }
+                guard await isReachable(before: end, call) else { throw ended(call, with: error) }
+            }
+        }
+    }
+
+    /// Waits for a way, no longer than the call goes on.
+    private func isReachable(before end: Duration?, _ call: CallContext) async -> Bool {
+        let waiting = Task { [changes = reachability.changes] in
+            for await status in changes where status.isReachable { return }
+        }
+        await call.patiently(upTo: end.map { $0 - call.time.now() }) { await waiting.value }
+        waiting.cancel()
+        return !call.isCancelled && reachability.status?.isReachable != false
+    }
+
+    /// Of what the call ends when it has waited in vain.
+    private func ended(_ call: CallContext, with error: APIError) -> APIError {
+        guard let deadline = call.deadline, call.time.now() >= deadline else { return error }
+        var error = error
+        error.kind = .timeout(.total)
+        return error
+    }
+}
+
+/// Whether a call that finds no way to its server waits until there is one.
+public struct ConnectivityWait: Hashable, Sendable {
+    let isWaiting: Bool
+    /// How long it waits at most; `nil` for as long as the call may take.
+    public let limit: Duration?
+
+    /// It fails at once, as by default.
+    public static let no = ConnectivityWait(isWaiting: false, limit: nil)
+
+    /// It waits as long as the call may take: up to its total time-out, or until it is cancelled.
+    public static let yes = ConnectivityWait(isWaiting: true, limit: nil)
+
+    /// It waits no longer than this in all, and then fails of what it failed of.
+    public static func upTo(_ limit: Duration) -> ConnectivityWait { ConnectivityWait(isWaiting: true, limit: limit) }
+}
+
+extension CallOptions {
+    /// Whether a call that finds no way to its server waits until there is one. It takes a client whose
+    /// ``APIClient/Configuration/reachability`` is set. The call is sent first in any case.
+    public var waitsForConnectivity: ConnectivityWait? {
+        get { self[dynamicMember: \.waitsForConnectivity] }
+        set { self[dynamicMember: \.waitsForConnectivity] = newValue }
+    }
+
+    /// Whether a call that finds no way to its server waits until there is one.
+    public static func waitsForConnectivity(_ wait: ConnectivityWait) -> CallOptions {
+        CallOptions().waitsForConnectivity(wait)
+    }
+
+    /// These options with another wait for connectivity.
+    public func waitsForConnectivity(_ wait: ConnectivityWait) -> CallOptions {
+        with { $0.waitsForConnectivity = wait }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// The status of the network, and what follows from it.
+@Suite(.timeLimit(.minutes(1))) struct ReachabilityTests {
+    private let wifi = NetworkStatus(isReachable: true, interfaces: [.wifi])
+
+    @Test(
+        "A change of the network is broadcast to everybody who listens, and nothing else is", .covers("S3.13", "S2.24"))
+    func broadcast() async throws {
+        let reachability = Reachability(.unreachable)
+        let client = CallSupport.client(CallSupport.answering()) { $0.reachability = reachability }
+        var listeners = (0..<3).map { _ in reachability.changes.makeAsyncIterator() }
+        for index in listeners.indices { #expect(await listeners[index].next() == .unreachable) }
+        _ = try await client.send(Hello())
+        reachability.update(.unreachable)
+        reachability.update(wifi)
+        for index in listeners.indices { #expect(await listeners[index].next() == wifi) }
+        #expect(reachability.status == wifi)
+    }
+
+    @Test("One who listens late gets the status of the moment; one who is slow gets the newest")
+    func lateAndSlow() async {
+        let reachability = Reachability()
+        #expect(reachability.status == nil)
+        var slow = reachability.changes.makeAsyncIterator()
+        reachability.update(.unreachable)
+        reachability.update(wifi)
+        #expect(await slow.next() == wifi)
+        var late = reachability.changes.makeAsyncIterator()
+        #expect(await late.next() == wifi)
+    }
+
+    @Test("Who ends the iteration is forgotten, and listening ends with the source")
+    func ending() async throws {
+        var reachability: Reachability? = Reachability(wifi)
+        let changes = try #require(reachability?.changes)
+        let task = Task { for await _ in changes {} }
+        #expect(reachability?.listenerCount == 1)
+        task.cancel()
+        await task.value
+        #expect(reachability?.listenerCount == 0)
+        var iterator = reachability?.changes.makeAsyncIterator()
+        _ = await iterator?.next()
+        reachability = nil
+        #expect(await iterator?.next() == nil)
+    }
+
+    private static let reasons: [TransportError.Reachability] = [
+        .offline, .nameNotResolved, .connectionRefused, .noRoute, .proxy, .proxyAuthentication, .noDescriptors,
+    ]
+
+    @Test(
+        "Only a missing way to the server becomes an offline error, and only while the network is known to be gone",
+        .covers("S2.24"), arguments: reasons)
+    func relabelling(reason: TransportError.Reachability) {
+        let isMissingWay = [.offline, .nameNotResolved, .noRoute].contains(reason)
+        #expect(ConnectivityRule.reason(reason, given: .unreachable) == (isMissingWay ? .offline : reason))
+        #expect(ConnectivityRule.reason(reason, given: wifi) == reason)
+        #expect(ConnectivityRule.reason(reason, given: nil) == reason)
+        for (state, status) in [(SendState.unsent, wifi), (.maybeProcessed, .unreachable), (.answered, .unreachable)] {
+            #expect(!ConnectivityRule.waits(after: .unreachable(reason), state, given: status))
+        }
+        #expect(!ConnectivityRule.waits(after: .unreachable(reason), .unsent, given: nil))
+        #expect(!ConnectivityRule.waits(after: .unreachable(reason), nil, given: .unreachable))
+        #expect(ConnectivityRule.waits(after: .unreachable(reason), .unsent, given: .unreachable) == isMissingWay)
+    }
+
+    @Test(
+        "No other failure is relabelled while the network is gone, and none waits", .covers("S2.24"),
+        arguments: [
+            .timeout(.firstByte), .timeout(.connect), .tls(.untrusted), .connectionLost, .protocolViolation, .other,
+            .unreachable(.connectionRefused),
+        ] as [TransportError.Kind])
+    func othersStay(kind: TransportError.Kind) async {
+        let script = ScriptedTransport([.fail(TransportError(kind, sendState: .unsent))])
+        let client = CallSupport.client(script) { $0.reachability = Reachability(.unreachable) }
+        let error = await failure { try await client.send(Hello(), options: .waitsForConnectivity(.yes)) }
+        #expect(error?.kind != .unreachable(.offline))
+        #expect(error != nil)
+        #expect(script.requests.count == 1)
+    }
+
+    @Test("A call that finds no way while the network is gone fails as offline, after it was sent", .covers("S2.24"))
+    func failsAtOnce() async {
+        let script = ScriptedTransport([noWay])
+        let client = CallSupport.client(script) { $0.reachability = Reachability(.unreachable) }
+        let error = await failure { try await client.send(Hello()) }
+        #expect(error?.kind == .unreachable(.offline))
+        #expect(error?.attempts.count == 1)
+        #expect(script.requests.count == 1)
+    }
+
+    @Test(
+        "Sending is never blocked beforehand: what gets through gets through", .covers("S2.24"),
+        arguments: [ConnectivityWait.no, .yes])
+    func neverBlocked(wait: ConnectivityWait) async throws {
+        let client = CallSupport.client(CallSupport.answering()) { $0.reachability = Reachability(.unreachable) }
+        #expect(try await client.send(Hello(), options: .waitsForConnectivity(wait)).text == "hello")
+    }
+
+    private var noWay: ScriptedTransport.Step {
+        .fail(TransportError(.unreachable(.nameNotResolved), sendState: .unsent))
+    }
+
+    private func waiting(
+        _ steps: [ScriptedTransport.Step], _ options: CallOptions, _ clock: TestClock = TestClock()
+    ) -> (client: APIClient, script: ScriptedTransport, reachability: Reachability) {
+        let script = ScriptedTransport(steps)
+        let reachability = Reachability(.unreachable)
+        let client = CallSupport.client(script) {
+            $0.reachability = reachability
+            $0.time = clock.timeSource
+            $0.options = options
+        }
+        return (client, script, reachability)
+    }
+
+    @Test("A call that may wait is sent again once there is a way", .covers("S2.24"))
+    func waits() async throws {
+        let (client, script, reachability) = waiting(
+            [noWay, .respond(CallSupport.greeting)], .waitsForConnectivity(.yes))
+        async let answer = client.send(Hello())
+        while reachability.listenerCount == 0 { await Task.yield() }
+        #expect(script.requests.count == 1)
+        reachability.update(wifi)
+        #expect(try await answer.text == "hello")
+        #expect(script.requests.count == 2)
+    }
+
+    @Test("It waits through every loss of the network, and comes through in the end", .covers("S2.24"))
+    func waitsAgain() async throws {
+        let reachability = Reachability(.unreachable)
+        let count = Box(0)
+        let stub = StubTransport { _ throws(TransportError) in
+            count.value += 1
+            guard count.value == 3 else {
+                reachability.update(.unreachable)
+                throw TransportError(.unreachable(.noRoute), sendState: .unsent)
+            }
+            return CallSupport.greeting
+        }
+        let client = CallSupport.client(stub) { $0.reachability = reachability }
+        async let answer = client.send(Hello(), options: .waitsForConnectivity(.yes))
+        for _ in 0..<2 {
+            while reachability.listenerCount == 0 { await Task.yield() }
+            reachability.update(wifi)
+            while reachability.listenerCount > 0 { await Task.yield() }
+        }
+        #expect(try await answer.text == "hello")
+        #expect(count.value == 3)
+    }
+
+    @Test("It waits no longer than it was told, and then fails of what it failed of")
+    func waitsUpTo() async throws {
+        let clock = TestClock()
+        let (client, script, reachability) = waiting([noWay], .waitsForConnectivity(.upTo(.seconds(5))), clock)
+        async let error = failure { try await client.send(Hello()) }
+        await script.waitForExchanges(count: 1)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(4_999))
+        #expect(client.callCount == 1)
+        clock.advance(by: .milliseconds(1))
+        #expect(await error?.kind == .unreachable(.offline))
+        while reachability.listenerCount > 0 { await Task.yield() }
+    }
+
+    @Test("It waits no longer than its total time-out, and not past a cancellation")
+    func waitsWithTheCall() async throws {
+        let clock = TestClock()
+        let options = CallOptions.waitsForConnectivity(.yes).timeout(.seconds(3))
+        let timed = waiting([noWay], options, clock)
+        async let error = failure { try await timed.client.send(Hello()) }
+        await timed.script.waitForExchanges(count: 1)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(3))
+        #expect(await error?.kind == .timeout(.total))
+
+        let cancelled = waiting([noWay], .waitsForConnectivity(.yes))
+        let task = Task { await failure { try await cancelled.client.send(Hello()) } }
+        while cancelled.reachability.listenerCount == 0 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value?.kind == .cancelled)
+        while cancelled.reachability.listenerCount > 0 { await Task.yield() }
+    }
+}
