@@ -1,0 +1,289 @@
+import Foundation
+
+/// Events of an app that are recorded one by one and sent many at a time.
+///
+/// ```swift
+/// let log = try await EventLog(file: url, client: client) { batch in SendEvents(id: batch.id, events: batch.events) }
+/// log.record(.tapped("buy"))          // returns at once
+/// await log.flush()                    // when the app goes to the background
+/// ```
+///
+/// Each event is in the file before anything is sent, and is removed when the server has it: what is left when the app ends is
+/// sent at the next launch. A batch is sent at least once, and always under the same id with the same events, so that the server
+/// can tell a second delivery. Events survive the end of the process; those of a batch under way, and those before a
+/// ``flush()``, survive a loss of power as well.
+public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable {
+    /// Events that are sent together.
+    public struct Batch: Sendable {
+        /// Unique, and the same at each attempt.
+        public let id: String
+        /// In the order in which they were recorded.
+        public let events: [Entry]
+    }
+
+    private let core: EventLogCore
+
+    /// Opens the log, and sends what it holds.
+    ///
+    /// - Parameters:
+    ///   - file: of this log alone, in a folder that is there and that the system does not empty. Files with `.lock` and
+    ///     `.new` after its name stand beside it.
+    ///   - policy: when batches are sent, and how much is kept.
+    ///   - options: what the calls want different.
+    ///   - onProblem: told of what was lost and why; from any thread. Nothing is lost without it being told.
+    ///   - endpoint: sends a batch.
+    /// - Throws: ``EventLogError/newerVersion``, ``EventLogError/foreignFile``, ``EventLogError/inUse`` or
+    ///   ``EventLogError/unusableFile(reason:)``. The file is left as it was.
+    public init(
+        file: URL, client: APIClient, policy: EventLogPolicy = .init(), options: CallOptions = .init(),
+        onProblem: @escaping @Sendable (EventLogError) -> Void = { _ in },
+        endpoint: @escaping @Sendable (Batch) -> API
+    ) async throws(EventLogError) {
+        core = try await EventLogCore.open(file, client, policy, onProblem) { id, records in
+            // One that this version of the app cannot read any more is left out; it was readable when it was recorded.
+            let events = records.compactMap { try? JSONDecoder().decode(Entry.self, from: $0.data) }
+            let unreadable = records.count - events.count
+            if unreadable > 0 { onProblem(.damagedLines(unreadable)) }
+            guard !events.isEmpty else { return .success(()) }
+            let call = client.start(endpoint(Batch(id: id, events: events)), options: options)
+            return await call.result.map { _ in }
+        }
+    }
+
+    /// Records an event: it is in the file soon, and sent with others. Returns at once, and keeps the order of calls. What goes
+    /// wrong is told to `onProblem`.
+    public func record(_ entry: Entry) {
+        core.record {
+            do {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                return .success(try encoder.encode(entry))
+            } catch {
+                return .failure(.unencodable(reason: "\(error)"))
+            }
+        }
+    }
+
+    /// Sends what is there without waiting for more, for one that goes to the background; returns when all of it has arrived, or
+    /// an attempt has failed. What is left is sent later, or at the next launch.
+    public func flush() async {
+        await core.flush()
+    }
+
+    /// Lets go of the file, so that it can be opened again. What has not arrived is sent then; what is recorded from now on is
+    /// told to `onProblem` as lost. A log that nobody holds any more closes by itself.
+    public func close() async {
+        await core.close()
+    }
+
+    deinit {
+        core.end()
+    }
+
+    /// How many events have not arrived.
+    public var count: Int {
+        get async { await core.count() }
+    }
+}
+
+/// A log whatever its types: carries out what the machine decides. Everything in it happens on one queue.
+private final class EventLogCore: Sendable {
+    typealias Send = @Sendable (String, [EventLogMachine.Record]) async -> Result<Void, APIError>
+
+    private struct State {
+        var machine: EventLogMachine
+        /// `nil` once the log is closed.
+        var file: EventLogFile?
+        var timer: Task<Void, Never>?
+        var flushes: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let time: TimeSource
+    private let random: RandomSource
+    private let onProblem: @Sendable (EventLogError) -> Void
+    private let send: Send
+    private let queue: SerialState<State>
+
+    static func open(
+        _ url: URL, _ client: APIClient, _ policy: EventLogPolicy,
+        _ onProblem: @escaping @Sendable (EventLogError) -> Void,
+        send: @escaping Send
+    ) async throws(EventLogError) -> EventLogCore {
+        let opened = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: Result { () throws(EventLogError) in
+                        let (file, content) = try EventLogFile.open(url)
+                        return EventLogCore(client, policy, onProblem, send, file, content)
+                    })
+            }
+        }
+        let core = try opened.get()
+        core.queue.run { core.goOn(&$0) }
+        return core
+    }
+
+    private init(
+        _ client: APIClient, _ policy: EventLogPolicy, _ onProblem: @escaping @Sendable (EventLogError) -> Void,
+        _ send: @escaping Send, _ file: EventLogFile, _ content: EventLogFormat.Content
+    ) {
+        time = client.configuration.time
+        random = client.configuration.random
+        self.onProblem = onProblem
+        self.send = send
+        let machine = EventLogMachine(
+            policy, records: content.records, batch: content.batch, nextNumber: content.nextNumber)
+        queue = SerialState(State(machine: machine, file: file), label: "penstock.eventlog")
+        if content.damagedLines > 0 { onProblem(.damagedLines(content.damagedLines)) }
+    }
+
+    func record(_ encode: @escaping @Sendable () -> Result<Data, EventLogError>) {
+        queue.run { [self] state in
+            do throws(EventLogError) {
+                guard let file = state.file else { throw .closed }
+                let data = try encode().get()
+                if state.machine.refusal(of: data.count) != nil { throw .full }
+                let record = EventLogMachine.Record(number: state.machine.number, data: data)
+                try file.append(EventLogFormat.event(record), isSynced: false)
+                state.machine.add(data, at: time.now())
+                goOn(&state)
+            } catch {
+                onProblem(error)
+            }
+        }
+    }
+
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            queue.run { [self] state in
+                state.machine.flush()
+                state.flushes.append(continuation)
+                goOn(&state)
+            }
+        }
+    }
+
+    func count() async -> Int {
+        await withCheckedContinuation { continuation in
+            queue.run { continuation.resume(returning: $0.machine.records.count) }
+        }
+    }
+
+    func close() async {
+        await withCheckedContinuation { continuation in
+            queue.run { [self] state in
+                close(&state)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// The same, for one that nobody waits for.
+    func end() {
+        queue.run { [self] in close(&$0) }
+    }
+
+    private func close(_ state: inout State) {
+        state.timer?.cancel()
+        state.file = nil
+        endFlushes(&state)
+    }
+
+    /// Does what is to be done now.
+    private func goOn(_ state: inout State) {
+        state.timer?.cancel()
+        state.timer = nil
+        guard let file = state.file else { return endFlushes(&state) }
+        while true {
+            switch state.machine.decide(at: time.now()) {
+            case .seal(let last): if !seal(last, in: file, &state) { return endFlushes(&state) }
+            case .send(let seal, let records): return deliver(seal, records)
+            case .wait(let delay):
+                endFlushes(&state)
+                return sleep(delay, &state)
+            case .rest:
+                if state.machine.records.isEmpty { endFlushes(&state) }
+                return
+            }
+        }
+    }
+
+    private func seal(_ last: UInt64, in file: EventLogFile, _ state: inout State) -> Bool {
+        do throws(EventLogError) {
+            let seal = EventLogMachine.Seal(id: UUID().uuidString, last: last)
+            // On disk before it is sent: otherwise the next launch would send the same events under another id.
+            try file.append(EventLogFormat.seal(seal), isSynced: true)
+            state.machine.seal(seal)
+            return true
+        } catch {
+            onProblem(error)
+            return false
+        }
+    }
+
+    private func deliver(_ seal: EventLogMachine.Seal, _ records: [EventLogMachine.Record]) {
+        Task { [self] in
+            let result = await send(seal.id, records)
+            queue.run { [self] state in
+                arrived(seal, records.count, result, &state)
+                goOn(&state)
+            }
+        }
+    }
+
+    private func arrived(
+        _ seal: EventLogMachine.Seal, _ count: Int, _ result: Result<Void, APIError>, _ state: inout State
+    ) {
+        switch result {
+        case .success: state.machine.delivered()
+        case .failure(let error):
+            let isFinal = EventLogRule.isFinal(error.kind)
+            var random = random
+            state.machine.failed(
+                isFinal: isFinal, at: time.now(), spread: Double.random(in: 0...1, using: &random))
+            guard isFinal else { return }
+            onProblem(.refused(events: count, error.kind))
+        }
+        do throws(EventLogError) {
+            try forget(seal, &state)
+        } catch {
+            // It will be delivered once more, under the same id.
+            onProblem(error)
+        }
+    }
+
+    /// What has arrived is written off; a file that has grown by it is written anew.
+    private func forget(_ seal: EventLogMachine.Seal, _ state: inout State) throws(EventLogError) {
+        guard let file = state.file else { return }
+        let machine = state.machine
+        guard machine.records.isEmpty || file.size > 4 * machine.policy.keptBytes else {
+            return try file.append(EventLogFormat.done(seal.id), isSynced: false)
+        }
+        try file.replace(with: EventLogFormat.whole(machine.records, machine.batch))
+    }
+
+    private func sleep(_ delay: Duration, _ state: inout State) {
+        state.timer = Task { [weak self, time] in
+            guard (try? await time.sleep(delay)) != nil, let self else { return }
+            queue.run { [self] in goOn(&$0) }
+        }
+    }
+
+    private func endFlushes(_ state: inout State) {
+        for continuation in state.flushes { continuation.resume() }
+        state.flushes = []
+    }
+}
+
+/// Whether a server will never take what it has refused.
+package enum EventLogRule {
+    /// What the app or the server finds wrong with the request itself stays wrong. Everything else may pass: what the network
+    /// did, what a server could not do now, and what a login or a newer app puts right.
+    package static func isFinal(_ kind: APIError.Kind) -> Bool {
+        switch kind {
+        case .httpStatus(let status): [400, 405, 406, 410, 411, 413, 414, 415, 422].contains(status)
+        case .invalidParameter, .business: true
+        default: false
+        }
+    }
+}

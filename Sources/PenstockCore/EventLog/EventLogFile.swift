@@ -1,0 +1,114 @@
+import Foundation
+
+/// Why a log of events cannot be kept, or lost something.
+@nonexhaustive
+public enum EventLogError: Error, Hashable, Sendable {
+    /// A later version of Penstock has written the file. It is left as it is.
+    case newerVersion
+    /// The file holds something else. It is left as it is.
+    case foreignFile
+    /// Another process, or another log of this one, has the file.
+    case inUse
+    /// The file cannot be read or written; what the system says of it.
+    case unusableFile(reason: String)
+    /// The log was closed before the event was recorded.
+    case closed
+    /// As much is kept as the policy allows; the new event is not.
+    case full
+    /// An event cannot be encoded; what its `encode(to:)` says of it.
+    case unencodable(reason: String)
+    /// So many lines of the file were damaged; the events in them are lost, all others are kept.
+    case damagedLines(Int)
+    /// The server will never take a batch; so many events were dropped.
+    case refused(events: Int, APIError.Kind)
+}
+
+/// The file of a log. Everything here waits for the disk, and is called on the log's own queue alone.
+final class EventLogFile {
+    private let url: URL
+    /// Held open, so that no other process opens the log. A file of its own, since the log's is replaced.
+    private let lock: FileHandle
+    private var handle: FileHandle
+    /// Bytes written since it held nothing but what is kept.
+    private(set) var size: Int
+
+    /// Opens or makes the file.
+    ///
+    /// - Returns: also what it holds.
+    static func open(_ url: URL) throws(EventLogError) -> (EventLogFile, EventLogFormat.Content) {
+        do {
+            let lock = try locked(url.appendingPathExtension("lock"))
+            let data = FileManager.default.fileExists(atPath: url.path) ? try Data(contentsOf: url) : Data()
+            let content = try EventLogFormat.read(data)
+            let text = EventLogFormat.whole(content.records, content.batch)
+            let handle = try replaced(url, with: text)
+            return (EventLogFile(url, lock, handle, size: text.utf8.count), content)
+        } catch {
+            throw EventLogError(error)
+        }
+    }
+
+    private init(_ url: URL, _ lock: FileHandle, _ handle: FileHandle, size: Int) {
+        self.url = url
+        self.lock = lock
+        self.handle = handle
+        self.size = size
+    }
+
+    /// - Parameter isSynced: whether it is to survive a loss of power, not only the end of the process.
+    func append(_ text: String, isSynced: Bool) throws(EventLogError) {
+        do {
+            try handle.write(contentsOf: Data(text.utf8))
+            if isSynced { try handle.synchronize() }
+            size += text.utf8.count
+        } catch {
+            throw EventLogError(error)
+        }
+    }
+
+    /// Puts a new file in the place of this one, at one moment.
+    func replace(with text: String) throws(EventLogError) {
+        do {
+            handle = try Self.replaced(url, with: text)
+            size = text.utf8.count
+        } catch {
+            throw EventLogError(error)
+        }
+    }
+
+    private static func replaced(_ url: URL, with text: String) throws -> FileHandle {
+        let new = url.appendingPathExtension("new")
+        try Data(text.utf8).write(to: new)
+        let handle = try FileHandle(forUpdating: new)
+        try handle.synchronize()
+        guard rename(new.path, url.path) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        // The folder's entry is on disk only after the folder is.
+        let folder = Foundation.open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        if folder >= 0 {
+            fsync(folder)
+            close(folder)
+        }
+        try handle.seekToEnd()
+        return handle
+    }
+
+    private static func locked(_ url: URL) throws -> FileHandle {
+        let descriptor = Foundation.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw EventLogError.inUse }
+        return handle
+    }
+}
+
+extension EventLogError {
+    fileprivate init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as EventLogError: error
+            case EventLogFormat.Problem.newerVersion: .newerVersion
+            case EventLogFormat.Problem.foreign: .foreignFile
+            default: .unusableFile(reason: error.localizedDescription)
+            }
+    }
+}

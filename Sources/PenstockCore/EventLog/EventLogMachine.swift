@@ -1,0 +1,212 @@
+import Foundation
+
+/// When the events of a log are sent, and how many are kept.
+public struct EventLogPolicy: Hashable, Sendable {
+    /// How many events make a batch. 30 by default.
+    public var count: Int
+    /// How many bytes of events make a batch. 64 KiB by default: a radio sends that in one burst.
+    public var bytes: Int
+    /// How long an event waits for others at most. A minute by default: what an app reports is looked at by the minute.
+    public var age: Duration
+    /// How many events are kept that were not sent. 10,000 by default: some days without a network.
+    public var keptCount: Int
+    /// How many bytes of events are kept that were not sent. 4 MiB by default.
+    public var keptBytes: Int
+    /// The wait after a failure, which doubles with each: 5 s by default.
+    public var firstDelay: Duration
+    /// The longest wait after a failure: 10 minutes by default.
+    public var longestDelay: Duration
+
+    public init(
+        count: Int = 30, bytes: Int = 65_536, age: Duration = .seconds(60), keptCount: Int = 10_000,
+        keptBytes: Int = 4 << 20, firstDelay: Duration = .seconds(5), longestDelay: Duration = .seconds(600)
+    ) {
+        self.count = count
+        self.bytes = bytes
+        self.age = age
+        self.keptCount = keptCount
+        self.keptBytes = keptBytes
+        self.firstDelay = firstDelay
+        self.longestDelay = longestDelay
+    }
+}
+
+/// Which events are sent together and when: a state machine without a file, without tasks and without a clock.
+///
+/// One batch is sent at a time, so that events arrive in their order. A batch that was made keeps its id and its events until
+/// it is delivered or refused for good, over any number of attempts and launches: the server can tell a second delivery by it.
+package struct EventLogMachine: Sendable {
+    package struct Record: Hashable, Sendable {
+        /// Counted up for the life of the log.
+        package let number: UInt64
+        package let data: Data
+
+        package init(number: UInt64, data: Data) {
+            self.number = number
+            self.data = data
+        }
+    }
+
+    /// Events that are sent together: all that are kept, up to one number.
+    package struct Seal: Hashable, Sendable {
+        package let id: String
+        package let last: UInt64
+
+        package init(id: String, last: UInt64) {
+            self.id = id
+            self.last = last
+        }
+    }
+
+    package enum Refusal: Hashable, Sendable {
+        case tooManyEvents
+        case tooManyBytes
+    }
+
+    package enum Decision: Hashable, Sendable {
+        /// Make a batch of the events up to this number; then tell ``EventLogMachine/seal(_:)``.
+        case seal(upTo: UInt64)
+        /// Send the batch; then tell ``EventLogMachine/delivered()`` or ``EventLogMachine/failed(isFinal:at:)``.
+        case send(Seal, [Record])
+        /// Ask again after this long, or after the next event.
+        case wait(Duration)
+        /// Ask again after the next event.
+        case rest
+    }
+
+    private enum Sending: Sendable {
+        case no
+        case under
+        case after(Duration)
+    }
+
+    package let policy: EventLogPolicy
+    /// What was not delivered, in order: the batch first, where there is one.
+    package private(set) var records: [Record]
+    package private(set) var batch: Seal?
+    private var bytes: Int
+    private var nextNumber: UInt64
+    private var oldest: Duration?
+    private var sending = Sending.no
+    private var failures = 0
+    private var isFlushing: Bool
+
+    /// Begins with what the log held when it was opened; that is sent without waiting for more.
+    package init(_ policy: EventLogPolicy, records: [Record] = [], batch: Seal? = nil, nextNumber: UInt64 = 1) {
+        self.policy = policy
+        self.records = records
+        self.batch = batch
+        self.nextNumber = max(nextNumber, (records.last?.number ?? 0) + 1)
+        bytes = records.reduce(0) { $0 + $1.data.count }
+        isFlushing = !records.isEmpty
+    }
+
+    /// Why an event of so many bytes cannot be kept; `nil` where it can.
+    package func refusal(of size: Int) -> Refusal? {
+        if records.count >= policy.keptCount { return .tooManyEvents }
+        if size > policy.keptBytes - bytes { return .tooManyBytes }
+        return nil
+    }
+
+    /// The number of the next event.
+    package var number: UInt64 { nextNumber }
+
+    /// Takes in an event that is on disk.
+    package mutating func add(_ data: Data, at now: Duration) {
+        if waiting.isEmpty { oldest = now }
+        records.append(Record(number: nextNumber, data: data))
+        bytes += data.count
+        nextNumber += 1
+    }
+
+    /// All that is there is to be sent now, without waiting for more.
+    package mutating func flush() {
+        isFlushing = !records.isEmpty
+    }
+
+    /// What is to be done now.
+    package mutating func decide(at now: Duration) -> Decision {
+        switch sending {
+        case .under: return .rest
+        case .after(let moment) where moment > now && !isFlushing: return .wait(moment - now)
+        case .no, .after: break
+        }
+        if let batch {
+            if let sent = send(batch) { return sent }
+            // All its events were lost to a damaged file.
+            self.batch = nil
+        }
+        guard let last = records.last else {
+            isFlushing = false
+            return .rest
+        }
+        let due = (oldest ?? now) + policy.age
+        guard isFlushing || isFull || due <= now else { return .wait(due - now) }
+        return .seal(upTo: lastOfBatch ?? last.number)
+    }
+
+    /// A batch is on disk.
+    package mutating func seal(_ seal: Seal) {
+        batch = seal
+        if waiting.isEmpty { oldest = nil }
+    }
+
+    /// The batch has arrived.
+    package mutating func delivered() {
+        drop()
+        failures = 0
+    }
+
+    /// The batch has not arrived, or nobody knows whether it has.
+    ///
+    /// - Parameters:
+    ///   - isFinal: whether the server will never take it; it is dropped.
+    ///   - spread: from 0 to 1, which part of the wait is left to chance.
+    package mutating func failed(isFinal: Bool, at now: Duration, spread: Double = 1) {
+        guard !isFinal else {
+            drop()
+            return
+        }
+        failures += 1
+        let doubled = policy.firstDelay * (1 << min(failures - 1, 30))
+        let delay = min(doubled, policy.longestDelay)
+        // Half of the wait is certain, so that a crowd of apps does not come back at once, and none comes back too early.
+        sending = .after(now + delay / 2 + delay / 2 * min(max(spread, 0), 1))
+        isFlushing = false
+    }
+
+    private var waiting: ArraySlice<Record> {
+        guard let batch else { return records[...] }
+        return records.drop { $0.number <= batch.last }
+    }
+
+    private var isFull: Bool { records.count >= policy.count || bytes >= policy.bytes }
+
+    /// The last event that fits: as many as make a batch, at least one.
+    private var lastOfBatch: UInt64? {
+        var size = 0
+        var last: UInt64?
+        for record in records.prefix(max(policy.count, 1)) {
+            size += record.data.count
+            if last != nil, size > policy.bytes { break }
+            last = record.number
+        }
+        return last
+    }
+
+    private mutating func send(_ batch: Seal) -> Decision? {
+        let events = records.prefix { $0.number <= batch.last }
+        guard !events.isEmpty else { return nil }
+        sending = .under
+        return .send(batch, Array(events))
+    }
+
+    private mutating func drop() {
+        guard let batch else { return }
+        let gone = records.prefix { $0.number <= batch.last }
+        bytes -= gone.reduce(0) { $0 + $1.data.count }
+        records.removeFirst(gone.count)
+        self.batch = nil
+        sending = .no
+    }
+}

@@ -1,0 +1,287 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import Testing
+
+/// Which events are sent together, and when.
+struct EventLogMachineTests {
+    private typealias Seal = EventLogMachine.Seal
+
+    private let policy = EventLogPolicy(
+        count: 3, bytes: 100, age: .seconds(60), keptCount: 8, keptBytes: 200, firstDelay: .seconds(4),
+        longestDelay: .seconds(10))
+
+    private func machine(_ sizes: [Int] = [], at now: Duration = .zero) -> EventLogMachine {
+        var machine = EventLogMachine(policy)
+        for size in sizes { machine.add(Data(count: size), at: now) }
+        return machine
+    }
+
+    private func numbers(_ decision: EventLogMachine.Decision) -> [UInt64]? {
+        guard case .send(_, let records) = decision else { return nil }
+        return records.map(\.number)
+    }
+
+    @Test("A batch is made at its count, and not before")
+    func count() {
+        var machine = machine([1, 1])
+        #expect(machine.decide(at: .zero) == .wait(.seconds(60)))
+        machine.add(Data(count: 1), at: .zero)
+        #expect(machine.decide(at: .zero) == .seal(upTo: 3))
+    }
+
+    @Test("A batch is made at its bytes, and not before", arguments: [99, 100, 101])
+    func bytes(bytes: Int) {
+        var machine = machine([bytes - 1, 1])
+        #expect(machine.decide(at: .zero) == (bytes < 100 ? .wait(.seconds(60)) : .seal(upTo: bytes > 100 ? 1 : 2)))
+    }
+
+    @Test("A batch is made when its first event is old enough, and not before")
+    func age() {
+        var machine = machine([1], at: .seconds(10))
+        machine.add(Data(count: 1), at: .seconds(50))
+        #expect(machine.decide(at: .seconds(69)) == .wait(.seconds(1)))
+        #expect(machine.decide(at: .seconds(70)) == .seal(upTo: 2))
+    }
+
+    @Test("A flush makes batches of all that is there, and of nothing that comes after")
+    func flush() {
+        var machine = machine([1, 1, 1, 1])
+        machine.flush()
+        #expect(machine.decide(at: .zero) == .seal(upTo: 3))
+        machine.seal(Seal(id: "a", last: 3))
+        #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
+        machine.delivered()
+        #expect(machine.decide(at: .zero) == .seal(upTo: 4))
+        machine.seal(Seal(id: "b", last: 4))
+        #expect(numbers(machine.decide(at: .zero)) == [4])
+        machine.delivered()
+        #expect(machine.decide(at: .zero) == .rest)
+        machine.add(Data(count: 1), at: .zero)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(60)))
+    }
+
+    @Test("A batch holds as many as its count and its bytes allow, and at least one")
+    func batchSize() {
+        for (sizes, last) in [([1, 1, 1, 1], 3), ([60, 40, 1], 2), ([60, 41, 1], 1), ([150, 1, 1], 1)]
+            as [([Int], UInt64)]
+        {
+            var machine = machine(sizes)
+            #expect(machine.decide(at: .zero) == .seal(upTo: last), "\(sizes)")
+        }
+    }
+
+    @Test("One batch is sent at a time, with the same id and events at every attempt")
+    func oneAtATime() {
+        var machine = machine([1, 1, 1])
+        let seal = Seal(id: "a", last: 3)
+        machine.seal(seal)
+        let first = machine.decide(at: .zero)
+        #expect(numbers(first) == [1, 2, 3])
+        for _ in 0..<4 { machine.add(Data(count: 1), at: .zero) }
+        #expect(machine.decide(at: .seconds(99)) == .rest)
+        machine.failed(isFinal: false, at: .seconds(100))
+        #expect(machine.decide(at: .seconds(100)) == .wait(.seconds(4)))
+        #expect(machine.decide(at: .seconds(104)) == first)
+        machine.delivered()
+        #expect(machine.records.map(\.number) == [4, 5, 6, 7])
+        #expect(machine.decide(at: .seconds(104)) == .seal(upTo: 6))
+    }
+
+    @Test("The wait after the n-th failure", arguments: [(1, 4), (2, 8), (3, 10), (4, 10), (60, 10)])
+    func delays(failures: Int, seconds: Int) {
+        for (spread, share) in [(1, 1), (0, 0.5), (0.5, 0.75), (9, 1), (-9, 0.5)] as [(Double, Double)] {
+            var machine = machine([1, 1, 1])
+            machine.seal(Seal(id: "a", last: 3))
+            for _ in 0..<failures { machine.failed(isFinal: false, at: .zero, spread: spread) }
+            #expect(machine.decide(at: .zero) == .wait(.seconds(Double(seconds) * share)))
+        }
+        var machine = machine([1, 1, 1, 1, 1, 1])
+        machine.seal(Seal(id: "a", last: 3))
+        for _ in 0..<failures { machine.failed(isFinal: false, at: .zero) }
+        _ = machine.decide(at: .seconds(100))
+        machine.delivered()
+        machine.seal(Seal(id: "b", last: 6))
+        machine.failed(isFinal: false, at: .zero)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(4)))
+    }
+
+    @Test("A flush does not wait out a failure, and ends with the next one")
+    func flushAfterFailure() {
+        var machine = machine([1, 1, 1])
+        machine.seal(Seal(id: "a", last: 3))
+        _ = machine.decide(at: .zero)
+        machine.failed(isFinal: false, at: .zero)
+        machine.flush()
+        #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
+        machine.failed(isFinal: false, at: .zero)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(8)))
+    }
+
+    @Test("A batch that is refused for good is dropped, and the next one goes on at once")
+    func refused() {
+        var machine = machine([1, 1, 1, 1])
+        machine.seal(Seal(id: "a", last: 3))
+        _ = machine.decide(at: .zero)
+        machine.failed(isFinal: true, at: .zero)
+        #expect(machine.records.map(\.number) == [4])
+        #expect(machine.batch == nil)
+        machine.flush()
+        #expect(machine.decide(at: .zero) == .seal(upTo: 4))
+    }
+
+    @Test("What the log held is sent at the next launch without waiting for more", .covers("S3.43"))
+    func leftovers() {
+        let records = [5, 6, 9].map { EventLogMachine.Record(number: $0, data: Data()) }
+        var machine = EventLogMachine(policy, records: records, batch: Seal(id: "old", last: 6), nextNumber: 7)
+        #expect(machine.number == 10)
+        #expect(machine.decide(at: .zero) == .send(Seal(id: "old", last: 6), Array(records.prefix(2))))
+        machine.delivered()
+        #expect(machine.decide(at: .zero) == .seal(upTo: 9))
+    }
+
+    @Test("A batch whose events were all lost is forgotten")
+    func emptyBatch() {
+        let records = [EventLogMachine.Record(number: 9, data: Data())]
+        var machine = EventLogMachine(policy, records: records, batch: Seal(id: "old", last: 6))
+        #expect(machine.decide(at: .zero) == .seal(upTo: 9))
+        var empty = EventLogMachine(policy, batch: Seal(id: "old", last: 6), nextNumber: 7)
+        #expect(empty.decide(at: .zero) == .rest)
+        #expect(empty.number == 7)
+    }
+
+    @Test("No more is kept than the policy allows, in events and in bytes; what was delivered makes room")
+    func bounded() {
+        var machine = machine(Array(repeating: 10, count: 7))
+        #expect(machine.refusal(of: 130) == nil)
+        #expect(machine.refusal(of: 131) == .tooManyBytes)
+        machine.add(Data(count: 10), at: .zero)
+        #expect(machine.refusal(of: 1) == .tooManyEvents)
+        machine.seal(Seal(id: "a", last: 3))
+        machine.delivered()
+        #expect(machine.refusal(of: 150) == nil)
+        #expect(machine.refusal(of: 151) == .tooManyBytes)
+        #expect(machine.refusal(of: .max) == .tooManyBytes)
+    }
+
+    @Test("A server's no is final when it is about the request itself, and nothing else is")
+    func finality() {
+        let final: [APIError.Kind] =
+            [400, 405, 406, 410, 411, 413, 414, 415, 422].map { .httpStatus($0) }
+            + [.business(code: 1, message: ""), .invalidParameter(field: "", reason: "")]
+        let passing: [APIError.Kind] =
+            [401, 403, 404, 408, 409, 425, 429, 500, 503].map { .httpStatus($0) }
+            + [.cancelled, .timeout(.total), .unreachable(.offline), .tls(.expired), .transport(.connectionLost)]
+        for kind in final { #expect(EventLogRule.isFinal(kind), "\(kind)") }
+        for kind in passing { #expect(!EventLogRule.isFinal(kind), "\(kind)") }
+    }
+}
+
+/// How a log is written, and read after whatever has happened to it.
+struct EventLogFormatTests {
+    private typealias Record = EventLogMachine.Record
+
+    private let records = (1...4).map { Record(number: UInt64($0), data: Data("event \($0)".utf8)) }
+    private var events: [String] { records.map(EventLogFormat.event) }
+    private let seal = EventLogFormat.seal(.init(id: "a", last: 2))
+    private let done = EventLogFormat.done("a")
+
+    private func read(_ lines: String...) throws -> EventLogFormat.Content {
+        try EventLogFormat.read(Data((EventLogFormat.header + lines.joined()).utf8))
+    }
+
+    @Test("What was written is read: events, the batch under way, and what has arrived")
+    func roundTrip() throws {
+        let open = try read(events.joined(), seal)
+        #expect(open.records == records)
+        #expect(open.batch == .init(id: "a", last: 2))
+        #expect(open.nextNumber == 5)
+        let closed = try read(events.joined(), seal, done)
+        #expect(closed.records == Array(records.dropFirst(2)))
+        #expect(closed.batch == nil)
+        #expect(closed.nextNumber == 5)
+        let whole = try EventLogFormat.read(Data(EventLogFormat.whole(records, .init(id: "a", last: 2)).utf8))
+        #expect(whole.records == records && whole.batch == .init(id: "a", last: 2) && whole.damagedLines == 0)
+    }
+
+    @Test("Cut short at any byte, a log has every event whose line is whole, and no other")
+    func cutShort() throws {
+        let text = EventLogFormat.header + events.joined() + seal + done
+        for length in 0...text.utf8.count {
+            let prefix = Data(text.utf8.prefix(length))
+            let content = try EventLogFormat.read(prefix)
+            let ends = events.indices.filter { index in
+                EventLogFormat.header.utf8.count + events[...index].joined().utf8.count <= length
+            }
+            let isDone = length == text.utf8.count
+            #expect(content.records == Array(records.prefix(ends.count).dropFirst(isDone ? 2 : 0)), "\(length)")
+        }
+    }
+
+    @Test("A damaged line costs itself and no other")
+    func damagedLines() throws {
+        let lines = [EventLogFormat.header] + events
+        for index in lines.indices {
+            for offset in 0..<lines[index].utf8.count {
+                var damaged = lines
+                var bytes = Array(damaged[index].utf8)
+                bytes[offset] = bytes[offset] == UInt8(ascii: "#") ? UInt8(ascii: "!") : UInt8(ascii: "#")
+                damaged[index] = String(decoding: bytes, as: UTF8.self)
+                let content = try EventLogFormat.read(Data(damaged.joined().utf8))
+                // Without the end of its line, an event takes the next line along; the last one was cut short.
+                let isJoined = offset == bytes.count - 1
+                let lost = Set([index, isJoined ? index + 1 : index])
+                let kept = records.indices.filter { !lost.contains($0 + 1) }.map { records[$0] }
+                #expect(content.records == kept, "line \(index), byte \(offset)")
+                #expect(content.damagedLines == 1)
+            }
+        }
+    }
+
+    @Test("A damaged mark of a batch leaves its events to be sent again, and those after it untouched")
+    func damagedMarks() throws {
+        let bad = "S 00000000 a 2\n"
+        let unsealed = try read(events.joined(), bad, done)
+        #expect(unsealed.records == records && unsealed.batch == nil)
+        let unfinished = try read(events.joined(), seal, "D 00000000 a\n")
+        #expect(unfinished.records == records && unfinished.batch?.id == "a")
+        let next = EventLogFormat.seal(.init(id: "b", last: 4))
+        #expect(try read(events.joined(), seal, next, EventLogFormat.done("b")).records.isEmpty)
+        #expect(try read(events.joined(), seal, EventLogFormat.done("z")).records == records)
+    }
+
+    @Test("Events that come again, or out of their order, count once")
+    func repeatedEvents() throws {
+        let content = try read(events[0], events[2], events[1], events[2])
+        #expect(content.records.map(\.number) == [1, 3])
+        #expect(content.damagedLines == 2)
+        #expect(content.nextNumber == 4)
+    }
+
+    @Test("A file of a later version and a file of something else are told apart from a damaged log")
+    func foreignFiles() throws {
+        #expect(throws: EventLogFormat.Problem.newerVersion) {
+            try EventLogFormat.read(Data("penstock-events 2\nX\n".utf8))
+        }
+        for text in ["hello\n", "x", "penstock-events 0\n", "penstock-events x\n", "\n\n", "penstock-eventsX\n"] {
+            #expect(throws: EventLogFormat.Problem.foreign, "\(text)") { try EventLogFormat.read(Data(text.utf8)) }
+        }
+        #expect(try EventLogFormat.read(Data()).records.isEmpty)
+        #expect(try EventLogFormat.read(Data("penst".utf8)).records.isEmpty)
+        #expect(try EventLogFormat.read(Data(("garbage\n" + events[0]).utf8)).records == [records[0]])
+    }
+
+    @Test("Bytes of chance are refused or read, and never crash")
+    func chance() {
+        var random = Seeded(seed: 20_264)
+        let text = Array((EventLogFormat.header + events.joined() + seal + done).utf8)
+        for _ in 0..<2_000 {
+            var bytes = text
+            for _ in 0..<Int.random(in: 1...20, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let content = try? EventLogFormat.read(Data(bytes))
+            #expect(content?.records.allSatisfy(records.contains) != false)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// A log of events on disk.
+@Suite(.timeLimit(.minutes(1))) final class EventLogTests {
+    struct Tap: Codable, Hashable, Sendable {
+        var button: String
+    }
+
+    struct SendTaps: Endpoint, Encodable {
+        typealias Output = Void
+        let id: String
+        let taps: [Tap]
+        var route: Route { .post("/taps") }
+    }
+
+    private struct Sent: Decodable {
+        let id: String
+        let taps: [Tap]
+    }
+
+    private typealias Log = EventLog<Tap, SendTaps>
+
+    private let folder: URL
+    private var file: URL { folder.appendingPathComponent("taps.log") }
+    private let clock = TestClock()
+    private let problems = Box<[EventLogError]>([])
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func open(
+        _ transport: any Transport, policy: EventLogPolicy = .init()
+    ) async throws -> Log {
+        let client = CallSupport.client(transport) { $0.time = clock.timeSource }
+        return try await Log(
+            file: file, client: client, policy: policy,
+            onProblem: { [problems] problem in problems.update { $0.append(problem) } },
+            endpoint: { SendTaps(id: $0.id, taps: $0.events) })
+    }
+
+    private static func answering(_ statuses: Int...) -> StubTransport {
+        let rest = Box(statuses)
+        return StubTransport { _ throws(TransportError) in
+            HTTPResponse(status: rest.update { $0.isEmpty ? 200 : $0.removeFirst() })
+        }
+    }
+
+    private func sent(_ stub: StubTransport) throws -> [Sent] {
+        try stub.requests.map { try JSONDecoder().decode(Sent.self, from: Data($0.text.utf8)) }
+    }
+
+    private func record(_ log: Log, _ numbers: Range<Int>) {
+        for number in numbers { log.record(Tap(button: "\(number)")) }
+    }
+
+    private func names(_ numbers: Range<Int>) -> [Tap] { numbers.map { Tap(button: "\($0)") } }
+
+    @Test("Thirty events are one hit, in their order", .covers("S3.43"))
+    func oneHit() async throws {
+        let stub = Self.answering()
+        let log = try await open(stub)
+        record(log, 0..<29)
+        #expect(await log.count == 29)
+        #expect(stub.requests.isEmpty)
+        record(log, 29..<30)
+        while await log.count > 0 { await Task.yield() }
+        let batches = try sent(stub)
+        #expect(batches.map(\.taps) == [names(0..<30)])
+        #expect(problems.value.isEmpty)
+        await log.close()
+    }
+
+    @Test("A lone event is sent when it is old enough, and at once by a flush")
+    func ageAndFlush() async throws {
+        let stub = Self.answering()
+        let log = try await open(stub)
+        record(log, 0..<1)
+        #expect(await log.count == 1)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(60))
+        while await log.count > 0 { await Task.yield() }
+        record(log, 1..<2)
+        await log.flush()
+        #expect(await log.count == 0)
+        #expect(try sent(stub).map(\.taps) == [names(0..<1), names(1..<2)])
+        await log.flush()
+        #expect(stub.requests.count == 2)
+        await log.close()
+    }
+
+    @Test("What was left is sent at the next launch, each batch under its old id", .covers("S3.43"))
+    func leftovers() async throws {
+        let failing = Self.answering(503, 503, 503)
+        let first = try await open(failing)
+        record(first, 0..<3)
+        await first.flush()
+        record(first, 3..<5)
+        #expect(await first.count == 5)
+        await first.close()
+        let stub = Self.answering()
+        let second = try await open(stub)
+        await second.flush()
+        let (before, after) = (try sent(failing), try sent(stub))
+        #expect(before.map(\.taps) == [names(0..<3)])
+        #expect(after.map(\.taps) == [names(0..<3), names(3..<5)])
+        #expect(after[0].id == before[0].id)
+        #expect(after[1].id != before[0].id)
+        #expect(await second.count == 0)
+        await second.close()
+        let third = Self.answering()
+        let empty = try await open(third)
+        await empty.flush()
+        #expect(third.requests.isEmpty)
+        await empty.close()
+    }
+
+    @Test("After a failure the same batch is sent again under its id, and later events wait behind it")
+    func retried() async throws {
+        let stub = Self.answering(500)
+        let log = try await open(stub, policy: EventLogPolicy(count: 2))
+        record(log, 0..<2)
+        while stub.requests.isEmpty { await Task.yield() }
+        record(log, 2..<4)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(5))
+        while await log.count > 0 { await Task.yield() }
+        let batches = try sent(stub)
+        #expect(batches.map(\.taps) == [names(0..<2), names(0..<2), names(2..<4)])
+        #expect(batches[0].id == batches[1].id && batches[1].id != batches[2].id)
+        await log.close()
+    }
+
+    @Test("A batch that the server will never take is dropped and told of, and the next one goes on")
+    func refused() async throws {
+        let stub = Self.answering(422)
+        let log = try await open(stub, policy: EventLogPolicy(count: 2))
+        record(log, 0..<4)
+        while await log.count > 0 { await Task.yield() }
+        #expect(problems.value == [.refused(events: 2, .httpStatus(422))])
+        #expect(try sent(stub).map(\.taps) == [names(0..<2), names(2..<4)])
+        await log.close()
+    }
+
+    @Test("What is not kept is told of: beyond the limits, and after the log was closed")
+    func full() async throws {
+        let log = try await open(Self.answering(), policy: EventLogPolicy(count: 10, keptCount: 2))
+        record(log, 0..<3)
+        #expect(await log.count == 2)
+        #expect(problems.value == [.full])
+        await log.close()
+        record(log, 3..<4)
+        _ = await log.count
+        #expect(problems.value == [.full, .closed])
+    }
+
+    @Test("A damaged file costs the damaged events alone, and that is told")
+    func damaged() async throws {
+        let first = try await open(Self.answering(503))
+        record(first, 0..<3)
+        _ = await first.count
+        await first.close()
+        var text = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n").map(String.init)
+        text[2] = "E 00000000 " + text[2].dropFirst(11)
+        try Data((text.joined(separator: "\n") + "\nhalf a li").utf8).write(to: file)
+        let stub = Self.answering()
+        let second = try await open(stub)
+        await second.flush()
+        #expect(problems.value == [.damagedLines(2)])
+        #expect(try sent(stub).map(\.taps) == [[Tap(button: "0"), Tap(button: "2")]])
+        await second.close()
+    }
+
+    @Test("A file of a later version, a file of something else and a folder are left as they are")
+    func foreign() async throws {
+        for (text, error) in [("penstock-events 2\nQ\n", EventLogError.newerVersion), ("my diary\n", .foreignFile)] {
+            try Data(text.utf8).write(to: file)
+            await #expect(throws: error) { try await self.open(Self.answering()) }
+            #expect(try Data(contentsOf: file) == Data(text.utf8))
+        }
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        let failure = await #expect(throws: EventLogError.self) { try await self.open(Self.answering()) }
+        guard case .unusableFile = failure else { return #expect(Bool(false), "\(String(describing: failure))") }
+    }
+
+    @Test("A log has one owner at a time; letting go of it is enough to open it again")
+    func oneOwner() async throws {
+        var log: Log? = try await open(Self.answering())
+        await #expect(throws: EventLogError.inUse) { try await self.open(Self.answering()) }
+        log?.record(Tap(button: "x"))
+        log = nil
+        var again: Log?
+        while again == nil { again = try? await open(Self.answering()) }
+        await again?.close()
+    }
+
+    @Test("A file does not grow with what was delivered")
+    func compacted() async throws {
+        let log = try await open(Self.answering(), policy: EventLogPolicy(count: 5))
+        for round in 0..<40 {
+            record(log, round * 5..<round * 5 + 5)
+            while await log.count > 0 { await Task.yield() }
+        }
+        await log.close()
+        #expect(try Data(contentsOf: file) == Data(EventLogFormat.header.utf8))
+    }
+
+    @Test("An event that cannot be encoded is told of, and those around it are sent")
+    func unencodable() async throws {
+        struct Odd: Codable, Sendable {
+            var value: Double
+        }
+        struct SendOdd: Endpoint, Encodable {
+            typealias Output = Void
+            let values: [Double]
+            var route: Route { .post("/odd") }
+        }
+        let stub = Self.answering()
+        let log = try await EventLog<Odd, SendOdd>(
+            file: file, client: CallSupport.client(stub),
+            onProblem: { [problems] problem in problems.update { $0.append(problem) } },
+            endpoint: { SendOdd(values: $0.events.map(\.value)) })
+        for value in [1, .nan, 3] { log.record(Odd(value: value)) }
+        await log.flush()
+        guard case .unencodable = problems.value.first else { return #expect(Bool(false), "\(problems.value)") }
+        #expect(stub.requests.map(\.text) == [#"{"values":[1,3]}"#])
+        await log.close()
+    }
+}
