@@ -93,7 +93,8 @@ let package = Package(
             name: "network-watcher", dependencies: ["Penstock"], path: "Tests/NetworkWatcher", swiftSettings: strict),
         .testTarget(
             name: "PenstockTests",
-            dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher"], swiftSettings: strict),
+            dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher"],
+            swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .target(name: "SQLiteCrash", dependencies: ["CSQLite"], path: "Tests/SQLiteCrash"),
