@@ -1,7 +1,7 @@
 /// Which keys are asked for together: a state machine without tasks and without time.
 ///
 /// Keys are collected in one open batch for each group, and never with those of another group. A key that is asked for twice
-/// is in it once; one that nobody waits for any more leaves it.
+/// is in it once; one that nobody waits for any more leaves it. A full batch takes in nothing more, even before it is closed.
 package struct MergeQueue<Group: Hashable & Sendable, Key: Hashable & Sendable>: Sendable {
     /// Where a key has gone.
     package struct Place: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct MergeQueue<Group: Hashable & Sendable, Key: Hashable & Sendable>:
         self.limit = max(limit, 1)
     }
 
-    /// How many batches are open.
+    /// How many batches are not closed.
     package var openCount: Int { batches.count }
 
     /// Somebody waits for a key.
@@ -39,7 +39,9 @@ package struct MergeQueue<Group: Hashable & Sendable, Key: Hashable & Sendable>:
         if batch.waiting[key] == nil { batch.keys.append(key) }
         batch.waiting[key, default: 0] += 1
         batches[number] = batch
-        return Place(batch: number, isFirst: isFirst, isFull: batch.keys.count >= limit)
+        let isFull = batch.keys.count >= limit
+        if isFull { open[group] = nil }
+        return Place(batch: number, isFirst: isFirst, isFull: isFull)
     }
 
     /// Somebody waits no more. Nothing where the batch has been closed.
@@ -56,7 +58,7 @@ package struct MergeQueue<Group: Hashable & Sendable, Key: Hashable & Sendable>:
     ///   was closed before.
     package mutating func close(_ number: Int) -> [Key]? {
         guard let batch = batches.removeValue(forKey: number) else { return nil }
-        open[batch.group] = nil
+        if open[batch.group] == number { open[batch.group] = nil }
         return batch.keys
     }
 

@@ -42,6 +42,19 @@ struct MergeQueueTests {
         #expect(queue.add(99, of: "a").isFull)
     }
 
+    @Test("A full batch takes in nothing more before it is closed, not even a key that it has")
+    func fullBatches() {
+        var queue = MergeQueue<String, Int>(limit: 2)
+        let first = queue.add(1, of: "a").batch
+        #expect(queue.add(2, of: "a").isFull)
+        let second = queue.add(2, of: "a")
+        #expect(second.batch != first && second.isFirst && !second.isFull)
+        #expect(queue.openCount == 2)
+        #expect(queue.close(first) == [1, 2])
+        #expect(queue.add(3, of: "a").batch == second.batch)
+        #expect(queue.close(second.batch) == [2, 3])
+    }
+
     @Test("A key leaves when the last one who waits for it does")
     func leaving() throws {
         var queue = MergeQueue<String, Int>(limit: 10)
@@ -136,7 +149,7 @@ struct MergeQueueTests {
         #expect(gate.requests.map(\.url.query) == ["ids=1-2-3"])
     }
 
-    @Test("What is asked for after the window is another hit", .covers("S3.44"))
+    @Test("What is asked for after the window is another hit")
     func nextWindow() async throws {
         let gate = GateTransport(isOpen: true, server)
         let (merger, _) = merger(gate)
