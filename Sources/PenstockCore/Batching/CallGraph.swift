@@ -24,9 +24,12 @@ public struct CallGraph: Sendable {
     private(set) var nodes: [Node] = []
     private var indices: [UInt64: Int] = [:]
     private var names: [String: Int] = [:]
+    /// How many calls of a type were named by it, so that a name that is free is found at once.
+    private var namedByType: [String: Int] = [:]
 
     private static let last = Locked<UInt64>(0)
 
+    /// A graph without calls.
     public init() {}
 
     /// The names of the calls, in the order in which they were added.
@@ -136,16 +139,20 @@ public struct CallGraph: Sendable {
         return CallNode(number: number, name: name)
     }
 
-    private func freeName(_ name: String?, _ type: Any.Type) throws(CallGraphError) -> String {
+    private mutating func freeName(_ name: String?, _ type: Any.Type) throws(CallGraphError) -> String {
         if let name {
             guard names[name] == nil else { throw .duplicateName(name) }
             return name
         }
         let base = String(describing: type)
-        guard names[base] != nil else { return base }
-        var count = 2
-        while names["\(base) \(count)"] != nil { count += 1 }
-        return "\(base) \(count)"
+        var count = namedByType[base, default: 0]
+        var free = base
+        repeat {
+            count += 1
+            free = count == 1 ? base : "\(base) \(count)"
+        } while names[free] != nil
+        namedByType[base] = count
+        return free
     }
 
     private func place(of number: UInt64) throws(CallGraphError) -> Int {
@@ -162,6 +169,7 @@ public struct CallGraph: Sendable {
 /// A call of a graph, by the type of its output. It is made by ``CallGraph/add(_:name:)`` alone.
 public struct CallNode<Output: Sendable>: Hashable, Sendable {
     let number: UInt64
+    /// By which the call is ordered and told of in its graph.
     public let name: String
 }
 

@@ -8,7 +8,29 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CallGraphTests {
     private struct Refusal: Error {}
 
-    @Test("A child is made of the typed outputs of its parents, and begins once they are there", .covers("S3.33"))
+    @Test(
+        "A call gets what the one before it brought, is skipped when that fails, and never waits for itself",
+        .covers("S3.33"))
+    func wholeGraphs() async throws {
+        let gate = GateTransport(isOpen: true) { request throws(TransportError) in
+            request.url.path == "/bad" ? HTTPResponse(status: 500) : .message("from \(request.url.path.dropFirst())")
+        }
+        var graph = CallGraph()
+        let parent = try graph.add(Fetch("a"), name: "parent")
+        let child = try graph.add(after: parent, name: "child") { Fetch($0.text == "from a" ? "b" : "wrong") }
+        let bad = try graph.add(Fetch("bad"), name: "bad")
+        let orphan = try graph.add(after: bad, child) { _, _ in Fetch("never") }
+        #expect(throws: CallGraphError.cycle(["parent", "child", "parent"])) { try graph.order(parent, after: child) }
+        let results = await CallSupport.client(gate).run(graph)
+        #expect(try results[child].get().text == "from b")
+        guard case .skipped(because: "bad", let error) = results[orphan].failure else {
+            return #expect(Bool(false), "it was not skipped")
+        }
+        #expect(error.kind == .httpStatus(500))
+        #expect(gate.began.sorted() == ["/a", "/b", "/bad"])
+    }
+
+    @Test("A child is made of the typed outputs of its parents, and begins once they are there")
     func childrenGetOutputs() async throws {
         let gate = GateTransport { request throws(TransportError) in
             request.url.path == "/count" ? HTTPResponse(status: 200, body: Data("7".utf8)) : .message("told")
@@ -32,7 +54,7 @@ import Testing
         #expect(results.isSuccess)
     }
 
-    @Test("A failure skips its descendants, which are told why; the other branches go on", .covers("S3.33"))
+    @Test("A failure skips its descendants, which are told why; the other branches go on")
     func failureSkips() async throws {
         let gate = GateTransport(isOpen: true) { request throws(TransportError) in
             .message("x", status: request.url.path == "/bad" ? 500 : 200)
@@ -56,7 +78,7 @@ import Testing
         #expect(!results.isSuccess)
     }
 
-    @Test("A cycle is refused when it is built, by node and by name, with the calls on the way", .covers("S3.33"))
+    @Test("A cycle is refused when it is built, by node and by name, with the calls on the way")
     func cyclesAreRefused() throws {
         var graph = CallGraph()
         let a = try graph.add(Fetch("a"), name: "a")
@@ -70,7 +92,7 @@ import Testing
         #expect("\(CallGraphError.cycle(["a", "b", "a"]))" == "calls wait for themselves: a after b after a")
     }
 
-    @Test("A call that waits for itself is refused", .covers("S3.33"))
+    @Test("A call that waits for itself is refused")
     func selfDependency() throws {
         var graph = CallGraph()
         let a = try graph.add(Fetch("a"), name: "a")
@@ -114,6 +136,8 @@ import Testing
         var graph = CallGraph()
         let names = try [graph.add(Fetch("a")), graph.add(Fetch("b")), graph.add(Fetch("c"))].map(\.name)
         #expect(names == ["Fetch", "Fetch 2", "Fetch 3"])
+        try graph.add(Fetch("d"), name: "Fetch 4")
+        #expect(try graph.add(Fetch("e")).name == "Fetch 5")
     }
 
     @Test("A node that a copy of the graph was given later is not in the first one's results")
@@ -191,12 +215,19 @@ import Testing
         #expect(told.values == [true])
     }
 
-    @Test("A chain of ten thousand calls is ordered and run without a deep stack")
-    func longChains() throws {
+    @Test("A chain of ten thousand calls is named, ordered and skipped without a deep stack")
+    func longChains() async throws {
+        let gate = GateTransport(isOpen: true) { _ throws(TransportError) in HTTPResponse(status: 500) }
         var graph = CallGraph()
-        var last = try graph.add(Fetch("0"))
-        let first = last
-        for number in 1..<10_000 { last = try graph.add(after: last, name: "\(number)") { _ in Fetch(number: number) } }
+        let first = try graph.add(Fetch("0"))
+        var last = first
+        for number in 1..<10_000 { last = try graph.add(after: last) { _ in Fetch(number: number) } }
+        #expect(last.name == "Fetch 10000")
         #expect(throws: CallGraphError.self) { try graph.order(first, after: last) }
+        let results = await CallSupport.client(gate).run(graph)
+        guard case .skipped(because: "Fetch", _) = results[last].failure else {
+            return #expect(Bool(false), "it was not skipped")
+        }
+        #expect(gate.began == ["/0"])
     }
 }
