@@ -29,7 +29,7 @@ final class EventLogFile {
     /// Held open, so that no other process opens the log. A file of its own, since the log's is replaced.
     private let lock: FileHandle
     private var handle: FileHandle
-    /// Bytes written since it held nothing but what is kept.
+    /// How many bytes the file has, also those of events that have arrived since.
     private(set) var size: Int
 
     /// Opens or makes the file.
@@ -62,6 +62,8 @@ final class EventLogFile {
             if isSynced { try handle.synchronize() }
             size += text.utf8.count
         } catch {
+            // Half a line, as a full disk leaves it, would spoil the line that is written next.
+            try? handle.truncate(atOffset: UInt64(size))
             throw EventLogError(error)
         }
     }

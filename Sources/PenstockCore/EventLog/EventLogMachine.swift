@@ -17,6 +17,7 @@ public struct EventLogPolicy: Hashable, Sendable {
     /// The longest wait after a failure: 10 minutes by default.
     public var longestDelay: Duration
 
+    /// The defaults, but for what is given.
     public init(
         count: Int = 30, bytes: Int = 65_536, age: Duration = .seconds(60), keptCount: Int = 10_000,
         keptBytes: Int = 4 << 20, firstDelay: Duration = .seconds(5), longestDelay: Duration = .seconds(600)

@@ -130,7 +130,7 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .zero) == .seal(upTo: 4))
     }
 
-    @Test("What the log held is sent at the next launch without waiting for more", .covers("S3.43"))
+    @Test("What the log held is sent at the next launch without waiting for more")
     func leftovers() {
         let records = [5, 6, 9].map { EventLogMachine.Record(number: $0, data: Data()) }
         var machine = EventLogMachine(policy, records: records, batch: Seal(id: "old", last: 6), nextNumber: 7)
