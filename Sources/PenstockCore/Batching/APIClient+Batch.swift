@@ -167,6 +167,7 @@ public struct BatchError: Error, Sendable {
     /// What the call failed of.
     public let error: APIError
 
+    /// That of ``error``.
     public var kind: APIError.Kind { error.kind }
 }
 

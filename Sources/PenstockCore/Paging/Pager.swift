@@ -66,6 +66,7 @@ public final class Pager<API: Endpoint>: Sendable {
     /// Whether the last page has not come yet.
     public var hasMore: Bool { state.withLock(\.machine.hasMore) }
 
+    /// Whether a page is being loaded.
     public var isLoading: Bool { state.withLock { $0.machine.current != nil } }
 
     /// How many pages have come since the beginning or the last ``reset()``.
@@ -190,8 +191,10 @@ public struct Pages<API: Endpoint>: AsyncSequence, Sendable {
 
     let makePager: @Sendable () -> Pager<API>
 
+    /// Begins at the first page; nothing is sent before a page is asked for.
     public func makeAsyncIterator() -> Iterator { Iterator(pager: makePager()) }
 
+    /// One way through the list.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let pager: Pager<API>
 
@@ -209,8 +212,10 @@ public struct PagedItems<API: Endpoint, Item: Sendable>: AsyncSequence, Sendable
     let pages: Pages<API>
     let items: @Sendable (API.Output) -> [Item]
 
+    /// Begins at the first item; nothing is sent before an item is asked for.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator(), items: items) }
 
+    /// One way through the list.
     public struct Iterator: AsyncIteratorProtocol {
         private var pages: Pages<API>.Iterator
         private let items: @Sendable (API.Output) -> [Item]

@@ -17,6 +17,7 @@ public struct PagingLimits: Hashable, Sendable {
     /// How many bytes a cursor or a link may have. 8,192 by default: what common servers take for a whole request line.
     public var positionLength: Int
 
+    /// The defaults, but for what is given.
     public init(pages: Int = 10_000, positionLength: Int = 8_192) {
         self.pages = pages
         self.positionLength = positionLength

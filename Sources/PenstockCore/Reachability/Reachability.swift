@@ -19,6 +19,7 @@ public struct NetworkStatus: Hashable, Sendable {
     /// Whether the user has asked for little traffic (Low Data Mode). Never on Linux, which has no such setting.
     public var isConstrained: Bool
 
+    /// A status that an app or a test tells of.
     public init(
         isReachable: Bool, interfaces: Set<Interface> = [], isExpensive: Bool = false, isConstrained: Bool = false
     ) {

@@ -21,7 +21,37 @@ import Testing
         }
     }
 
-    @Test("Endpoints of different types go out together and come back typed, in their places", .covers("S3.32"))
+    @Test(
+        "One failure ends a batch or leaves the others alone, as the app says; outputs keep their order and types",
+        .covers("S3.32"))
+    func wholeBatches() async throws {
+        let gate = GateTransport(isOpen: true) { request throws(TransportError) in
+            switch request.url.path {
+            case "/count": HTTPResponse(status: 200, body: Data("7".utf8))
+            case "/bad": HTTPResponse(status: 404)
+            default: .message(request.url.path)
+            }
+        }
+        let client = CallSupport.client(gate)
+        let (message, count): (Message, Int) = try await client.batch(Fetch("a"), CountLetters())
+        #expect(message.text == "/a" && count == 7)
+        #expect(try await client.batch([Fetch("c"), Fetch("b"), Fetch("a")]).map(\.text) == ["/c", "/b", "/a"])
+        let before = gate.began.count
+        let list = [Fetch("a"), Fetch("bad"), Fetch("b")]
+        let failure = await error { () async throws(BatchError) in try await client.batch(list, limit: 1) }
+        #expect(failure?.index == 1 && failure?.kind == .httpStatus(404))
+        #expect(gate.began.dropFirst(before) == ["/a", "/bad"])
+        let results = await client.batchResults(list, limit: 1)
+        #expect(results.map { try? $0.get().text } == ["/a", nil, "/b"])
+        let (bad, number) = await client.batchResults(Fetch("bad"), CountLetters())
+        #expect(bad.failure?.kind == .httpStatus(404))
+        #expect(try number.get() == 7)
+        let told = Mailbox<String>()
+        await client.startBatch(Fetch("a"), CountLetters()) { told.put("\((try? $0.get())?.1 ?? 0)") }.wait()
+        #expect(await told.values == ["7"])
+    }
+
+    @Test("Endpoints of different types go out together and come back typed, in their places")
     func heterogeneous() async throws {
         let gate = GateTransport { request throws(TransportError) in
             request.url.path == "/count" ? HTTPResponse(status: 200, body: Data("7".utf8)) : .message("hello")
@@ -37,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "The outputs of a list are in the order of its endpoints, in whatever order the answers come", .covers("S3.32"))
+        "The outputs of a list are in the order of its endpoints, in whatever order the answers come")
     func orderIsKept() async throws {
         let gate = GateTransport()
         let client = CallSupport.client(gate)
@@ -66,7 +96,7 @@ import Testing
         #expect(gate.mostOpen == limit)
     }
 
-    @Test("The first failure ends a batch: it says which call failed, and the others are cancelled", .covers("S3.32"))
+    @Test("The first failure ends a batch: it says which call failed, and the others are cancelled")
     func failsFast() async throws {
         let gate = failing(["/1"])
         let client = CallSupport.client(gate)
@@ -84,7 +114,7 @@ import Testing
         #expect(client.callCount == 0)
     }
 
-    @Test("A batch of different types fails fast as well, and names the type", .covers("S3.32"))
+    @Test("A batch of different types fails fast as well, and names the type")
     func heterogeneousFailsFast() async throws {
         let gate = failing(["/count"])
         let client = CallSupport.client(gate)
@@ -100,7 +130,7 @@ import Testing
         #expect(gate.open.isEmpty)
     }
 
-    @Test("Collecting all gives a result for each call, in order, whatever the others come to", .covers("S3.32"))
+    @Test("Collecting all gives a result for each call, in order, whatever the others come to")
     func collectsAll() async throws {
         let gate = failing(["/0", "/2"])
         gate.releaseAll()
@@ -111,7 +141,7 @@ import Testing
         #expect(gate.began == ["/0", "/1", "/2", "/3"])
     }
 
-    @Test("Collecting all of different types gives a typed result for each", .covers("S3.32"))
+    @Test("Collecting all of different types gives a typed result for each")
     func collectsDifferentTypes() async throws {
         let gate = failing(["/count"])
         gate.releaseAll()
@@ -212,7 +242,7 @@ extension CallID {
 
 /// One callback for all calls of a batch.
 @Suite(.timeLimit(.minutes(1))) @MainActor struct BatchCallbackTests {
-    @Test("One callback brings everything on the main actor, once", .covers("S3.32"))
+    @Test("One callback brings everything on the main actor, once")
     func callback() async throws {
         let gate = GateTransport(isOpen: true) { request throws(TransportError) in
             switch request.url.path {

@@ -6,7 +6,7 @@ import Testing
 
 /// The long-lived object of one list.
 @Suite(.timeLimit(.minutes(1))) @MainActor struct PagedAPIManagerTests {
-    @Test("It loads page after page, keeps them, tells its delegate, and stops at the last", .covers("S3.26"))
+    @Test("It loads page after page, keeps them, tells its delegate, and stops at the last")
     func pages() async throws {
         let script = ScriptedTransport([
             .respond(.rows([1])), .respond(HTTPResponse(status: 500)), .respond(.rows([2])), .respond(.rows([])),
@@ -28,7 +28,7 @@ import Testing
         #expect(script.requests.map(\.request.url.query) == ["page=1", "page=2", "page=2", "page=3"])
     }
 
-    @Test("Asking while a page is loading is one hit, and the same call", .covers("S3.26"))
+    @Test("Asking while a page is loading is one hit, and the same call")
     func oneHit() async throws {
         let script = ScriptedTransport([.held(.respond(.rows([1])))])
         let (manager, screen) = listed(script)
@@ -42,7 +42,7 @@ import Testing
         #expect(script.requests.count == 1)
     }
 
-    @Test("After a reset nothing from before it is shown or told", .covers("S3.26"))
+    @Test("After a reset nothing from before it is shown or told")
     func reset() async throws {
         let script = ScriptedTransport([
             .respond(.rows([1])), .held(.respond(.rows([2]))), .respond(.rows([10])),

@@ -53,7 +53,39 @@ extension PageSource<ListRows> {
         }
     }
 
-    @Test("Pages come from the first to the last, and after the last one nothing is sent", .covers("S3.26"))
+    @Test(
+        "Pages come one to the last; who asks at once shares a hit; a failure does not advance; a reset begins anew",
+        .covers("S3.26"))
+    func wholeList() async throws {
+        let isBroken = Box(false)
+        let gate = GateTransport { request throws(TransportError) in
+            guard !isBroken.value, let page = try Self.numbered(request) else { return HTTPResponse(status: 503) }
+            return page
+        }
+        let pager = Pager(CallSupport.client(gate), .byNumber)
+        async let answers = withTaskGroup(of: [Int]?.self) { group in
+            for _ in 0..<10 { group.addTask { try? await pager.loadNextPage()?.rows } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        await gate.waitForRequests(1)
+        while pager.waiterCount < 10 { await Task.yield() }
+        gate.releaseAll()
+        #expect(await answers == Array(repeating: [10, 11], count: 10))
+        isBroken.value = true
+        #expect(await error(pager)?.kind == .httpStatus(503))
+        isBroken.value = false
+        var pages: [[Int]] = []
+        while let page = try await pager.loadNextPage() { pages.append(page.rows) }
+        #expect(pages == [[20, 21], [30, 31], []])
+        #expect(try await pager.loadNextPage() == nil)
+        let asked: [String?] = ["page=1", "page=2", "page=2", "page=3", "page=4"]
+        #expect(gate.requests.map(\.url.query) == asked)
+        pager.reset()
+        #expect(try await pager.loadNextPage()?.rows == [10, 11])
+        #expect(gate.requests.map(\.url.query) == asked + ["page=1"])
+    }
+
+    @Test("Pages come from the first to the last, and after the last one nothing is sent")
     func pagesInOrder() async throws {
         let stub = StubTransport(Self.numbered)
         let pager = Pager(CallSupport.client(stub), .byNumber)
@@ -67,7 +99,7 @@ extension PageSource<ListRows> {
         #expect(stub.requests.count == 4)
     }
 
-    @Test("Any number who ask at once get one page of one hit", .covers("S3.26"))
+    @Test("Any number who ask at once get one page of one hit")
     func concurrentCalls() async throws {
         let script = ScriptedTransport([.held(.respond(.rows([1]))), .respond(.rows([]))])
         let pager = Pager(CallSupport.client(script), .byNumber)
@@ -83,7 +115,7 @@ extension PageSource<ListRows> {
         #expect(script.requests.count <= 2)
     }
 
-    @Test("Whoever asks while a page is loading joins that load", .covers("S3.26"))
+    @Test("Whoever asks while a page is loading joins that load")
     func joining() async throws {
         let gate = GateTransport { _ throws(TransportError) in .rows([1]) }
         let pager = Pager(CallSupport.client(gate), .byNumber)
@@ -98,7 +130,7 @@ extension PageSource<ListRows> {
         #expect(gate.began.count == 1)
     }
 
-    @Test("A failure does not advance: the same page is asked for again", .covers("S3.26"))
+    @Test("A failure does not advance: the same page is asked for again")
     func failureDoesNotAdvance() async throws {
         let script = ScriptedTransport([
             .respond(.rows([1])), .respond(HTTPResponse(status: 503)), .respond(.rows([2])),
@@ -111,7 +143,7 @@ extension PageSource<ListRows> {
         #expect(script.requests.map(\.request.url.query) == ["page=1", "page=2", "page=2"])
     }
 
-    @Test("A reset begins with the first page, and an answer from before it never lands", .covers("S3.26"))
+    @Test("A reset begins with the first page, and an answer from before it never lands")
     func reset() async throws {
         let script = ScriptedTransport([
             .respond(.rows([1])), .held(.respond(.rows([2]))), .respond(.rows([10])), .respond(.rows([20])),
@@ -129,7 +161,7 @@ extension PageSource<ListRows> {
         #expect(script.requests.map(\.request.url.query) == ["page=1", "page=2", "page=1", "page=2"])
     }
 
-    @Test("An answer that has come when the reset is made is dropped, too", .covers("S3.26"))
+    @Test("An answer that has come when the reset is made is dropped, too")
     func resetWhileArriving() async throws {
         let pagers = Box<[Pager<ListRows>]>([])
         // The reset happens while the answer is being judged: after the wire, before it lands.
@@ -240,7 +272,7 @@ extension PageSource<ListRows> {
         #expect(pages == 0)
     }
 
-    @Test("A list is a sequence of its pages and of its items, each iteration from the beginning", .covers("S3.26"))
+    @Test("A list is a sequence of its pages and of its items, each iteration from the beginning")
     func sequences() async throws {
         let stub = StubTransport(Self.numbered)
         let client = CallSupport.client(stub)

@@ -9,17 +9,24 @@ import Testing
     private let wifi = NetworkStatus(isReachable: true, interfaces: [.wifi])
 
     @Test(
-        "A change of the network is broadcast to everybody who listens, and nothing else is", .covers("S3.13", "S2.24"))
+        "A change of the network is broadcast to everybody who listens, and nothing that happens to a call is",
+        .covers("S3.13"))
     func broadcast() async throws {
         let reachability = Reachability(.unreachable)
-        let client = CallSupport.client(CallSupport.answering()) { $0.reachability = reachability }
+        let script = ScriptedTransport([.respond(CallSupport.greeting), .respond(HTTPResponse(status: 500)), noWay])
+        let client = CallSupport.client(script) { $0.reachability = reachability }
         var listeners = (0..<3).map { _ in reachability.changes.makeAsyncIterator() }
         for index in listeners.indices { #expect(await listeners[index].next() == .unreachable) }
         _ = try await client.send(Hello())
+        for _ in 0..<2 { #expect(await failure { try await client.send(Hello()) } != nil) }
+        client.cancelAll()
         reachability.update(.unreachable)
         reachability.update(wifi)
         for index in listeners.indices { #expect(await listeners[index].next() == wifi) }
-        #expect(reachability.status == wifi)
+        let cellular = NetworkStatus(isReachable: true, interfaces: [.cellular], isExpensive: true)
+        reachability.update(cellular)
+        for index in listeners.indices { #expect(await listeners[index].next() == cellular) }
+        #expect(reachability.status == cellular)
     }
 
     @Test("One who listens late gets the status of the moment; one who is slow gets the newest")
@@ -55,7 +62,7 @@ import Testing
 
     @Test(
         "Only a missing way to the server becomes an offline error, and only while the network is known to be gone",
-        .covers("S2.24"), arguments: reasons)
+        arguments: reasons)
     func relabelling(reason: TransportError.Reachability) {
         let isMissingWay = [.offline, .nameNotResolved, .noRoute].contains(reason)
         #expect(ConnectivityRule.reason(reason, given: .unreachable) == (isMissingWay ? .offline : reason))
@@ -70,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "No other failure is relabelled while the network is gone, and none waits", .covers("S2.24"),
+        "No other failure is relabelled while the network is gone, and none waits",
         arguments: [
             .timeout(.firstByte), .timeout(.connect), .tls(.untrusted), .connectionLost, .protocolViolation, .other,
             .unreachable(.connectionRefused),
@@ -84,7 +91,7 @@ import Testing
         #expect(script.requests.count == 1)
     }
 
-    @Test("A call that finds no way while the network is gone fails as offline, after it was sent", .covers("S2.24"))
+    @Test("A call that finds no way while the network is gone fails as offline, after it was sent")
     func failsAtOnce() async {
         let script = ScriptedTransport([noWay])
         let client = CallSupport.client(script) { $0.reachability = Reachability(.unreachable) }
@@ -95,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "Sending is never blocked beforehand: what gets through gets through", .covers("S2.24"),
+        "Sending is never blocked beforehand: what gets through gets through",
         arguments: [ConnectivityWait.no, .yes])
     func neverBlocked(wait: ConnectivityWait) async throws {
         let client = CallSupport.client(CallSupport.answering()) { $0.reachability = Reachability(.unreachable) }
@@ -119,7 +126,29 @@ import Testing
         return (client, script, reachability)
     }
 
-    @Test("A call that may wait is sent again once there is a way", .covers("S2.24"))
+    @Test(
+        "The status is a stream; any call is sent, fails as offline for want of a way alone, and waits if told to",
+        .covers("S2.24"))
+    func wholeRule() async throws {
+        let timeout = TransportError(.timeout(.connect), sendState: .unsent)
+        let (client, script, reachability) = waiting(
+            [.respond(CallSupport.greeting), noWay, .fail(timeout), noWay, .respond(CallSupport.greeting)], .init())
+        var statuses = reachability.changes.makeAsyncIterator()
+        #expect(await statuses.next() == .unreachable)
+        #expect(try await client.send(Hello()).text == "hello")
+        #expect(await failure { try await client.send(Hello()) }?.kind == .unreachable(.offline))
+        #expect(await failure { try await client.send(Hello()) }?.kind == .timeout(.connect))
+        #expect(script.requests.count == 3)
+        async let patient = client.send(Hello(), options: .waitsForConnectivity(.yes))
+        while reachability.listenerCount < 2 { await Task.yield() }
+        #expect(script.requests.count == 4)
+        reachability.update(wifi)
+        #expect(await statuses.next() == wifi)
+        #expect(try await patient.text == "hello")
+        #expect(script.requests.count == 5)
+    }
+
+    @Test("A call that may wait is sent again once there is a way")
     func waits() async throws {
         let (client, script, reachability) = waiting(
             [noWay, .respond(CallSupport.greeting)], .waitsForConnectivity(.yes))
@@ -131,7 +160,7 @@ import Testing
         #expect(script.requests.count == 2)
     }
 
-    @Test("It waits through every loss of the network, and comes through in the end", .covers("S2.24"))
+    @Test("It waits through every loss of the network, and comes through in the end")
     func waitsAgain() async throws {
         let reachability = Reachability(.unreachable)
         let count = Box(0)

@@ -21,6 +21,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     public private(set) var pages: [API.Output] = []
     /// The response of the last page that came.
     public private(set) var response: APIResponse<API.Output>?
+    /// What the last load failed of; `nil` once a page has come.
     public private(set) var error: APIError?
 
     private let client: APIClient
@@ -37,6 +38,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
         machine = PagingMachine(start: source.start, limits: source.limits)
     }
 
+    /// Whether a page is being loaded.
     public var isLoading: Bool { machine.current != nil }
 
     /// Whether the last page has not come yet.
