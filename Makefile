@@ -27,7 +27,7 @@ test: ## everything that must hold: lint, the package's tests, the example's tes
 	@Scripts/setup test
 	@Scripts/lint
 	@swift build --build-tests
-	@swift test --skip-build --disable-xctest --skip PenstockEndToEndTests --skip PenstockPackagingTests --skip PenstockSQLiteTests --skip PenstockTortureTests --skip OwnProcessTests --skip BombTests --skip FloodTests --skip penstockctlTests --skip CompileTimeTests --skip ReadmeTests
+	@swift test --skip-build --disable-xctest --skip PenstockEndToEndTests --skip PenstockPackagingTests --skip PenstockSQLiteTests --skip PenstockTortureTests --skip OwnProcessTests --skip BombTests --skip FloodTests --skip penstockctlTests --skip CompileTimeTests --skip ReadmeTests --skip NetworkNamespaceTests
 	@swift test --skip-build --disable-xctest --filter penstockctlTests
 	@swift test --skip-build --disable-xctest --filter PenstockSQLiteTests
 	@swift test --skip-build --disable-xctest --filter BombTests
@@ -35,7 +35,7 @@ test: ## everything that must hold: lint, the package's tests, the example's tes
 	@swift test --skip-build --disable-xctest --filter PenstockTortureTests
 	@swift test --skip-build --disable-xctest --filter PenstockEndToEndTests --skip SoakTests
 	@swift test --skip-build --disable-xctest --filter 'OwnProcessTests|SoakTests'
-	@swift test --skip-build --disable-xctest --filter 'PenstockPackagingTests|CompileTimeTests|ReadmeTests'
+	@swift test --skip-build --disable-xctest --filter 'PenstockPackagingTests|CompileTimeTests|ReadmeTests|NetworkNamespaceTests'
 	@$(refresh-example)
 	@swift test --disable-xctest --package-path Examples/Shop
 

@@ -9,9 +9,13 @@
         private let input = Pipe()
         private let output = Pipe()
 
+        /// Where `ip` is, which not every user's own path leads to.
+        private static let path = "PATH=$PATH:/usr/sbin:/sbin"
+
         static let isAllowed: Bool = {
+            let script = "\(path); ip link add v0 type veth peer name v1"
             let made = try? Subprocess.runAndWait(
-                URL(fileURLWithPath: "/usr/bin/unshare"), ["-rn", "sh", "-c", "ip link add v0 type veth peer name v1"])
+                URL(fileURLWithPath: "/usr/bin/unshare"), ["-rn", "sh", "-c", script])
             return made?.status == 0
         }()
 
@@ -22,7 +26,7 @@
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             try process.run()
-            run("'\(program.path)' & watcher=$!")
+            run("\(Self.path); '\(program.path)' & watcher=$!")
         }
 
         deinit {
