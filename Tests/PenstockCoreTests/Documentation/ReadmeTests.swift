@@ -19,6 +19,9 @@ import Testing
     private static let prelude = """
         @_exported import Foundation
         @_exported import PenstockCore
+        extension Reachability {
+            static let system = Reachability()
+        }
         extension APIClient {
             convenience init(_ configuration: Configuration) { fatalError() }
         }
