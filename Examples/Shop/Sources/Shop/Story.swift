@@ -29,6 +29,10 @@ struct Story {
             ("A server with too much to do", surviveRush),
             ("A parameter that breaks a rule", breakRule),
             ("A link that moved", followRedirect),
+            ("A list, page after page", turnPages),
+            ("Several calls as one", askTogether),
+            ("A call that needs another one", askInTurn),
+            ("Rapid taps", tapAway),
             ("What is kept, by four policies", useFourPolicies),
             ("A logout", logOut),
         ]

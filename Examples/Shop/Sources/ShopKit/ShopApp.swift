@@ -14,6 +14,7 @@ public struct ShopApp: Sendable {
     public let products: ProductAPI
     public let orders: OrderAPI
     public let places: PlaceAPI
+    public let events: EventAPI
 
     /// - Parameters:
     ///   - events: told of everything that happens to a call; `nil` is silent.
@@ -41,6 +42,7 @@ public struct ShopApp: Sendable {
         products = ProductAPI(client: client)
         orders = OrderAPI(client: client)
         places = PlaceAPI(client: client)
+        self.events = EventAPI(client: client)
     }
 
     /// Sends the calls that begin from now on to another environment, where the login of this one means nothing.

@@ -35,6 +35,7 @@ final class ShopDesk: Sendable {
         case (.get, 2, "p"): return .init(status: 301, fields: ["Location": "/products/\(parts[1])"])
         case (.post, 2, "user"): return parts[1] == "login" ? login(request) : logout(request)
         case (.post, 1, "orders"): return order(request)
+        case (.post, 1, "taps"): return .json(#"{"retcode":0,"retdesc":""}"#)
         default: return .text("There is nothing here.", status: 404)
         }
     }

@@ -29,13 +29,17 @@ struct StoryTests {
             "   invalid parameter: quantity must be from 1 to 99",
             "   requests that reached a server: 0",
             "   the server saw GET /p/3, then GET /products/3",
+            "   one after the other: Teapot, Cup, Oolong, Gift card",
+            "   three at once, in the order they were asked for: Oolong, Teapot, Cup",
+            "   the second call was made of what the first one brought: /products?page=1, then /products/1",
+            "   30 taps, requests at the server: 1",
             "   cacheOnly, nothing kept: This is not available offline.",
             "   networkElseCache: network, kept",
             "   cacheThenNetwork: memory, then revalidated",
             "   http, still good: memory",
             "   the server is gone: memory, marked as stale",
             "   after a logout nothing is left of what was kept for the user",
-            "The end: 16 chapters, 34 requests at 3 servers.",
+            "The end: 20 chapters, 42 requests at 3 servers.",
         ]
         for fact in facts { #expect(lines.contains(fact), "the story does not say: \(fact)") }
         #expect(lines.last == facts.last)

@@ -28,6 +28,36 @@ public struct ProductAPI: Sendable {
     }
 }
 
+// MARK: Many at a time
+
+extension ProductAPI {
+    /// Everything the shop sells, page after page; a page is loaded when the products before it are used up.
+    public var everything: PagedItems<some Endpoint, Product> {
+        client.items(\.products, of: .numbered(isLast: \.products.isEmpty) { ProductList(page: $0) })
+    }
+
+    /// The first page, and a product that is shown beside it, both at once.
+    public func front(with id: Product.ID) async throws(BatchError) -> (Catalogue, Product) {
+        try await client.batch(ProductList(page: 1), ProductDetail(id: id))
+    }
+
+    /// Products in the order of their numbers as given.
+    public func products(_ ids: [Product.ID]) async throws(BatchError) -> [Product] {
+        try await client.batch(ids.map(ProductDetail.init))
+    }
+
+    /// The first product of the first page, with all that is known of it.
+    public func firstInDetail() async throws -> Product {
+        var graph = CallGraph()
+        let page = try graph.add(ProductList(page: 1))
+        let detail = try graph.add(after: page) { page in
+            guard let first = page.products.first else { throw EmptyShop() }
+            return ProductDetail(id: first.id)
+        }
+        return try await client.run(graph)[detail].get()
+    }
+}
+
 // MARK: The same for code that works with closures and delegates
 
 extension ProductAPI {
@@ -56,6 +86,9 @@ extension ProductAPI {
         client.start(ReviewList(id: id), in: scope, completion: completion)
     }
 }
+
+/// The shop has nothing to sell.
+struct EmptyShop: Error {}
 
 struct ProductList: Endpoint, Encodable {
     typealias Output = Catalogue
