@@ -3,7 +3,7 @@
 final class Admissions: Sendable {
     /// Calls that are paused: a group, of the calls of one client and of those derived from it.
     fileprivate struct Pause: Sendable {
-        let group: CallGroup
+        let group: CallSelection
         let client: ClientLineage
 
         func holds(_ call: CallContext) -> Bool {
@@ -113,7 +113,7 @@ final class Admissions: Sendable {
 
     // MARK: Pauses
 
-    func pause(_ group: CallGroup, of client: ClientLineage) {
+    func pause(_ group: CallSelection, of client: ClientLineage) {
         let now = time.now()
         change { state in
             state.pauses.append(Pause(group: group, client: client))
@@ -121,7 +121,7 @@ final class Admissions: Sendable {
         }
     }
 
-    func resume(_ group: CallGroup, of client: ClientLineage) {
+    func resume(_ group: CallSelection, of client: ClientLineage) {
         let now = time.now()
         change { state in
             state.pauses.removeAll { $0.group == group && $0.client === client }
@@ -174,7 +174,7 @@ extension Admissions.State {
 }
 
 /// Calls that are paused and resumed together.
-public struct CallGroup: Hashable, Sendable {
+public struct CallSelection: Hashable, Sendable {
     private enum Members: Hashable, Sendable {
         case all
         case service(ServiceID)
@@ -185,18 +185,18 @@ public struct CallGroup: Hashable, Sendable {
     private let members: Members
 
     /// Every call.
-    public static let all = CallGroup(members: .all)
+    public static let all = CallSelection(members: .all)
 
     /// The calls to one service.
-    public static func service(_ id: ServiceID) -> CallGroup { CallGroup(members: .service(id)) }
+    public static func service(_ id: ServiceID) -> CallSelection { CallSelection(members: .service(id)) }
 
     /// The calls of one API.
-    public static func endpoint<E: Endpoint>(_ type: E.Type) -> CallGroup {
-        CallGroup(members: .endpoint(ObjectIdentifier(type)))
+    public static func endpoint<E: Endpoint>(_ type: E.Type) -> CallSelection {
+        CallSelection(members: .endpoint(ObjectIdentifier(type)))
     }
 
     /// The calls that have a tag: ``CallOptions/tags``.
-    public static func tag(_ tag: String) -> CallGroup { CallGroup(members: .tag(tag)) }
+    public static func tag(_ tag: String) -> CallSelection { CallSelection(members: .tag(tag)) }
 
     func contains(_ call: CallContext) -> Bool {
         switch members {
@@ -219,12 +219,12 @@ extension APIClient {
     /// ```
     ///
     /// Pausing twice is pausing once. A call that belongs to several groups goes on when none of them is paused.
-    public func pause(_ group: CallGroup) {
+    public func pause(_ group: CallSelection) {
         state.admissions.pause(group, of: state.lineage)
     }
 
     /// Lets the calls of a group go on, in their order. Only what was paused by this very client and group ends.
-    public func resume(_ group: CallGroup) {
+    public func resume(_ group: CallSelection) {
         state.admissions.resume(group, of: state.lineage)
     }
 }

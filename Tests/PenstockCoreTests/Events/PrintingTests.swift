@@ -249,7 +249,7 @@ import Testing
             "NoParameters",
             "Output",
             "ParameterPlacement", "StageName", "AdaptiveThrottle", "Admission", "AdmissionPolicy", "AdmissionQueue",
-            "Backoff", "CallGroup", "CallPriority", "CircuitBreaker", "Cost", "FinishedAttempt", "HedgingPolicy",
+            "Backoff", "CallPriority", "CallSelection", "CircuitBreaker", "Cost", "FinishedAttempt", "HedgingPolicy",
             "Idempotency", "IdempotencyKey", "Pass", "Policy", "RateLimiter", "RetryAfter", "RetryBudget",
             "RetryDecision", "RetryPolicy", "RetryReason", "RetryRefusal", "ServerRateLimit", "Situation", "State",
             "Verdict", "WaitReason",

@@ -102,7 +102,7 @@ struct AdmissionTests {
     @Test(
         "Groups are all calls, those of a service, of an API, or of a tag; of the client and of those derived from it")
     func groups() async throws {
-        for group in [CallGroup.all, .service(.main), .endpoint(GetProduct.self)] {
+        for group in [CallSelection.all, .service(.main), .endpoint(GetProduct.self)] {
             let rig = RetryRig([.product, .product])
             let derived = rig.client.with { $0.headers = ["X-A": "b"] }
             derived.pause(group)
