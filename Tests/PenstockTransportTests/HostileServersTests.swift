@@ -34,7 +34,7 @@ struct HostileServersTests {
         try await Shop.run(transport, on: server, configured: { $0.cache = .store(store) }) { server, client in
             let request = HTTPRequest(method: .get, url: server.url)
             let error = await #expect(throws: APIError.self) {
-                try await client.send(request, options: .cache(.http))
+                try await client.send(request, options: .cache(.http).retry(.none))
             }
             #expect([.transport(.protocolViolation), .transport(.connectionLost)].contains(error?.kind))
             let stored0 = await store.statistics().entries

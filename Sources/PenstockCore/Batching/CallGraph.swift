@@ -313,3 +313,15 @@ extension CallRun {
         return CallGraphResults(results)
     }
 }
+
+extension CallGraphResults: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many calls have succeeded, never what they brought.
+    public var description: String {
+        let successes = results.values.count { if case .success = $0 { true } else { false } }
+        return "\(successes) of \(results.count) calls have succeeded"
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["results": description], displayStyle: .struct) }
+}

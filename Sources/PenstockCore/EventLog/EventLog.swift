@@ -287,3 +287,12 @@ package enum EventLogRule {
         }
     }
 }
+
+extension EventLog.Batch: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many events there are, never what they are.
+    public var description: String { "\(events.count) events, batch \(id)" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["batch": description], displayStyle: .struct) }
+}

@@ -3,10 +3,31 @@
 public enum PagePosition: Hashable, Sendable {
     /// Wherever the service begins, before it has said anything.
     case start
+    /// Of a page, as the service numbers them.
     case number(Int)
+    /// How many items stand before it.
     case offset(Int)
+    /// What the service gave with the page before it, to be sent back as it is.
     case cursor(String)
+    /// Where the `Link` field of the page before it leads.
     case link(HTTPURL)
+}
+
+extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A cursor, in which a service may keep whatever it likes, by its length alone; a link as URLs print.
+    public var description: String {
+        switch self {
+        case .start: "start"
+        case .number(let number): "page \(number)"
+        case .offset(let offset): "offset \(offset)"
+        case .cursor(let cursor): "cursor of \(cursor.utf8.count) bytes"
+        case .link(let url): "\(url)"
+        }
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["position": description], displayStyle: .enum) }
 }
 
 /// How much of a service that never comes to an end is believed.

@@ -127,3 +127,25 @@ private struct WebLinkParser {
         return true
     }
 }
+
+// MARK: Printing
+
+extension WebLink: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The link as it stands in the field, its target and the values of its parameters as ``Redaction`` allows.
+    public var description: String {
+        (["<\(Redaction.text(target))>"] + parameters.map(\.description)).joined(separator: "; ")
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["link": description], displayStyle: .struct) }
+}
+
+extension WebLink.Parameter: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Name and value, the value as ``Redaction`` allows.
+    public var description: String { "\(name)=\"\(Redaction.value(value, ofParameter: name))\"" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["parameter": description], displayStyle: .struct) }
+}

@@ -131,6 +131,15 @@ import Testing
         ] + fields().map { $0 as Any }
     }
 
+    static func listValues() throws -> [Any] {
+        let link = try #require(WebLink.links(in: ["<\(reference)>; rel=next; token=\(canary)"]).first)
+        let results = CallGraphResults([1: .success(canary), 2: .failure(.notInGraph)])
+        return try [
+            link, PagePosition.cursor(canary), PagePosition.link(url()), PagingError.repeated(.cursor(canary)), results,
+            EventLog<String, Hello>.Batch(id: "b-1", events: [canary]),
+        ] + link.parameters.map { $0 as Any }
+    }
+
     private static func eventParser() throws -> ServerSentEventParser {
         var parser = ServerSentEventParser()
         parser.push(Data("data: \(canary)\n".utf8))
@@ -217,8 +226,12 @@ import Testing
         return [answer, stream, client.events(of: Hello(), options: options)] + seen.withLock { $0 }.map { $0() }
     }
 
+    static func values() async throws -> [Any] {
+        try await httpValues() + clientValues() + cacheValues() + listValues() + callValues()
+    }
+
     @Test func `no printable value tells a secret that its name gives away`() async throws {
-        let values = try await Self.httpValues() + Self.clientValues() + Self.cacheValues() + Self.callValues()
+        let values = try await Self.values()
         for value in values {
             for text in Self.texts(of: value) {
                 let leak = text.range(of: Self.canary).map { text[..<$0.lowerBound].suffix(200) }
@@ -252,24 +265,27 @@ import Testing
             "Backoff", "CallPriority", "CallSelection", "CircuitBreaker", "Cost", "FinishedAttempt", "HedgingPolicy",
             "Idempotency", "IdempotencyKey", "Pass", "Policy", "RateLimiter", "RetryAfter", "RetryBudget",
             "RetryDecision", "RetryPolicy", "RetryReason", "RetryRefusal", "ServerRateLimit", "Situation", "State",
-            "Verdict", "WaitReason",
+            "Verdict", "WaitReason", "BatchError", "CallGraphError", "CallNodeError", "ConnectivityWait",
+            "EventLogError",
+            "EventLogPolicy", "Interface", "MergeError", "NetworkStatus", "PagingLimits",
         ],
         "made of functions, or of nothing": [
             "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",
             "PenstockVersion", "RandomSource", "Redaction", "ResponseDecoding", "TimeSource", "True", "Validator",
             "Zero",
-            "ClosureReformer",
+            "ClosureReformer", "CallGraph", "CallGroup", "CallNode", "PageSource", "PagedItems", "Pages",
         ],
         "all that it holds is behind a lock, or is among the values above": [
             "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
             "CallScope", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator", "JSONLinesParser",
             "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
+            "EventLog", "Pager", "RequestMerger",
         ],
         "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],
     ]
 
     @Test func `every public type is among those that are tried, or is known to hold no secret`() async throws {
-        let values = try await Self.httpValues() + Self.clientValues() + Self.cacheValues() + Self.callValues()
+        let values = try await Self.values()
         let tried = values.map { String("\(type(of: $0))".prefix { $0 != "<" }) }
         let known = Self.harmless.values.reduce(Set(tried)) { $0.union($1) }
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
