@@ -69,6 +69,7 @@ extension APIError.Kind {
         case .unsupported: Entry(code: 1004, name: "unsupported", text: Self.cannotDo)
         case .cacheMiss: Entry(code: 1005, name: "cacheMiss", text: "This is not available offline.")
         case .unavailable: Entry(code: 2006, name: "unavailable", text: "The server has too much to do at the moment.")
+        case .authentication: Entry(code: 1006, name: "authentication", text: "Please sign in.")
         case .unreachable: Entry(code: 2001, name: "unreachable", text: "The server cannot be reached.")
         case .timeout: Entry(code: 2002, name: "timeout", text: "The server took too long to answer.")
         case .tls: Entry(code: 2003, name: "tls", text: "A secure connection could not be made.")

@@ -9,6 +9,7 @@ import Foundation
 /// │   ├── invalidConfiguration  no such service or environment, a base URL that is none
 /// │   ├── blocked               a policy forbids it: cleartext, a redirect, a veto
 /// │   ├── unavailable           a server that fails or asked for a pause is spared
+/// │   ├── authentication        there is no credential to go with, and none is to be had
 /// │   ├── unsupported           what was asked cannot be done, by this transport or in this combination
 /// │   └── cacheMiss             only the cache was to be asked, and it has nothing usable
 /// ├── on the network
@@ -53,6 +54,8 @@ public struct APIError: Error, Sendable {
         /// The transport cannot enforce what was asked, or what was asked does not go together, such as a streamed
         /// response that has to be unsealed. The request was not sent.
         case unsupported(feature: String)
+        /// There is no credential, or what there was has been refused and could not be renewed.
+        case authentication(AuthenticationFailure)
         /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
         case cacheMiss
         /// Nothing was sent: the server fails most of the time, or asked to be left alone for longer than the call may take.

@@ -41,6 +41,8 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let admission = StageName(rawValue: "admission")
     /// A call that found no way to its server waits for one.
     public static let connectivity = StageName(rawValue: "connectivity")
+    /// The credential is added, and a refused one renewed.
+    public static let authenticate = StageName(rawValue: "authenticate")
     /// One of the app's interceptors around each attempt.
     public static let attemptInterception = StageName(rawValue: "attemptInterception")
     /// Cookies are added and kept.

@@ -1,0 +1,146 @@
+import Foundation
+
+/// Where credentials are kept: in memory, in a keychain, in a sealed file.
+///
+/// ```swift
+/// configuration.vault = KeychainVault(group: "group.com.example.shop")
+/// ```
+///
+/// Several processes may share one, such as an app and its extensions. What keeps them from renewing one credential twice is
+/// that an item is written only over the version that was read: ``save(_:for:over:)`` compares and writes in one step, and
+/// ``delete(_:where:)`` compares and deletes in one. A vault that cannot do so by itself holds a lock of its own meanwhile.
+///
+/// `VaultConformance` in `PenstockTesting` is the suite that every vault passes.
+public protocol CredentialVault: AnyObject, Sendable {
+    /// - Returns: `nil` when there is nothing under the key.
+    func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem?
+
+    /// Keeps an item, where what is there satisfies the condition. It is safe when this returns.
+    ///
+    /// - Returns: whether the condition was satisfied; otherwise nothing has changed.
+    @discardableResult
+    func save(_ item: VaultItem, for key: CredentialKey, over condition: VaultCondition) async throws(VaultError)
+        -> Bool
+
+    /// Deletes an item, where it satisfies the condition.
+    ///
+    /// - Returns: whether something was deleted; otherwise nothing has changed.
+    @discardableResult
+    func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool
+
+    /// The keys of all items, in no particular order.
+    func keys() async throws(VaultError) -> [CredentialKey]
+}
+
+/// What a credential is kept under: it can be found for this service, at this origin, for this account alone.
+public struct CredentialKey: Hashable, Sendable {
+    /// The name of the ``ServiceID``.
+    public var service: String
+    /// The name of the ``ServerEnvironment``.
+    public var environment: String
+    /// Scheme, host and port of the service there, as ``HTTPURL/Origin/text`` has them. An app that is moved to another
+    /// server does not show it what it had from the old one.
+    public var origin: String
+    /// Who it speaks for: the client's ``APIClient/Configuration/identity``; empty for nobody in particular.
+    public var account: String
+
+    /// - Parameter account: empty for nobody in particular.
+    public init(service: String, environment: String, origin: String, account: String = "") {
+        self.service = service
+        self.environment = environment
+        self.origin = origin
+        self.account = account
+    }
+}
+
+/// The bytes that a vault keeps, and their version. What they mean is no business of the vault.
+public struct VaultItem: Hashable, Sendable {
+    /// Another one each time that the item is written; any text without control characters.
+    public var version: String
+    /// What is secret.
+    public var content: Data
+
+    /// The bytes, under a version that no other bytes were given.
+    public init(version: String, content: Data) {
+        self.version = version
+        self.content = content
+    }
+}
+
+/// What an item must be before it is replaced or deleted.
+@nonexhaustive
+public enum VaultCondition: Hashable, Sendable {
+    /// Whatever it is, also nothing.
+    case anything
+    /// There is none.
+    case absent
+    /// It has this version.
+    case version(String)
+
+    /// - Parameter version: of what is there; `nil` when nothing is.
+    public func allows(_ version: String?) -> Bool {
+        switch self {
+        case .anything: true
+        case .absent: version == nil
+        case .version(let expected): version == expected
+        }
+    }
+}
+
+/// Why a vault did not do what it was asked. That there is nothing to be found is no error.
+@nonexhaustive
+public enum VaultError: String, Error, Hashable, Sendable {
+    /// It cannot be read at the moment, but later: the device was not unlocked since it was started, or the keyring is locked.
+    case locked
+    /// It may not be read by this process: the user or the system forbids it.
+    case denied
+    /// What is there cannot be understood. It is left as it is.
+    case corrupt
+    /// It failed in another way: a disk that is full, a service that does not answer.
+    case unavailable
+}
+
+extension VaultItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The version and the size.
+    public var description: String { "version \(version), \(content.count) bytes" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["item": description], displayStyle: .struct) }
+}
+
+/// Keeps credentials for as long as the process lives: the default, and what tests use.
+public final class MemoryVault: CredentialVault {
+    private let items = Locked<[CredentialKey: VaultItem]>([:])
+
+    /// An empty one.
+    public init() {}
+
+    public func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? {
+        items.withLock { $0[key] }
+    }
+
+    @discardableResult
+    public func save(
+        _ item: VaultItem, for key: CredentialKey, over condition: VaultCondition
+    ) async throws(VaultError) -> Bool {
+        items.withLock { items in
+            guard condition.allows(items[key]?.version) else { return false }
+            items[key] = item
+            return true
+        }
+    }
+
+    @discardableResult
+    public func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
+        items.withLock { items in
+            guard let item = items[key], condition.allows(item.version) else { return false }
+            items[key] = nil
+            return true
+        }
+    }
+
+    public func keys() async throws(VaultError) -> [CredentialKey] {
+        items.withLock { Array($0.keys) }
+    }
+}

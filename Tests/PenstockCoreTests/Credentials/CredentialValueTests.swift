@@ -1,0 +1,127 @@
+import Foundation
+import PenstockCore
+import PenstockTesting
+import Testing
+
+/// What credentials are, how they print, and how they are kept.
+struct CredentialValueTests {
+    private static let date = Date(timeIntervalSince1970: 1_000_000_000)
+
+    @Test("Nothing that prints a credential, its record or its item shows what is in it")
+    func printing() throws {
+        let credential = Credential(
+            "topsecrettoken", user: "alice", refreshToken: "topsecretrefresh", values: ["pin": "topsecretpin"])
+        let record = CredentialRecord(credential, version: "1")
+        for value in [credential, record, record.item, [credential], ["a": record]] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            let texts = ["\(value)", String(reflecting: value), String(describing: value), dumped]
+            #expect(texts.allSatisfy { !$0.contains("topsecret") }, "\(texts)")
+        }
+        #expect("\(credential)".contains(credential.version.text))
+    }
+
+    @Test("A credential comes back from its item as it was, with its claim")
+    func kept() throws {
+        let credential = Credential(
+            "t", user: "u", refreshToken: "r", expiresIn: .seconds(90), values: ["a": "b"], obtained: Self.date)
+        let claim = RefreshClaim(holder: "h", tries: 2, since: Self.date, until: Self.date.addingTimeInterval(21))
+        for record in [
+            CredentialRecord(credential, claim: claim, version: "7"),
+            CredentialRecord(Credential("t", obtained: Self.date), version: "8"),
+        ] {
+            #expect(try CredentialRecord(record.item) == record)
+            #expect(record.item.version == record.version)
+        }
+    }
+
+    @Test(
+        "What cannot be understood is corrupt",
+        arguments: ["", "[]", "{}", #"{"format":1}"#, #"{"format":2,"version":"v","token":"t","obtained":1}"#])
+    func corrupt(text: String) {
+        #expect(throws: VaultError.corrupt) {
+            try CredentialRecord(VaultItem(version: "1", content: Data(text.utf8)))
+        }
+    }
+
+    @Test("No lifetime is absurd", arguments: [(-5.0, 0.0), (0, 0), (60, 60), (1e300, 315_360_000)])
+    func lifetime(seconds: Double, expected: Double) throws {
+        let text = #"{"format":1,"version":"v","token":"t","obtained":0,"lifetime":\#(seconds)}"#
+        let record = try CredentialRecord(VaultItem(version: "1", content: Data(text.utf8)))
+        #expect(record.credential.lifetime == .seconds(expected))
+        #expect(record.credential.expires == Date(timeIntervalSince1970: expected))
+    }
+
+    @Test("A credential has expired at the moment of its expiry")
+    func expired() {
+        let credential = Credential("t", expiresIn: .seconds(10), obtained: Self.date)
+        #expect(!credential.isExpired(at: Self.date.addingTimeInterval(9.9)))
+        #expect(credential.isExpired(at: Self.date.addingTimeInterval(10)))
+        #expect(!Credential("t").isExpired(at: .distantFuture))
+        #expect(Credential("t", expiresIn: .seconds(-1), obtained: Self.date).isExpired(at: Self.date))
+    }
+
+    @Test("Each credential has a version of its own")
+    func versions() {
+        #expect(Set((0..<1_000).map { _ in CredentialVersion.new() }).count == 1_000)
+        #expect(Credential("t") != Credential("t"))
+    }
+
+    @Test("Every rule for vaults holds for the one in memory", arguments: VaultConformance.rules)
+    func conformance(rule: VaultConformance.Rule) async throws {
+        let vault = MemoryVault()
+        try await rule.run { vault }
+    }
+
+    @Test("A condition allows what it says")
+    func conditions() {
+        #expect(VaultCondition.anything.allows(nil) && VaultCondition.anything.allows("1"))
+        #expect(VaultCondition.absent.allows(nil) && !VaultCondition.absent.allows("1"))
+        let one = VaultCondition.version("1")
+        #expect(one.allows("1") && !one.allows("2") && !one.allows(nil))
+    }
+
+    @Test(
+        "What an error says about a refresh",
+        arguments: [
+            (APIError(.httpStatus(401), stage: .status), AuthenticationFailure.rejected),
+            (APIError(.httpStatus(403), stage: .status), .rejected),
+            (APIError(.httpStatus(400), stage: .status), .unavailable),
+            (APIError(.httpStatus(402), stage: .status), .unavailable),
+            (APIError(.httpStatus(408), stage: .status), .lost),
+            (APIError(.httpStatus(429), stage: .status), .unavailable),
+            (APIError(.httpStatus(499), stage: .status), .unavailable),
+            (APIError(.httpStatus(500), stage: .status), .lost),
+            (APIError(.httpStatus(503), stage: .status), .unavailable),
+            (APIError(.httpStatus(504), stage: .status), .lost),
+            (APIError(.httpStatus(302), stage: .status), .lost),
+            (APIError(.business(code: 1, message: ""), stage: .envelope), .unavailable),
+            (APIError(.authentication(.loginCancelled), stage: .authenticate), .loginCancelled),
+            (APIError(.unreachable(.offline), stage: .transport, sendState: .unsent), .unavailable),
+            (APIError(.transport(.connectionLost), stage: .transport, sendState: .unprocessed), .unavailable),
+            (APIError(.transport(.connectionLost), stage: .transport, sendState: .maybeProcessed), .lost),
+            (APIError(.decoding(path: "", reason: ""), stage: .decoding, sendState: .answered), .lost),
+            (APIError(.timeout(.total), stage: .transport), .lost),
+            (APIError(.timeout(.connect), stage: .transport, sendState: .unsent), .unavailable),
+            (APIError(.cancelled, stage: .transport), .lost),
+            (APIError(.cancelled, stage: .transport, sendState: .unprocessed), .unavailable),
+            (APIError(.blocked(reason: ""), stage: .transport), .unavailable),
+        ])
+    func refreshing(error: APIError, failure: AuthenticationFailure) {
+        #expect(AuthenticationFailure(refreshing: error) == failure)
+    }
+
+    @Test("What another error says about a refresh, and about a login")
+    func otherErrors() {
+        struct Other: Error {}
+        #expect(AuthenticationFailure(refreshing: AuthenticationFailure.rejected) == .rejected)
+        #expect(AuthenticationFailure(refreshing: Other()) == .lost)
+        #expect(AuthenticationFailure(refreshing: CancellationError()) == .lost)
+        #expect(AuthenticationFailure(loggingIn: Other()) == .unavailable)
+        #expect(AuthenticationFailure(loggingIn: CancellationError()) == .loginCancelled)
+        #expect(AuthenticationFailure(loggingIn: AuthenticationFailure.rejected) == .rejected)
+        #expect(AuthenticationFailure(loggingIn: APIError(.cancelled, stage: .transport)) == .loginCancelled)
+        #expect(AuthenticationFailure(loggingIn: APIError(.httpStatus(500), stage: .status)) == .unavailable)
+        #expect(AuthenticationFailure(loggingIn: APIError(.authentication(.lost), stage: .authenticate)) == .lost)
+    }
+}
