@@ -27,15 +27,16 @@ extension APIClient {
     }
 
     /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
-    /// it was derived from; and removes their cookies and all responses that are stored of them, in every environment.
-    /// Nothing that was under way is kept afterwards. Set ``Configuration/identity`` to another one first.
+    /// it was derived from; and removes their cookies, their credentials, and all responses that are stored of them, in every
+    /// environment. Nothing that was under way is kept afterwards. Set ``Configuration/identity`` to another one first.
     ///
-    /// - Returns: whether no byte of the responses is left; see ``CacheStore/remove(_:)``.
+    /// - Returns: whether nothing is left of the credentials, and no byte of the responses; see ``CacheStore/remove(_:)``.
     @discardableResult
     public func forget(identity: String) async -> Bool {
         state.calls.end { $0.isolation.identity == identity }
         configuration.cookies?.removeAll(ofIdentity: identity)
-        return await clear([.identity(identity)])
+        let isSignedOut = await state.credentials.forget(account: identity)
+        return await clear([.identity(identity)]) && isSignedOut
     }
 
     private func clear(_ selections: [CacheSelection]) async -> Bool {

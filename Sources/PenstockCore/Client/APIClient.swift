@@ -58,6 +58,13 @@ public final class APIClient: Sendable {
         sink = EventFork.of(configuration.sinks)
     }
 
+    /// A client that is not derived from another one but has all in common with it: what a stage sends by itself.
+    init(_ configuration: Configuration, sharing state: SharedState) {
+        self.configuration = configuration
+        self.state = state
+        sink = EventFork.of(configuration.sinks)
+    }
+
     /// A client derived from this one, for a module that wants its own interceptors, headers or options.
     ///
     /// ```swift

@@ -12,6 +12,7 @@ extension ActiveCall: JudgingCall {
     func judge(_ exchange: Exchange, of request: HTTPRequest) async throws(Rejection) -> APIResponse<E.Output> {
         let response: APIResponse<E.Output>
         do throws(APIError) {
+            try refuse(exchange)
             response = try client.deliver(exchange, for: self)  // status → envelope → validate → decode
         } catch {
             throw await rejection(of: exchange, error, request)
@@ -23,7 +24,7 @@ extension ActiveCall: JudgingCall {
     /// Judges a streamed response by its head. One whose status is no success is collected and thrown.
     @inline(never)
     func judgeHead(_ exchange: Exchange, of request: HTTPRequest) async throws(Rejection) -> Exchange {
-        guard !context.settings.status.accepts(exchange.response.status) else {
+        guard !context.settings.status.accepts(exchange.response.status) || exchange.remains.isRefused else {
             await accept(exchange, request)
             return exchange
         }
@@ -32,11 +33,20 @@ extension ActiveCall: JudgingCall {
             let reader = ContentReader(exchange, context) { $0 }
             failed.response.body = try await reader.collect(upTo: context.settings.limits.bodyBytes)
             failed.content = nil
+            try refuse(failed)
             _ = try client.deliver(failed, for: self)
             return failed
         } catch {
             throw await rejection(of: failed, error, request)
         }
+    }
+
+    /// A response that says the credential is out of date is no answer, whatever statuses the call takes for one.
+    private func refuse(_ exchange: Exchange) throws(APIError) {
+        guard exchange.remains.isRefused else { return }
+        throw APIError(
+            .httpStatus(exchange.response.status), stage: .authenticate, request: exchange.request,
+            response: exchange.response, sendState: .answered)
     }
 
     private func accept(_ exchange: Exchange, _ request: HTTPRequest) async {
@@ -50,7 +60,11 @@ extension ActiveCall: JudgingCall {
             let offer = await left.settlement.rejected(error, by: self)
             if !left.isOfHop { replay = replay ?? offer }
         }
-        return Rejection(error: error.noting(exchange.retryRefusal), replay: mayReplay(request) ? replay : nil)
+        let error = error.noting(exchange.retryRefusal)
+        guard mayReplay(request), let replay else { return Rejection(error: error, replay: nil) }
+        guard var obstacle = replay.obstacle else { return Rejection(error: error, replay: replay) }
+        (obstacle.request, obstacle.response, obstacle.sendState) = (error.request, error.response, error.sendState)
+        return Rejection(error: obstacle, replay: nil)
     }
 
     /// A request is made anew for the same user alone, and only where its body can be sent again.

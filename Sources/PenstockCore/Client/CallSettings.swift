@@ -65,6 +65,8 @@ public struct CallSettings: Sendable {
     public var priority = CallPriority.normal
     /// Names of groups that the call belongs to, by which it is paused: ``APIClient/pause(_:)``.
     public var tags: [String] = []
+    /// Whether the call is made with the credential of its service; with it, where there is one, unless set.
+    public var authentication = AuthenticationChoice.automatic
     /// Whether a call that finds no way to its server waits until there is one; it does not unless set.
     public var waitsForConnectivity = ConnectivityWait.no
 

@@ -44,6 +44,9 @@ extension APIClient {
         public var throttle: AdaptiveThrottle.Policy?
         /// How many attempts may be under way, and how fast they may follow one another. No limits by default.
         public var admission: AdmissionPolicy
+        /// Where the credentials are kept that services with an ``Authenticator`` use. In memory by default, so that a user
+        /// signs in once each time that the app is started.
+        public var vault: any CredentialVault
         /// What is known of the network: `Reachability.system`, or one of the app's own. `nil`, as by default, watches nothing.
         ///
         /// It keeps nothing from being sent. Calls that find no way to their server while it says that there is none fail
@@ -90,6 +93,7 @@ extension APIClient {
             circuitBreaker = .init()
             throttle = nil
             admission = .init()
+            vault = MemoryVault()
             sinks = []
             time = .system
             random = .system

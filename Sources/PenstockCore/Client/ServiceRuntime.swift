@@ -23,6 +23,9 @@ final class ServiceRuntime: Sendable {
         pipeline = Pipeline(service: service, endpoint: nil, configuration: configuration, state: state)
     }
 
+    /// The stage that has the service's credentials; `nil` where it has none.
+    var authenticate: Authenticate? { pipeline.authenticate }
+
     /// The request path of an endpoint: its own interceptors are innermost.
     func pipeline(for endpoint: some Endpoint) -> Pipeline {
         if endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty { return pipeline }

@@ -55,6 +55,8 @@ public struct Service: Sendable {
     public var sealer: (any Sealer)?
     /// Signs each attempt of its calls, last of all; `nil`, the default, for none.
     public var signer: (any Signer)?
+    /// How its calls say on whose behalf they are made; `nil` when they do not.
+    public var authenticator: (any Authenticator)?
     /// Asked before the client's.
     public var errorMapper: ErrorMapper?
 
@@ -79,7 +81,7 @@ public struct Service: Sendable {
         envelope: Envelope? = nil, headers: CommonHeaders = [:], parameters: CommonParameters = .none,
         options: CallOptions = .init(), callInterceptors: [any Interceptor] = [],
         attemptInterceptors: [any Interceptor] = [], sealer: (any Sealer)? = nil, signer: (any Signer)? = nil,
-        errorMapper: ErrorMapper? = nil
+        authenticator: (any Authenticator)? = nil, errorMapper: ErrorMapper? = nil
     ) {
         self.id = id
         self.baseURLs = baseURLs
@@ -92,6 +94,7 @@ public struct Service: Sendable {
         self.attemptInterceptors = attemptInterceptors
         self.sealer = sealer
         self.signer = signer
+        self.authenticator = authenticator
         self.errorMapper = errorMapper
     }
 

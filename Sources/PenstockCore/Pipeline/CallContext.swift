@@ -33,6 +33,8 @@ public final class CallContext: Sendable {
     struct State {
         var attempts: [APIError.Attempt] = []
         var pass = 1
+        /// Why there was a pass after the first, once for each.
+        var replays: [StageName] = []
         /// Why the call has ended early.
         var ending: Ending?
         /// Whether the call has its result.
@@ -95,11 +97,14 @@ public final class CallContext: Sendable {
 
     /// The same call, for an exchange that goes on without it.
     func detached(_ relay: RelayedEvents) -> CallContext {
-        CallContext(
+        let detached = CallContext(
             id: id, endpoint: endpointType, service: service, environment: environment, isolation: isolation,
             options: options, control: ExchangeControl(onProgress: control.onProgress),
             in: Surroundings(time: time, deadlines: deadlines, lineage: lineage, sink: isTold ? relay : nil),
             isRefresh: isRefresh, deadline: .some(deadline))
+        let (pass, replays) = state.withLock { ($0.pass, $0.replays) }
+        detached.state.withLock { ($0.pass, $0.replays) = (pass, replays) }
+        return detached
     }
 
     /// The endpoint's type name.
@@ -153,9 +158,15 @@ public final class CallContext: Sendable {
     /// sent anew after its response was judged. The same request sent again by a stage or an interceptor is no new pass.
     public var pass: Int { state.withLock(\.pass) }
 
+    /// Whether this is, or comes after, the pass that a stage has asked for.
+    func hasReplayed(for reason: StageName) -> Bool {
+        state.withLock { $0.replays.contains(reason) }
+    }
+
     func beginPass(for replay: Replay) {
         let pass = state.withLock { state in
             state.pass += 1
+            state.replays.append(replay.reason)
             return state.pass
         }
         emit(.replayed(by: replay.reason, pass: pass))

@@ -52,6 +52,8 @@ public struct Exchange: Sendable {
         /// What the cache had to do with it; `nil` where it took no part.
         var cache: Boxed<CacheRecord>?
         var settlements: [Left] = []
+        /// Whether the credential was refused and can be renewed: whatever the call makes of the response, it is replayed.
+        var isRefused = false
 
         var isEmpty: Bool { cache == nil && settlements.isEmpty }
     }

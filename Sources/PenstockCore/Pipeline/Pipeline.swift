@@ -3,6 +3,8 @@ struct Pipeline: Sendable {
     let stages: [any Stage]
     /// Whether code of the app's runs in it, which may not return when it is told to.
     let runsAppCode: Bool
+    /// The stage that has the service's credentials; `nil` where it has none.
+    let authenticate: Authenticate?
 
     /// - Parameter endpoint: brings interceptors of its own, which are innermost; `nil` for the path that all endpoints
     ///   without any share.
@@ -20,6 +22,8 @@ struct Pipeline: Sendable {
         stages.append(Retry(origins: state.origins, random: configuration.random))
         if let reachability = configuration.reachability { stages.append(Connectivity(reachability: reachability)) }
         stages.append(Admission(admissions: state.admissions))
+        authenticate = service.authenticator.map { Authenticate($0, service, configuration, state) }
+        if let authenticate { stages.append(authenticate) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }

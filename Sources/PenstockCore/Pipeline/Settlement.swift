@@ -3,6 +3,9 @@
 /// Much is known only after the response has been decoded: that what is stored is of no use, that a code in the envelope
 /// means an expired token. So a stage notes on the way up what is to be done in either case, and does it then.
 protocol Settlement: AnyObject, Sendable {
+    /// Whether each of the calls that share an exchange is to tell it what became of the response, and not just one.
+    var isForEach: Bool { get }
+
     /// The response has passed all that the call asks of it. The call waits for this before it gives the response out.
     ///
     /// - Parameter request: as the call made it, above all stages.
@@ -12,6 +15,10 @@ protocol Settlement: AnyObject, Sendable {
     ///
     /// - Returns: a replay, where the stage knows how to do better; `nil` to let the call fail.
     func rejected(_ error: APIError, by call: any JudgingCall) async -> Replay?
+}
+
+extension Settlement {
+    var isForEach: Bool { false }
 }
 
 /// A call as a settlement sees it, whatever its endpoint.
@@ -33,6 +40,8 @@ protocol JudgingCall: AnyObject, Sendable {
 struct Replay: Sendable {
     /// The stage that asks for it.
     let reason: StageName
+    /// Why it cannot be made after all: what the call fails of, in place of the response's own error.
+    var obstacle: APIError?
 }
 
 /// A response that did not pass.

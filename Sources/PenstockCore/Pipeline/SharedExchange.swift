@@ -73,7 +73,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         }
         guard !isFirst else { return exchange }
         var exchange = exchange
-        exchange.remains.settlements = []
+        exchange.remains.settlements.removeAll { !$0.settlement.isForEach }
         return exchange
     }
 

@@ -16,6 +16,8 @@ final class SharedState: Sendable {
     let origins: OriginTable
     /// Who waits for leave to send.
     let admissions: Admissions
+    /// The credentials, and who waits for new ones.
+    let credentials: CredentialTable
 
     init(_ configuration: APIClient.Configuration, transport: any Transport) {
         self.transport = transport
@@ -25,6 +27,7 @@ final class SharedState: Sendable {
         cache = CacheAccess.of(configuration.cache)
         origins = OriginTable(configuration)
         admissions = Admissions(configuration.admission, configuration.time, deadlines)
+        credentials = CredentialTable(configuration.vault, configuration.time, configuration.random)
     }
 
     /// That of a client which is derived from another one.
@@ -37,5 +40,9 @@ final class SharedState: Sendable {
         cache = CacheAccess.of(configuration.cache, reusing: client)
         origins = OriginTable.of(configuration, reusing: client.state.origins)
         admissions = Admissions.of(configuration, reusing: client.state.admissions, deadlines)
+        let known = client.state.credentials
+        credentials =
+            known.vault === configuration.vault
+            ? known : CredentialTable(configuration.vault, configuration.time, configuration.random)
     }
 }

@@ -8,6 +8,11 @@ enum SHA256 {
         hex(of: digest(Array(data)))
     }
 
+    /// The digest as its 32 bytes.
+    static func bytes(_ data: some Sequence<UInt8>) -> Data {
+        Data(bytes(digest(Array(data))))
+    }
+
     private static func digest(_ data: [UInt8]) -> [UInt32] {
         var state = initial
         let message = padded(data)

@@ -8,6 +8,8 @@ struct Admission: Stage {
     let admissions: Admissions
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        // Others wait for what it brings, and may hold every place while they do.
+        if call.renewsCredential { return try await next(request) }
         guard let place = try enter(request, call) else { return try await next(request) }
         try await place.untilAdmitted()
         do throws(APIError) {

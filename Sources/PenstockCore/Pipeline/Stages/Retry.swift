@@ -148,10 +148,11 @@ final class RetryAttempt: Sendable {
         if let change { call.emit(.circuitChanged(origin, change)) }
     }
 
-    /// Decides, and pays for what is decided.
+    /// Decides, and pays for what is decided. A refresh token is good for one use, whatever the method that it is used with.
     private func decide(on outcome: FinishedAttempt.Outcome, _ fields: HTTPFields) -> RetryDecision {
         let attempt = FinishedAttempt(
-            outcome, method: request.method, isDeclaredIdempotent: isDeclaredIdempotent, number: number,
+            outcome, method: call.renewsCredential ? .post : request.method,
+            isDeclaredIdempotent: isDeclaredIdempotent && !call.renewsCredential, number: number,
             isBodyReplayable: request.body.isUnread, timeLeft: call.deadline.map { $0 - call.time.now() },
             retryAfter: hint(fields))
         var random = stage.random

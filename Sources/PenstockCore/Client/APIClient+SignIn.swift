@@ -1,0 +1,75 @@
+extension APIClient {
+    /// Keeps a credential for the user of the moment (``Configuration/identity``), with which calls to a service are made from
+    /// now on.
+    ///
+    /// ```swift
+    /// let pair = try await client.send(LogIn(account: "alice", password: "secret"), options: .anonymous)
+    /// try await client.signIn(Credential(pair.access, refreshToken: pair.refresh, expiresIn: .seconds(3600)))
+    /// ```
+    ///
+    /// Calls that wait for a credential go on with it.
+    ///
+    /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be kept; it is
+    ///   used in this process all the same. ``APIError/Kind/invalidConfiguration(reason:)`` for a service that has no
+    ///   authenticator, or no base URL here.
+    public func signIn(_ credential: Credential, to service: ServiceID = .main) async throws(APIError) {
+        let keeper = try authentication(of: service).place.keeper
+        try await Self.keeping { () throws(VaultError) in try await keeper.signIn(credential) }
+    }
+
+    /// Deletes the credential of a service for the user of the moment. Calls that wait for a new one fail with
+    /// ``AuthenticationFailure/signedOut``, and one that arrives later is thrown away.
+    ///
+    /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be deleted from
+    ///   the vault; it is not used in this process any more.
+    public func signOut(of service: ServiceID = .main) async throws(APIError) {
+        let keeper = try authentication(of: service).place.keeper
+        try await Self.keeping { () throws(VaultError) in try await keeper.signOut() }
+    }
+
+    /// The credential of a service for the user of the moment; `nil` when there is none.
+    public func credential(of service: ServiceID = .main) async throws(APIError) -> Credential? {
+        let keeper = try authentication(of: service).place.keeper
+        return try await Self.keeping { () throws(VaultError) in try await keeper.current() }
+    }
+
+    /// Renews the credential of a service now, whatever became of the last attempt: also after
+    /// ``AuthenticationFailure/lost``, when the server may take it for a theft and end the session.
+    ///
+    /// - Throws: ``APIError/Kind/authentication(_:)``.
+    public func refreshCredential(of service: ServiceID = .main) async throws(APIError) {
+        let (stage, place) = try authentication(of: service)
+        try await place.keeper.insist(stage.source(place))
+    }
+
+    /// The accounts that a service has credentials of in the environment of the moment, in alphabetical order. Each is the
+    /// ``Configuration/identity`` of a client.
+    public func accounts(of service: ServiceID = .main) async throws(APIError) -> [String] {
+        let key = try authentication(of: service).place.keeper.key
+        let keys = try await Self.keeping { [vault = state.credentials.vault] () throws(VaultError) in
+            try await vault.keys()
+        }
+        return keys.filter { $0.service == key.service && $0.environment == key.environment && $0.origin == key.origin }
+            .map(\.account).sorted()
+    }
+
+    private func authentication(
+        of service: ServiceID
+    ) throws(APIError) -> (stage: Authenticate, place: Authenticate.Place) {
+        guard let stage = try runtime(for: service).authenticate else {
+            throw APIError(
+                .invalidConfiguration(reason: "the service \(service) has no authenticator"), stage: .authenticate)
+        }
+        return (stage, try stage.place(environment, configuration.identity()))
+    }
+
+    private static func keeping<Value: Sendable>(
+        _ body: () async throws(VaultError) -> Value
+    ) async throws(APIError) -> Value {
+        do throws(VaultError) {
+            return try await body()
+        } catch {
+            throw APIError(.authentication(.vault(error)), stage: .authenticate, underlying: error)
+        }
+    }
+}

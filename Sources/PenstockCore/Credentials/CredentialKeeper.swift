@@ -1,0 +1,292 @@
+import Foundation
+
+/// Keeps one credential for all calls that need it: carries out what a ``RefreshCoordinator`` decides.
+///
+/// A cycle runs in a task of its own, so that the caller who began it may be cancelled without harm to the others, and a
+/// request that is under way is never given up: its answer may hold the only refresh token that still works.
+final class CredentialKeeper: Sendable {
+    private struct State: Sendable {
+        var coordinator: RefreshCoordinator
+        var waiting: [Waiter] = []
+
+        mutating func takeWaiting() -> [Waiter] {
+            defer { waiting = [] }
+            return waiting
+        }
+    }
+
+    private struct Waiter: Sendable {
+        let refused: RefreshCoordinator.Refused
+        let promise: Promise<RefreshCoordinator.Outcome>
+    }
+
+    /// Who knows how a new credential is had.
+    struct Source: Sendable {
+        let authenticator: any Authenticator
+        let context: RefreshContext
+
+        var abilities: RefreshCoordinator.Abilities {
+            .init(canLogIn: authenticator.canLogIn, canRefresh: authenticator.canRefresh)
+        }
+    }
+
+    let key: CredentialKey
+    private let vault: any CredentialVault
+    private let time: TimeSource
+    private let state: Locked<State>
+
+    init(
+        _ key: CredentialKey, in vault: any CredentialVault, _ policy: RefreshPolicy, _ time: TimeSource,
+        _ random: RandomSource
+    ) {
+        self.key = key
+        self.vault = vault
+        self.time = time
+        state = Locked(State(coordinator: RefreshCoordinator(policy: policy, random: random)))
+    }
+
+    private var moment: RefreshCoordinator.Moment { .init(now: time.now(), date: time.date()) }
+
+    /// The credential, where it can be used at once; `nil` where it has to be asked for.
+    func ready() -> RefreshCoordinator.Answer? {
+        let moment = moment
+        return state.withLock { $0.coordinator.ready(at: moment) }
+    }
+
+    /// The credential to go with, once it is there.
+    ///
+    /// - Parameters:
+    ///   - refused: what the call was refused with.
+    ///   - begun: when the attempt began that was refused.
+    /// - Throws: ``APIError/Kind/authentication(_:)``, the same to all who wait; the call's own end, where that comes first.
+    func credential(
+        after refused: RefreshCoordinator.Refused, begun: Duration, for call: CallContext,
+        by source: @autoclosure () -> Source
+    ) async throws(APIError) -> Credential? {
+        // What a cycle ends with may be the very credential that was refused: a cycle that only read the vault.
+        for _ in 0..<3 {
+            switch try await settle(refused, begun, call, source()) {
+            case .fail(let failure):
+                call.emit(.credentialDecided(.failed(failure)))
+                throw APIError(.authentication(failure), stage: .authenticate)
+            case .use(let credential):
+                let isRefused = refused == credential.map { .version($0.version) } ?? .anonymous
+                if !isRefused { return credential }
+            }
+        }
+        throw APIError(.authentication(.notRenewed), stage: .authenticate)
+    }
+
+    private func settle(
+        _ refused: RefreshCoordinator.Refused, _ begun: Duration, _ call: CallContext, _ source: Source
+    ) async throws(APIError) -> RefreshCoordinator.Outcome {
+        let promise = Promise<RefreshCoordinator.Outcome>()
+        let moment = moment
+        let (answer, cycle) = state.withLock { state in
+            let answer = state.coordinator.ask(refused, begun: begun, by: source.abilities, at: moment)
+            if answer == .wait || answer == .begin {
+                state.waiting.append(Waiter(refused: refused, promise: promise))
+            }
+            return (answer, state.coordinator.cycle)
+        }
+        switch answer {
+        case .use(let credential):
+            if refused != .nothing { call.emit(.credentialDecided(.alreadyRenewed)) }
+            return .use(credential)
+        case .fail(let failure): return .fail(failure)
+        case .begin:
+            call.emit(.credentialDecided(.renewing))
+            run(cycle, source)
+        case .wait: call.emit(.credentialDecided(.joined))
+        }
+        defer { leave(promise) }
+        let outcome = try await call.value(of: promise)
+        if case .use = outcome { call.emit(.credentialDecided(.renewed)) }
+        return outcome
+    }
+
+    private func leave(_ promise: Promise<RefreshCoordinator.Outcome>) {
+        state.withLock { state in state.waiting.removeAll { $0.promise === promise } }
+    }
+
+    // MARK: The app's own doing
+
+    /// The credential as it is kept, without a look at whether it is due.
+    func current() async throws(VaultError) -> Credential? {
+        if let known = state.withLock(\.coordinator.credential) { return known }
+        return try await vault.load(key).map { item throws(VaultError) in try CredentialRecord(item).credential }
+    }
+
+    func signIn(_ credential: Credential) async throws(VaultError) {
+        let (record, waiting) = state.withLock { state in
+            (state.coordinator.signIn(credential), state.takeWaiting())
+        }
+        for waiter in waiting { waiter.promise.keep(.use(credential)) }
+        try await vault.save(record.item, for: key, over: .anything)
+    }
+
+    /// Whoever waits is told. What is under way comes to nothing.
+    func signOut() async throws(VaultError) {
+        let waiting = state.withLock { state in
+            state.coordinator.signOut()
+            return state.takeWaiting()
+        }
+        for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
+        try await vault.delete(key, where: .anything)
+    }
+
+    /// Asks for a new credential, whatever became of the last attempt.
+    func insist(_ source: Source) async throws(APIError) {
+        let promise = Promise<RefreshCoordinator.Outcome>()
+        let (answer, cycle) = state.withLock { state in
+            state.waiting.append(Waiter(refused: .anonymous, promise: promise))
+            return (state.coordinator.insist(by: source.abilities), state.coordinator.cycle)
+        }
+        if answer == .begin { run(cycle, source) }
+        defer { leave(promise) }
+        let outcome = await withTaskCancellationHandler {
+            await promise.value()
+        } onCancel: {
+            promise.abandon()
+        }
+        switch outcome {
+        case .use: return
+        case .fail(let failure): throw APIError(.authentication(failure), stage: .authenticate)
+        case nil: throw APIError(.cancelled, stage: .authenticate)
+        }
+    }
+
+    // MARK: A cycle
+
+    private func run(_ cycle: Int, _ source: Source) {
+        Task {
+            var event = RefreshCoordinator.Event.begun
+            while let action = next(event, cycle) {
+                guard let done = await perform(action, source) else { return }
+                event = done
+            }
+        }
+    }
+
+    /// The end of a cycle and the word of it to those who wait are one step: whoever asks later begins another one.
+    private func next(_ event: RefreshCoordinator.Event, _ cycle: Int) -> RefreshCoordinator.Action? {
+        let moment = moment
+        let (action, told) = state.withLock {
+            state -> (RefreshCoordinator.Action?, [(Waiter, RefreshCoordinator.Outcome)]) in
+            let action = state.coordinator.next(event, cycle: cycle, at: moment)
+            guard case .end(let outcome) = action else { return (action, []) }
+            let told = state.takeWaiting().map { waiter in
+                (waiter, state.coordinator.outcome(outcome, for: waiter.refused, at: moment))
+            }
+            return (action, told)
+        }
+        for (waiter, outcome) in told { waiter.promise.keep(outcome) }
+        return action
+    }
+
+    private func perform(_ action: RefreshCoordinator.Action, _ source: Source) async -> RefreshCoordinator.Event? {
+        do {
+            switch action {
+            case .load: return .loaded(try await vault.load(key).map { try CredentialRecord($0) })
+            case .save(let record, let condition):
+                return .saved(try await vault.save(record.item, for: key, over: condition))
+            case .delete(let version): return .deleted(try await vault.delete(key, where: .version(version)))
+            case .refresh(let credential): return await refresh(credential, source)
+            case .logIn(let credential): return await logIn(credential, source)
+            case .sleep(let duration):
+                try? await time.sleep(duration)
+                return .slept
+            case .end: return nil
+            }
+        } catch {
+            return .vaultFailed(error as? VaultError ?? .unavailable)
+        }
+    }
+
+    /// Code of the app's may run in it, which may never return: it has its time, and what it brings later is dropped.
+    private func refresh(_ credential: Credential, _ source: Source) async -> RefreshCoordinator.Event {
+        let promise = Promise<RefreshCoordinator.Event>()
+        let work = Task {
+            do {
+                let new = try await RefreshLane.$keys.withValue([key]) {
+                    try await source.authenticator.refresh(credential, in: source.context)
+                }
+                promise.keep(.obtained(new))
+            } catch {
+                promise.keep(.failed(AuthenticationFailure(refreshing: error)))
+            }
+        }
+        let alarm = Task { [time, limit = source.authenticator.refreshPolicy.timeout] in
+            try await time.sleep(limit)
+            promise.keep(.failed(.lost))
+            work.cancel()
+        }
+        defer { alarm.cancel() }
+        return await promise.value() ?? .failed(.lost)
+    }
+
+    private func logIn(_ credential: Credential?, _ source: Source) async -> RefreshCoordinator.Event {
+        do {
+            return .obtained(
+                try await RefreshLane.$keys.withValue([key]) {
+                    try await source.authenticator.logIn(after: credential, in: source.context)
+                })
+        } catch {
+            return .failed(AuthenticationFailure(loggingIn: error))
+        }
+    }
+}
+
+/// The lane of what is sent to renew a credential. It is told by the task, so that the app may use whatever client it likes.
+enum RefreshLane {
+    /// The credentials that are being renewed; what is sent in the lane goes without them, and waits for nobody who waits
+    /// for them.
+    @TaskLocal static var keys: Set<CredentialKey> = []
+}
+
+extension CallContext {
+    /// Whether what is sent at this moment serves to renew a credential, for which other calls wait. It goes before them:
+    /// whatever holds requests back lets it pass.
+    public var renewsCredential: Bool { !RefreshLane.keys.isEmpty }
+}
+
+/// The credentials of a client and of those derived from it.
+final class CredentialTable: Sendable {
+    let vault: any CredentialVault
+    private let time: TimeSource
+    private let random: RandomSource
+    private let keepers = Locked<[CredentialKey: CredentialKeeper]>([:])
+
+    init(_ vault: any CredentialVault, _ time: TimeSource, _ random: RandomSource) {
+        (self.vault, self.time, self.random) = (vault, time, random)
+    }
+
+    func keeper(for key: CredentialKey, _ policy: @autoclosure () -> RefreshPolicy) -> CredentialKeeper {
+        if let known = keepers.withLock({ $0[key] }) { return known }
+        let new = CredentialKeeper(key, in: vault, policy(), time, random)
+        return keepers.withLock { keepers in
+            if let other = keepers[key] { return other }
+            keepers[key] = new
+            return new
+        }
+    }
+
+    /// Signs an account out of everything.
+    ///
+    /// - Returns: whether nothing of it is left in the vault.
+    func forget(account: String) async -> Bool {
+        let known = keepers.withLock { $0.filter { $0.key.account == account } }
+        var isGone = true
+        for keeper in known.values {
+            do { try await keeper.signOut() } catch { isGone = false }
+        }
+        do {
+            for key in try await vault.keys() where key.account == account {
+                try await vault.delete(key, where: .anything)
+            }
+        } catch {
+            isGone = false
+        }
+        return isGone
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+
+/// OAuth 2.0: bearer tokens, or tokens that are bound to a key of the device, renewed by a refresh token (RFC 6749 §6).
+///
+/// ```swift
+/// let shop = Service(
+///     .shop, [.production: "https://shop.example.com"],
+///     authenticator: OAuth2Authenticator(tokenURL: "https://id.example.com/token", clientID: "shop-app"))
+/// try await client.signIn(Credential(access, refreshToken: refresh, expiresIn: .seconds(3600)), to: .shop)
+/// ```
+public struct OAuth2Authenticator: Authenticator {
+    /// A status of 401 with no challenge that says otherwise, unless set.
+    public var expiry: ExpiryRule
+    /// The defaults of ``RefreshPolicy`` unless set.
+    public var refreshPolicy: RefreshPolicy
+    /// None unless set.
+    public var trustedOrigins: Set<HTTPURL.Origin>
+    private let tokenURL: @Sendable (ServerEnvironment) -> String
+    private let clientID: String
+    private let clientSecret: String?
+    private let scope: String?
+    private let prover: DPoPProver?
+    private let login: BearerAuthenticator.LogIn?
+
+    /// - Parameters:
+    ///   - tokenURL: of the token endpoint; the same in every environment.
+    ///   - clientID: as the authorisation server knows the app.
+    ///   - clientSecret: sent as RFC 6749 §2.3.1 says, not in the body. `nil`, the default, for what is installed on devices,
+    ///     where nothing is secret.
+    ///   - scope: what is asked for; `nil`, the default, asks for what the old token had.
+    ///   - prover: binds tokens to its key (DPoP, RFC 9449); `nil`, the default, uses bearer tokens.
+    ///   - expiry: 401 by default.
+    ///   - logIn: asks the user, where the refresh token will not do; `nil` lets the call fail.
+    public init(
+        tokenURL: String, clientID: String, clientSecret: String? = nil, scope: String? = nil,
+        prover: DPoPProver? = nil,
+        expiry: ExpiryRule? = nil, policy: RefreshPolicy = .init(), trustedOrigins: Set<HTTPURL.Origin> = [],
+        logIn: BearerAuthenticator.LogIn? = nil
+    ) {
+        self.init(
+            tokenURL: { _ in tokenURL }, clientID: clientID, clientSecret: clientSecret, scope: scope, prover: prover,
+            expiry: expiry, policy: policy, trustedOrigins: trustedOrigins, logIn: logIn)
+    }
+
+    /// The same with a token endpoint for each environment.
+    public init(
+        tokenURL: @escaping @Sendable (ServerEnvironment) -> String, clientID: String, clientSecret: String? = nil,
+        scope: String? = nil, prover: DPoPProver? = nil, expiry: ExpiryRule? = nil, policy: RefreshPolicy = .init(),
+        trustedOrigins: Set<HTTPURL.Origin> = [], logIn: BearerAuthenticator.LogIn? = nil
+    ) {
+        self.tokenURL = tokenURL
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.scope = scope
+        self.prover = prover
+        self.expiry = expiry ?? ExpiryRule(scheme: prover == nil ? "bearer" : "dpop")
+        refreshPolicy = policy
+        self.trustedOrigins = trustedOrigins
+        login = logIn
+    }
+
+    public func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) throws -> HTTPRequest {
+        var request = request
+        guard let prover else {
+            request.fields[.authorization] = "Bearer \(credential.token)"
+            return request
+        }
+        request.fields[.authorization] = "DPoP \(credential.token)"
+        request.fields[.dpop] = try prover.proof(
+            method: request.method, url: request.url, token: credential.token, at: call.time.date())
+        return request
+    }
+
+    public func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        prover?.takesNonce(of: response, to: request) ?? false
+    }
+
+    // MARK: The refresh-token grant
+
+    public func canRefresh(_ credential: Credential) -> Bool { credential.refreshToken != nil }
+
+    public func refresh(_ credential: Credential, in context: RefreshContext) async throws -> Credential {
+        guard let refreshToken = credential.refreshToken else { throw AuthenticationFailure.missing }
+        var form = [("grant_type", "refresh_token"), ("refresh_token", refreshToken)]
+        if let scope { form.append(("scope", scope)) }
+        if clientSecret == nil { form.append(("client_id", clientID)) }
+        let response = try await send(form, context)
+        // The clock of the device is all that expiry is judged by.
+        return try TokenResponse(response, needsProof: prover != nil).credential(
+            after: credential, at: context.time.date())
+    }
+
+    /// Sends a form to the token endpoint, and once more where the server wants a nonce in the proof (RFC 9449 §8).
+    private func send(_ form: [(name: String, value: String)], _ context: RefreshContext) async throws -> HTTPResponse {
+        let url = try endpoint(in: context.environment)
+        let body = form.map { "\($0.name)=\(PercentEncoding.escaped($0.value))" }.joined(separator: "&")
+        var request = HTTPRequest(
+            method: .post, url: url,
+            fields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"],
+            body: .bytes(Data(body.utf8)))
+        if let clientSecret {
+            request.fields[.authorization] = try BasicAuthenticator.value(
+                PercentEncoding.escaped(clientID), PercentEncoding.escaped(clientSecret))
+        }
+        let options = CallOptions.with { options in
+            // A refresh token goes to the one place that it is for.
+            options.redirects = .never
+            options.cache = .networkOnly
+            // An answer that is lost is the coordinator's business, who knows of other processes and of the grace.
+            options.idempotency = .byMethod
+        }
+        for _ in 0..<2 {
+            if let prover {
+                request.fields[.dpop] = try prover.proof(method: .post, url: url, token: nil, at: context.time.date())
+            }
+            let response = try await context.client.send(request, options: options).http
+            guard prover?.takesNonce(of: response, to: request) ?? false else { return response }
+        }
+        throw AuthenticationFailure.unavailable
+    }
+
+    private func endpoint(in environment: ServerEnvironment) throws -> HTTPURL {
+        let text = tokenURL(environment)
+        do {
+            return try HTTPURL(text)
+        } catch {
+            let reason = "the token endpoint is no URL: \(error)"
+            throw APIError(.invalidConfiguration(reason: reason), stage: .authenticate, underlying: error)
+        }
+    }
+
+    public var canLogIn: Bool { login != nil }
+
+    public func logIn(after credential: Credential?, in context: RefreshContext) async throws -> Credential {
+        guard let login else { throw AuthenticationFailure.missing }
+        return try await login(credential, context)
+    }
+}
+
+/// What a token endpoint has answered (RFC 6749 §5).
+struct TokenResponse {
+    let token: String
+    let refreshToken: String?
+    let lifetime: Duration?
+
+    /// - Parameter needsProof: whether a token is of use only if it is bound to a key (RFC 9449 §5).
+    /// - Throws: ``AuthenticationFailure``.
+    init(_ response: HTTPResponse, needsProof: Bool) throws(AuthenticationFailure) {
+        let json = try? Payload(response.body).json()
+        guard response.status == 200 else { throw Self.failure(response.status, json?["error"]?.string) }
+        let type = json?["token_type"]?.string?.lowercased()
+        // Whatever else it is, it is not known what has become of the refresh token.
+        guard let token = json?["access_token"]?.string, !token.isEmpty, HTTPSyntax.isFieldValue(token),
+            type == nil && !needsProof || type == (needsProof ? "dpop" : "bearer")
+        else { throw .lost }
+        self.token = token
+        refreshToken = json?["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        let seconds = json?["expires_in"]
+        // A number by the standard, and a text in practice.
+        lifetime = (seconds?.double ?? seconds?.string.flatMap(Double.init)).map(Credential.lifetime)
+    }
+
+    /// With the old refresh token where no new one was given (RFC 6749 §6).
+    func credential(after old: Credential, at date: Date) -> Credential {
+        Credential(
+            token, user: old.user, refreshToken: refreshToken ?? old.refreshToken, expiresIn: lifetime,
+            values: old.values,
+            obtained: date)
+    }
+
+    /// An error that the server names is believed where it comes with the status that the standard gives it (RFC 6749 §5.2).
+    static func failure(_ status: Int, _ error: String?) -> AuthenticationFailure {
+        switch (status, error) {
+        case (400, "invalid_grant"), (401, "invalid_grant"): .rejected
+        case (503, _), (429, _): .unavailable
+        case (400..<500, _) where status != 408: .unavailable
+        default: .lost
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+
+/// Puts the newest credential onto each attempt, and learns from the response whether it was refused.
+///
+/// A refusal is not mended here but by the replay that the stage's settlement asks for, since the parameters of the request
+/// may hold the token as well: the credential is renewed first, and then the whole request made anew.
+struct Authenticate: Stage {
+    static let name = StageName.authenticate
+
+    let authenticator: any Authenticator
+    let service: Service
+    let configuration: APIClient.Configuration
+    /// The client's own, without a reference to the client.
+    let state: SharedState
+    /// Of the environment and the identity that were asked for last, which are nearly always the next ones too.
+    private let last = Locked<Place?>(nil)
+
+    /// Whom a call of the service speaks to and for.
+    struct Place: Sendable {
+        let environment: ServerEnvironment
+        let identity: String
+        let origin: HTTPURL.Origin
+        let keeper: CredentialKeeper
+    }
+
+    init(
+        _ authenticator: any Authenticator, _ service: Service, _ configuration: APIClient.Configuration,
+        _ state: SharedState
+    ) {
+        self.authenticator = authenticator
+        self.service = service
+        self.configuration = configuration
+        self.state = state
+    }
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        // A service that has no address here has no origin that may see its credential.
+        guard call.settings.authentication == .automatic, let place = try? self.place(of: call),
+            maySee(place, request.url.origin), !RefreshLane.keys.contains(place.keeper.key)
+        else { return try await next(request) }
+        let begun = call.time.now()
+        let credential: Credential?
+        if case .use(let ready)? = place.keeper.ready() {
+            credential = ready
+        } else {
+            credential = try await place.keeper.credential(
+                after: .nothing, begun: begun, for: call, by: source(place))
+        }
+        var exchange = try await send(request, credential, call, next)
+        // A redirect that is followed says nothing about the credential, and its answer is somebody else's.
+        if next.discards?(exchange.response) == true { return exchange }
+        let attempt = AuthenticatedAttempt(self, place, credential?.version, begun)
+        if attempt.mayRenew(for: call, request), authenticator.expiry.matches(exchange.response) {
+            exchange.remains.isRefused = true
+        }
+        exchange.leave(attempt)
+        return exchange
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ credential: Credential?, _ call: CallContext, _ next: Next
+    ) async throws(APIError) -> Exchange {
+        guard let credential else { return try await next(request) }
+        let sent = try applied(credential, to: request, call)
+        let exchange = try await next(sent)
+        guard authenticator.shouldSendAgain(after: exchange.response, to: sent), request.body.isReplayable else {
+            return exchange
+        }
+        exchange.content?.discard()
+        return try await next(try applied(credential, to: request, call))
+    }
+
+    private func applied(_ credential: Credential, to request: HTTPRequest, _ call: CallContext) throws(APIError)
+        -> HTTPRequest
+    {
+        do {
+            return try authenticator.apply(credential, to: request, call: call)
+        } catch {
+            throw APIError.wrapping(error, of: "\(type(of: authenticator))", stage: Self.name)
+        }
+    }
+
+    /// The credential is for the service's own origin, and for those that the authenticator trusts.
+    private func maySee(_ place: Place, _ origin: HTTPURL.Origin) -> Bool {
+        origin == place.origin || authenticator.trustedOrigins.contains(origin)
+    }
+
+    // MARK: Whose credential
+
+    func place(of call: CallContext) throws(APIError) -> Place {
+        try place(call.environment, call.isolation.identity)
+    }
+
+    func place(_ environment: ServerEnvironment, _ identity: String) throws(APIError) -> Place {
+        if let last = last.withLock({ $0 }), last.environment == environment, last.identity == identity { return last }
+        let origin = try service.baseURL(in: environment).origin
+        let key = CredentialKey(
+            service: service.id.name, environment: environment.name, origin: origin.text, account: identity)
+        let keeper = state.credentials.keeper(for: key, authenticator.refreshPolicy)
+        let new = Place(environment: environment, identity: identity, origin: origin, keeper: keeper)
+        last.withLock { $0 = new }
+        return new
+    }
+
+    func source(_ place: Place) -> CredentialKeeper.Source {
+        var configuration = configuration
+        configuration.environment = place.environment
+        configuration.identity = { place.identity }
+        let context = RefreshContext(
+            client: APIClient(configuration, sharing: state), key: place.keeper.key, environment: place.environment,
+            time: configuration.time)
+        return CredentialKeeper.Source(authenticator: authenticator, context: context)
+    }
+}
+
+/// What was sent with a credential, until it is known whether the response passes.
+final class AuthenticatedAttempt: Settlement {
+    private let stage: Authenticate
+    private let place: Authenticate.Place
+    private let version: CredentialVersion?
+    private let begun: Duration
+    /// Whoever shares the response was refused as well, and is replayed for itself.
+    var isForEach: Bool { true }
+
+    init(_ stage: Authenticate, _ place: Authenticate.Place, _ version: CredentialVersion?, _ begun: Duration) {
+        (self.stage, self.place, self.version, self.begun) = (stage, place, version, begun)
+    }
+
+    /// Whether a refusal could be mended: not a second time for one call, nor where the body is gone.
+    func mayRenew(for call: CallContext, _ request: HTTPRequest) -> Bool {
+        !call.hasReplayed(for: .authenticate) && request.body.isReplayable
+            && (stage.authenticator.canLogIn || version != nil)
+    }
+
+    func accepted(by call: any JudgingCall, of request: HTTPRequest) async {}
+
+    func rejected(_ error: APIError, by call: any JudgingCall) async -> Replay? {
+        guard stage.authenticator.expiry.matches(error), !call.context.hasReplayed(for: .authenticate) else {
+            return nil
+        }
+        do throws(APIError) {
+            _ = try await place.keeper.credential(
+                after: version.map { .version($0) } ?? .anonymous, begun: begun, for: call.context,
+                by: stage.source(place))
+            // Counted, so that retries have less to spend, and not refused: each call has one replay for each credential, and
+            // an app that wakes up with many calls and an old token must not lose most of them.
+            _ = stage.state.origins.withdraw(.replay, for: place.origin)
+            return Replay(reason: .authenticate)
+        } catch {
+            // With nothing to renew it by, the server's own answer says more.
+            if error.kind == .authentication(.missing) { return nil }
+            return Replay(reason: .authenticate, obstacle: error)
+        }
+    }
+}
+
+/// Whether calls are made with the credential of their service.
+@nonexhaustive
+public enum AuthenticationChoice: Hashable, Sendable {
+    /// With the credential, where there is one; a refusal renews it.
+    case automatic
+    /// Without: for a login, and whatever must not wait for one.
+    case anonymous
+}
+
+extension CallOptions {
+    /// Whether the call is made with the credential of its service.
+    public var authentication: AuthenticationChoice? {
+        get { self[dynamicMember: \.authentication] }
+        set { self[dynamicMember: \.authentication] = newValue }
+    }
+
+    /// The call goes without the credential of its service, and a refusal renews nothing: for a login.
+    public static var anonymous: CallOptions { .with { $0.authentication = .anonymous } }
+}
+
+/// What was decided about the credential of a call, and why.
+@nonexhaustive
+public enum CredentialReason: Hashable, Sendable {
+    /// It is due or was refused, and this call asks for a new one.
+    case renewing
+    /// Another call has asked already, and this one waits for the same answer.
+    case joined
+    /// The wait is over, and there is a new one.
+    case renewed
+    /// What was refused is an older one: a newer one is at hand, and nothing is asked for.
+    case alreadyRenewed
+    /// There is no credential to go with.
+    case failed(AuthenticationFailure)
+}

@@ -1,0 +1,459 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Expired credentials in the request path: one refresh, and every call once more.
+@Suite(.timeLimit(.minutes(2))) struct AuthenticateTests {
+    // MARK: One refresh
+
+    @Test(
+        "Of twenty calls that are refused at the same time one renews the credential, and each is replayed once",
+        .covers("S3.34"))
+    func twenty() async throws {
+        let rig = AuthRig()
+        try await rig.signIn()
+        rig.desk.close()
+        rig.desk.gather(20)
+        async let results = rig.send(20)
+        await rig.desk.untilSent(20)
+        await rig.desk.untilRefreshed()
+        rig.desk.open()
+        #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
+        #expect(rig.desk.refreshed.map(\.token) == ["old"])
+        #expect(rig.desk.sent.map { $0.fields[.authorization] == "Bearer old" }.filter(\.self).count == 20)
+        #expect(rig.desk.sent.map { $0.fields[.authorization] == "Bearer new" }.filter(\.self).count == 20)
+        #expect(rig.reasons.filter { $0 == .renewing }.count == 1)
+        #expect(rig.reasons.filter { $0 == .joined }.count == 19)
+        #expect(rig.reasons.filter { $0 == .renewed }.count == 20)
+        #expect(rig.events.grammarViolations == [])
+    }
+
+    @Test("Of a thousand calls that are refused at the same time one renews the credential")
+    func thousand() async throws {
+        let rig = AuthRig()
+        try await rig.signIn()
+        rig.desk.close()
+        rig.desk.gather(1_000)
+        async let results = rig.send(1_000)
+        await rig.desk.untilSent(1_000)
+        rig.desk.open()
+        #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
+        #expect(rig.desk.refreshed.count == 1)
+        #expect(rig.desk.sent.count == 2_000)
+    }
+
+    @Test("A login is shown once to twenty calls, and when the user cancels it all fail the same way", .covers("S3.34"))
+    func login() async throws {
+        for isCancelled in [false, true] {
+            let desk = TokenDesk()
+            let authenticator = BearerAuthenticator(logIn: { _, _ in
+                await desk.logIn()
+                if isCancelled { throw CancellationError() }
+                return Credential("new")
+            })
+            let rig = AuthRig(authenticator, desk: desk)
+            desk.close()
+            desk.gather(20)
+            async let results = rig.send(20)
+            await desk.untilSent(20)
+            await desk.untilLogin()
+            desk.open()
+            let kinds = Set(await results.map(\.failure?.kind))
+            #expect(kinds == [isCancelled ? .authentication(.loginCancelled) : nil])
+            #expect(desk.logins == 1)
+            #expect(desk.sent.count == (isCancelled ? 20 : 40))
+        }
+    }
+
+    @Test("A second refusal stops: the call fails with the server's answer", .covers("S3.34"))
+    func second() async throws {
+        let rig = AuthRig()
+        rig.desk.accept("none")
+        try await rig.signIn()
+        let error = await failure { try await rig.client.send(GetProduct()) }
+        #expect(error?.kind == .httpStatus(401))
+        #expect(rig.desk.sent.count == 2)
+        #expect(rig.desk.refreshed.count == 1)
+        // And what is refused at once is not renewed again by the next call.
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.notRenewed))
+        #expect(rig.desk.refreshed.count == 1)
+    }
+
+    @Test("The replay carries parameters that are computed anew, and the new token", .covers("S3.35"))
+    func anew() async throws {
+        let token = Box("old")
+        let desk = TokenDesk()
+        let clock = TestClock()
+        let authenticator = BearerAuthenticator { old, _ in
+            await desk.refresh(old)
+            token.value = "new"
+            return Credential("new", obtained: clock.timeSource.date())
+        }
+        let count = Box(0)
+        let rig = AuthRig(
+            authenticator, desk: desk, clock: clock,
+            configured: { configuration in
+                configuration.parameters = CommonParameters {
+                    let number = count.update { value in
+                        value += 1
+                        return value
+                    }
+                    return ["loginToken": token.value, "number": number]
+                }
+            })
+        try await rig.signIn()
+        _ = try await rig.client.send(GetProduct())
+        #expect(desk.sent.map(\.url.query) == ["loginToken=old&number=1", "loginToken=new&number=2"])
+        #expect(desk.sent.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+    }
+
+    @Test("An expiry that the envelope or another status tells is replayed as a 401 is", arguments: [423, 200])
+    func told(status: Int) async throws {
+        let desk = TokenDesk()
+        let clock = TestClock()
+        let rig = AuthRig(
+            AuthRig.bearer(desk, clock, expiry: ExpiryRule(statuses: [401, 423], codes: [40101])), desk: desk,
+            clock: clock
+        ) { request in
+            let answer = desk.answer(request)
+            return answer.status == 401
+                ? .json(#"{"retcode":40101,"retdesc":"expired","data":null}"#, status: status) : answer
+        }
+        try await rig.signIn()
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        #expect(desk.refreshed.count == 1)
+        #expect(desk.sent.count == 2)
+        let replays = rig.events.records.compactMap { record -> StageName? in
+            if case .replayed(let stage, pass: 2) = record.event { stage } else { nil }
+        }
+        #expect(replays == [.authenticate])
+    }
+
+    @Test("A call that takes every status for an answer, and one that streams, are replayed as well")
+    func everyStatus() async throws {
+        let rig = AuthRig()
+        try await rig.signIn()
+        var stream = try await rig.client.stream(GetProduct())
+        #expect(stream.http.status == 200)
+        stream.cancel()
+        rig.desk.accept("newer")
+        try await rig.signIn("old again")
+        stream = try await rig.client.stream(GetProduct(), options: .with { $0.status = .any })
+        #expect(stream.http.status == 401)
+        stream.cancel()
+        #expect(rig.desk.sent.count == 4)
+        #expect(rig.desk.refreshed.count == 2)
+    }
+
+    // MARK: The failures that are known from elsewhere
+
+    @Test("A credential that is due is renewed ahead of its expiry, by the same coordinator as after a refusal")
+    func ahead() async throws {
+        let rig = AuthRig()
+        try await rig.signIn(lifetime: .seconds(100))
+        rig.clock.advance(by: .seconds(71))
+        rig.desk.close()
+        async let results = rig.send(5)
+        await rig.desk.untilRefreshed()
+        rig.desk.open()
+        #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
+        #expect(rig.desk.refreshed.count == 1)
+        #expect(rig.desk.sent.map { $0.fields[.authorization] } == Array(repeating: "Bearer new", count: 5))
+    }
+
+    @Test("A late 401 for an older version refreshes nothing")
+    func late() async throws {
+        let gate = Monitor(false)
+        let desk = TokenDesk()
+        let slow = Intercepting { request, _, next in
+            let exchange = try await next(request)
+            if request.fields["X-Slow"] != nil, request.fields[.authorization] == "Bearer old" {
+                await gate.wait(until: \.self)
+            }
+            return exchange
+        }
+        let rig = AuthRig(desk: desk, configured: { $0.attemptInterceptors = [slow] })
+        try await rig.signIn()
+        async let late = rig.client.send(GetProduct(), options: .headers(["X-Slow": "1"]))
+        await desk.untilSent(1)
+        _ = try await rig.client.send(GetProduct())
+        #expect(desk.refreshed.count == 1)
+        gate.withLock { $0 = true }
+        #expect(try await late.id == 7)
+        #expect(desk.refreshed.count == 1)
+        #expect(rig.reasons.contains(.alreadyRenewed))
+    }
+
+    @Test("A credential is deleted only if the stored version is the one that was refused")
+    func deleted() async throws {
+        for isReplaced in [false, true] {
+            let desk = TokenDesk()
+            let vault = MemoryVault()
+            let other = AuthRig(desk: desk, vault: vault)
+            let rig = AuthRig(
+                BearerAuthenticator { old, _ in
+                    await desk.refresh(old)
+                    if isReplaced { try await other.signIn("new") }
+                    throw AuthenticationFailure.rejected
+                }, desk: desk, vault: vault)
+            try await rig.signIn()
+            let error = await failure { try await rig.client.send(GetProduct()) }
+            #expect(error?.kind == (isReplaced ? nil : .authentication(.rejected)))
+            #expect(try await vault.keys().count == (isReplaced ? 1 : 0))
+        }
+    }
+
+    @Test("The refresh has a lane of its own: calls that fill a cap while they wait for it do not hold it back")
+    func lane() async throws {
+        let desk = TokenDesk()
+        let clock = TestClock()
+        let rig = AuthRig(
+            BearerAuthenticator { old, context in
+                await desk.refresh(old)
+                _ = try await context.client.send(LogIn(account: "alice", password: "secret"))
+                return Credential("new", obtained: clock.timeSource.date())
+            }, desk: desk, clock: clock,
+            answering: { request in request.url.path.hasSuffix("/login") ? .product : desk.answer(request) },
+            configured: { $0.admission = AdmissionPolicy(perHost: 4) })
+        try await rig.signIn(lifetime: .seconds(100))
+        clock.advance(by: .seconds(90))
+        desk.close()
+        async let results = rig.send(10)
+        await desk.untilRefreshed()
+        desk.open()
+        #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
+        #expect(desk.refreshed.count == 1)
+    }
+
+    @Test("The refresh does not carry the dead header, and may use the same client")
+    func sameClient() async throws {
+        let desk = TokenDesk()
+        let client = Box<APIClient?>(nil)
+        let clock = TestClock()
+        let rig = AuthRig(
+            BearerAuthenticator { old, _ in
+                await desk.refresh(old)
+                _ = try await client.value?.send(LogIn(account: "alice", password: "secret"))
+                return Credential("new", obtained: clock.timeSource.date())
+            }, desk: desk, clock: clock
+        ) { request in request.url.path.hasSuffix("/login") ? .product : desk.answer(request) }
+        client.value = rig.client
+        try await rig.signIn()
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        let login = try #require(rig.rig.sent.first { $0.url.path.hasSuffix("/login") })
+        #expect(!login.fields.contains(.authorization))
+        client.value = nil
+    }
+
+    @Test("A refresh that is refused itself fails, and waits for nobody")
+    func refusedRefresh() async throws {
+        let desk = TokenDesk()
+        let rig = AuthRig(
+            BearerAuthenticator { old, context in
+                await desk.refresh(old)
+                _ = try await context.client.send(LogIn(account: "alice", password: "secret"))
+                return Credential("new")
+            }, desk: desk)
+        try await rig.signIn()
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.rejected))
+        #expect(desk.refreshed.count == 1)
+        #expect(try await rig.client.credential() == nil)
+    }
+
+    @Test(
+        "A refresh whose answer is lost is sent once more and no oftener, whatever its method and the retries of its call"
+    )
+    func noRetries() async throws {
+        let (desk, clock) = (TokenDesk(), TestClock())
+        let rig = AuthRig(
+            BearerAuthenticator { old, context in
+                await desk.refresh(old)
+                _ = try await context.client.send(GetProduct(), options: .headers(["X-Renew": "1"]))
+                return Credential("new")
+            }, desk: desk, clock: clock,
+            answering: { $0.fields.contains("X-Renew") ? HTTPResponse(status: 502) : desk.answer($0) },
+            configured: { $0.options.retry = .limit(5) })
+        try await rig.signIn()
+        let error = await clock.ticking { await failure { try await rig.client.send(GetProduct()) } }
+        #expect(error?.kind == .authentication(.lost))
+        #expect(rig.rig.sent.filter { $0.fields.contains("X-Renew") }.count == 2)
+    }
+
+    @Test("The caller that started the refresh may be cancelled without harm")
+    func starterCancelled() async throws {
+        let rig = AuthRig()
+        try await rig.signIn()
+        rig.desk.close()
+        let first = rig.client.start(GetProduct())
+        await rig.desk.untilRefreshed()
+        async let second = rig.client.send(GetProduct())
+        while !rig.reasons.contains(.joined) { await Task.yield() }
+        first.cancel()
+        #expect(await failure { try await first.value }?.kind == .cancelled)
+        rig.desk.open()
+        #expect(try await second.id == 7)
+        #expect(rig.desk.refreshed.count == 1)
+    }
+
+    @Test("Everybody may be cancelled, and the new credential is there for who comes next")
+    func everybodyCancelled() async throws {
+        let rig = AuthRig()
+        try await rig.signIn()
+        rig.desk.close()
+        let call = rig.client.start(GetProduct())
+        await rig.desk.untilRefreshed()
+        rig.client.cancelAll()
+        _ = await failure { try await call.value }
+        rig.desk.open()
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        #expect(rig.desk.refreshed.count == 1)
+    }
+
+    @Test("Logout during a refresh wins")
+    func logout() async throws {
+        let vault = MemoryVault()
+        let rig = AuthRig(vault: vault)
+        try await rig.signIn()
+        rig.desk.close()
+        rig.desk.gather(5)
+        async let results = rig.send(5)
+        await rig.desk.untilSent(5)
+        await rig.desk.untilRefreshed()
+        try await rig.client.signOut()
+        #expect(Set(await results.map(\.failure?.kind)) == [.authentication(.signedOut)])
+        rig.desk.open()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(try await vault.keys().isEmpty)
+        #expect(try await rig.client.credential() == nil)
+        #expect(rig.desk.sent.count == 5)
+    }
+
+    @Test(
+        "A refresh that gives the same or an almost dead token ends in an error, not in a loop",
+        arguments: ["old", "short"])
+    func noBetter(token: String) async throws {
+        let desk = TokenDesk()
+        let clock = TestClock()
+        let rig = AuthRig(
+            BearerAuthenticator { old, _ in
+                await desk.refresh(old)
+                return Credential(
+                    token, refreshToken: "r2", expiresIn: token == "old" ? .seconds(3_600) : .seconds(1),
+                    obtained: clock.timeSource.date())
+            }, desk: desk, clock: clock)
+        try await rig.signIn()
+        let results = await rig.send(10)
+        #expect(Set(results.map(\.failure?.kind)) == [.authentication(.notRenewed)])
+        #expect(desk.refreshed.count == 1)
+        #expect(try await rig.client.credential()?.refreshToken == "r2")
+    }
+
+    @Test(
+        "A refresh whose answer is lost is tried once more with the same refresh token, then reported, with nothing wiped"
+    )
+    func lost() async throws {
+        let desk = TokenDesk()
+        let vault = MemoryVault()
+        let lost = APIError(.transport(.connectionLost), stage: .transport, sendState: .maybeProcessed)
+        let rig = AuthRig(
+            BearerAuthenticator { old, _ in
+                await desk.refresh(old)
+                throw lost
+            }, desk: desk, vault: vault)
+        try await rig.signIn()
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.lost))
+        #expect(desk.refreshed.map(\.refreshToken) == ["r1", "r1"])
+        #expect(try await rig.client.credential()?.token == "old")
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.lost))
+        #expect(desk.refreshed.count == 2)
+        #expect(try await vault.keys().count == 1)
+        #expect(await failure { try await rig.client.refreshCredential() }?.kind == .authentication(.lost))
+        #expect(desk.refreshed.count == 4)
+    }
+
+    @Test("A failure goes to all alike, and is remembered for that credential")
+    func alike() async throws {
+        let desk = TokenDesk()
+        let isUp = Box(false)
+        let clock = TestClock()
+        let rig = AuthRig(
+            BearerAuthenticator { old, _ in
+                await desk.refresh(old)
+                guard isUp.value else { throw APIError(.unreachable(.offline), stage: .transport, sendState: .unsent) }
+                return Credential("new", obtained: clock.timeSource.date())
+            }, desk: desk, clock: clock)
+        try await rig.signIn()
+        desk.close()
+        desk.gather(10)
+        async let results = rig.send(10)
+        await desk.untilSent(10)
+        desk.open()
+        #expect(Set(await results.map(\.failure?.kind)) == [.authentication(.unavailable)])
+        #expect(desk.refreshed.count == 1)
+        isUp.value = true
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.unavailable))
+        #expect(desk.refreshed.count == 1)
+        clock.advance(by: .seconds(5))
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        #expect(desk.refreshed.count == 2)
+    }
+
+    @Test("Two processes that share a vault do not both refresh")
+    func twoProcesses() async throws {
+        let (desk, vault, clock) = (TokenDesk(), MemoryVault(), TestClock())
+        let (one, other) = (
+            AuthRig(desk: desk, vault: vault, clock: clock), AuthRig(desk: desk, vault: vault, clock: clock)
+        )
+        try await one.signIn()
+        #expect(try await other.client.credential()?.token == "old")
+        desk.close()
+        // The other process looks again and again, by the clock.
+        let all = await clock.ticking {
+            async let first = one.send(5)
+            await desk.untilRefreshed()
+            async let second = other.send(5)
+            while !other.reasons.contains(.renewing) { await Task.yield() }
+            desk.open()
+            return await first + second
+        }
+        #expect(all.allSatisfy { (try? $0.get())?.id == 7 })
+        #expect(desk.refreshed.count == 1)
+    }
+
+    @Test("Another process's new credential is used without a refresh")
+    func foundInVault() async throws {
+        let (desk, vault) = (TokenDesk(), MemoryVault())
+        let (one, other) = (AuthRig(desk: desk, vault: vault), AuthRig(desk: desk, vault: vault))
+        try await one.signIn()
+        try await other.signIn("new")
+        #expect(try await one.client.send(GetProduct()).id == 7)
+        #expect(desk.refreshed.isEmpty)
+        #expect(desk.sent.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+    }
+
+    @Test("A replay counts against the retry budget of the origin")
+    func budget() async throws {
+        for isExpired in [false, true] {
+            let desk = TokenDesk()
+            let clock = TestClock()
+            let fails = Box(false)
+            let rig = AuthRig(
+                desk: desk, clock: clock,
+                answering: { fails.value ? HTTPResponse(status: 503) : desk.answer($0) },
+                configured: {
+                    $0.retryBudget = RetryBudget.Policy(ratio: 0, reserve: 1, refill: nil)
+                    $0.options.timeouts.total = .seconds(100_000)
+                })
+            try await rig.signIn(isExpired ? "old" : "new")
+            _ = try await rig.client.send(GetProduct())
+            fails.value = true
+            let before = rig.rig.sent.count
+            let error = await clock.ticking { await failure { try await rig.client.send(GetProduct()) } }
+            #expect(error?.kind == .httpStatus(503))
+            #expect(rig.rig.sent.count - before >= (isExpired ? 1 : 2))
+            if isExpired { #expect(rig.rig.sent.count - before == 1) }
+        }
+    }
+}

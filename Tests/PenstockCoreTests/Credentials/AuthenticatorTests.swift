@@ -1,0 +1,316 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// The authenticators that are ready made, byte by byte.
+@Suite(.timeLimit(.minutes(2))) struct AuthenticatorTests {
+    private static let tokens = "https://id.example.com/token"
+
+    /// A client that answers tokens by `respond` and everything else by a refusal of what is not `new`.
+    private static func rig(
+        _ authenticator: any Authenticator, clock: TestClock = TestClock(),
+        _ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) -> AuthRig {
+        let desk = TokenDesk()
+        return AuthRig(authenticator, desk: desk, clock: clock) { request in
+            request.url.host == "id.example.com" ? respond(request) : desk.answer(request)
+        }
+    }
+
+    private static func grant(_ more: String = "") -> HTTPResponse {
+        .json(#"{"access_token":"new","token_type":"Bearer","expires_in":3600\#(more)}"#)
+    }
+
+    // MARK: API keys and passwords
+
+    @Test("An API key stands in its field, a password in Authorization, and a colon in a name is refused")
+    func simple() async throws {
+        let seen = Box<HTTPRequest?>(nil)
+        let answer: StubTransport.Responder = { request in
+            seen.value = request
+            return .product
+        }
+        let key = AuthRig(APIKeyAuthenticator(field: "X-Key"), answering: answer)
+        try await key.client.signIn(Credential("k7"))
+        _ = try await key.client.send(GetProduct())
+        #expect(seen.value?.fields["X-Key"] == "k7")
+        #expect(seen.value?.fields.contains(.authorization) == false)
+        let basic = AuthRig(BasicAuthenticator(), answering: answer)
+        // The example of RFC 7617 §2.1.
+        try await basic.client.signIn(Credential("123\u{A3}", user: "test"))
+        _ = try await basic.client.send(GetProduct())
+        #expect(seen.value?.fields[.authorization] == "Basic dGVzdDoxMjPCow==")
+        try await basic.client.signIn(Credential("x", user: "a:b"))
+        guard
+            case .invalidParameter(field: "user", _)? = await failure({ try await basic.client.send(GetProduct()) })?
+                .kind
+        else {
+            Issue.record("a colon was let through")
+            return
+        }
+    }
+
+    /// A scheme of an app's own: a field, and a desk that renews.
+    private struct Pass: Authenticator {
+        func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) -> HTTPRequest {
+            var request = request
+            request.fields["X-Pass"] = credential.values["shop"]
+            return request
+        }
+
+        func canRefresh(_ credential: Credential) -> Bool { true }
+
+        func refresh(_ credential: Credential, in context: RefreshContext) async throws -> Credential {
+            #expect(context.key.account == "alice")
+            return Credential("2", values: ["shop": "new"])
+        }
+    }
+
+    @Test("A scheme of the app's own says what goes onto a request and how it is renewed, and has all the rest")
+    func ownScheme() async throws {
+        let passes = Box<[String?]>([])
+        let rig = AuthRig(Pass()) { request in
+            passes.update { $0.append(request.fields["X-Pass"]) }
+            return request.fields["X-Pass"] == "new" ? .product : HTTPResponse(status: 401)
+        }
+        let alice = rig.client.with { $0.identity = { "alice" } }
+        try await alice.signIn(Credential("1", values: ["shop": "old"]))
+        #expect(try await alice.send(GetProduct()).id == 7)
+        #expect(passes.value == ["old", "new"])
+    }
+
+    @Test("What cannot be renewed leaves the refusal to the caller, and is kept")
+    func fixed() async throws {
+        for authenticator in [APIKeyAuthenticator(), BasicAuthenticator(), BearerAuthenticator()] as [any Authenticator]
+        {
+            let rig = AuthRig(authenticator) { _ in .unauthorised }
+            try await rig.signIn("bad")
+            #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .httpStatus(401))
+            #expect(try await rig.client.credential()?.token == "bad")
+            #expect(rig.rig.sent.count == 1)
+        }
+    }
+
+    // MARK: The refresh-token grant
+
+    @Test(
+        "The refresh token is sent as a form, the old one is kept where none is given, and redirects are not followed")
+    func grant() async throws {
+        let asked = Box<[HTTPRequest]>([])
+        let rig = Self.rig(OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app 1")) { request in
+            asked.update { $0.append(request) }
+            return Self.grant()
+        }
+        try await rig.client.signIn(Credential("old", refreshToken: "r/1+&"))
+        _ = try await rig.client.send(GetProduct())
+        let request = try #require(asked.value.first)
+        #expect(request.method == .post)
+        #expect(request.text == "grant_type=refresh_token&refresh_token=r%2F1%2B%26&client_id=app%201")
+        #expect(request.fields[.contentType] == "application/x-www-form-urlencoded")
+        #expect(!request.fields.contains(.authorization))
+        let credential = try #require(try await rig.client.credential())
+        #expect(credential.refreshToken == "r/1+&")
+        #expect(credential.lifetime == .seconds(3_600))
+        #expect(credential.obtained == rig.clock.timeSource.date())
+    }
+
+    @Test("A client with a secret sends it in Authorization, and a scope in the form")
+    func secret() async throws {
+        let asked = Box<HTTPRequest?>(nil)
+        let authenticator = OAuth2Authenticator(
+            tokenURL: Self.tokens, clientID: "app:1", clientSecret: "s%", scope: "read write")
+        let rig = Self.rig(authenticator) { request in
+            asked.value = request
+            return Self.grant(#","refresh_token":"r2""#)
+        }
+        try await rig.signIn()
+        _ = try await rig.client.send(GetProduct())
+        #expect(asked.value?.text == "grant_type=refresh_token&refresh_token=r1&scope=read%20write")
+        #expect(asked.value?.fields[.authorization] == "Basic " + Data("app%3A1:s%25".utf8).base64EncodedString())
+        #expect(try await rig.client.credential()?.refreshToken == "r2")
+    }
+
+    @Test(
+        "What the token endpoint answers is judged by its status, its error and its form",
+        arguments: [
+            (400, #"{"error":"invalid_grant"}"#, AuthenticationFailure.rejected),
+            (401, #"{"error":"invalid_grant"}"#, .rejected),
+            (400, #"{"error":"invalid_client"}"#, .unavailable),
+            (401, "", .unavailable),
+            (403, "", .unavailable),
+            (200, #"{"error":"invalid_grant"}"#, .lost),
+            (500, #"{"error":"invalid_grant"}"#, .lost),
+            (408, "", .lost),
+            (429, "", .unavailable),
+            (503, "", .unavailable),
+            (504, "", .lost),
+            (307, "", .lost),
+            (200, "", .lost),
+            (200, "<html>", .lost),
+            (200, #"{"access_token":"","token_type":"bearer"}"#, .lost),
+            (200, #"{"access_token":7,"token_type":"bearer"}"#, .lost),
+            (200, #"{"access_token":"a\nb","token_type":"bearer"}"#, .lost),
+            (200, #"{"access_token":"new","token_type":"mac"}"#, .lost),
+            (200, #"{"access_token":"new","token_type":"DPoP"}"#, .lost),
+            (200, #"{"access_token":"new","token_type":"bearer","expires_in":0}"#, .notRenewed),
+            (200, #"{"access_token":"new","token_type":"bearer","expires_in":-1e300}"#, .notRenewed),
+        ])
+    func answers(status: Int, text: String, failure expected: AuthenticationFailure) async throws {
+        let asked = Box(0)
+        let rig = Self.rig(OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")) { _ in
+            asked.update { $0 += 1 }
+            return HTTPResponse(
+                status: status, fields: [.contentType: "application/json", .location: "https://evil.example/"],
+                body: Data(text.utf8))
+        }
+        try await rig.signIn()
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(expected))
+        #expect(asked.value == (expected == .lost ? 2 : 1))
+        #expect(try await (rig.client.credential() == nil) == (expected == .rejected))
+        #expect(rig.rig.hosts.allSatisfy { $0 != "evil.example" })
+    }
+
+    @Test(
+        "A lifetime is understood as a number, as a text, and when it is missing or absurd",
+        arguments: [
+            ("", Duration?.none), (#","expires_in":"60""#, .seconds(60)), (#","expires_in":60.5"#, .seconds(60.5)),
+            (#","expires_in":1e300"#, .seconds(315_360_000)), (#","expires_in":"soon""#, nil),
+        ])
+    func lifetimes(more: String, expected: Duration?) async throws {
+        let rig = Self.rig(OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")) { _ in
+            .json(#"{"access_token":"new"\#(more)}"#)
+        }
+        try await rig.signIn()
+        _ = try await rig.client.send(GetProduct())
+        #expect(try await rig.client.credential()?.lifetime == expected)
+    }
+
+    @Test(
+        "A token endpoint that is no URL is told before anything is sent, and where there is no refresh token the user is asked"
+    )
+    func misconfigured() async throws {
+        let rig = Self.rig(OAuth2Authenticator(tokenURL: "token", clientID: "app")) { _ in .product }
+        try await rig.signIn()
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.unavailable))
+        #expect(rig.rig.hosts.count == 1)
+        let asking = Self.rig(
+            OAuth2Authenticator(
+                tokenURL: Self.tokens, clientID: "app",
+                logIn: { old, _ in
+                    #expect(old?.token == "old")
+                    return Credential("new")
+                })
+        ) { _ in .product }
+        try await asking.client.signIn(Credential("old"))
+        #expect(try await asking.client.send(GetProduct()).id == 7)
+    }
+
+    // MARK: Proofs
+
+    /// Signs by naming what it signs.
+    private struct FakeKey: DPoPKey {
+        var algorithm: String { "ES256" }
+        var publicKey: [String: String] { ["kty": "EC", "crv": "P-256", "x": "x1", "y": "y1"] }
+        func sign(_ data: Data) throws -> Data { Data("signed \(data.count)".utf8) }
+    }
+
+    private static func parts(_ proof: String) throws -> (header: JSONValue, claims: JSONValue, signature: String) {
+        let parts = proof.split(separator: ".").map { part in
+            var text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+            while text.utf8.count % 4 != 0 { text += "=" }
+            return Data(base64Encoded: text) ?? Data()
+        }
+        try #require(parts.count == 3)
+        return (try Payload(parts[0]).json(), try Payload(parts[1]).json(), String(decoding: parts[2], as: UTF8.self))
+    }
+
+    @Test("A proof names method, URL, time, token and key, and no two are alike")
+    func proof() throws {
+        let prover = DPoPProver(FakeKey())
+        let url = try HTTPURL("https://shop.example.com/a%20b?secret=1")
+        let date = Date(timeIntervalSince1970: 1_700_000_000.9)
+        // The example of RFC 9449 §7.1.
+        let token = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU"
+        let proof = try prover.proof(method: .post, url: url, token: token, at: date)
+        let (header, claims, signature) = try Self.parts(proof)
+        #expect(header["typ"] == "dpop+jwt")
+        #expect(header["alg"] == "ES256")
+        #expect(header["jwk"]?.object == ["kty": "EC", "crv": "P-256", "x": "x1", "y": "y1"])
+        #expect(claims["htm"] == "POST")
+        #expect(claims["htu"] == "https://shop.example.com/a%20b")
+        #expect(claims["iat"] == 1_700_000_000)
+        #expect(claims["ath"] == "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
+        #expect(claims["nonce"] == nil)
+        #expect(signature == "signed \(proof.split(separator: ".").prefix(2).joined(separator: ".").utf8.count)")
+        let other = try prover.proof(method: .post, url: url, token: nil, at: date)
+        #expect(try Self.parts(other).claims["ath"] == nil)
+        #expect(try Self.parts(other).claims["jti"] != claims["jti"])
+    }
+
+    @Test(
+        "Each attempt has a new proof, and a nonce that the server wants is put into the next: at the API and at the token endpoint"
+    )
+    func nonces() async throws {
+        let asked = Box<[HTTPRequest]>([])
+        let api = Box<[HTTPRequest]>([])
+        @Sendable func nonce(_ request: HTTPRequest) -> String? {
+            (try? Self.parts(request.fields[.dpop] ?? ""))?.claims["nonce"]?.string
+        }
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        let rig = AuthRig(authenticator) { request in
+            if request.url.host == "id.example.com" {
+                asked.update { $0.append(request) }
+                guard nonce(request) == "t1" else {
+                    var refusal = HTTPResponse.json(#"{"error":"use_dpop_nonce"}"#, status: 400)
+                    refusal.fields[.dpopNonce] = "t1"
+                    return refusal
+                }
+                return .json(#"{"access_token":"new","token_type":"DPoP","expires_in":60}"#)
+            }
+            api.update { $0.append(request) }
+            guard nonce(request) == "a1" else {
+                return HTTPResponse(
+                    status: 401, fields: [.wwwAuthenticate: #"DPoP error="use_dpop_nonce""#, .dpopNonce: "a1"])
+            }
+            let isNew = request.fields[.authorization] == "DPoP new"
+            return isNew
+                ? .product : HTTPResponse(status: 401, fields: [.wwwAuthenticate: #"DPoP error="invalid_token""#])
+        }
+        try await rig.signIn()
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        #expect(asked.value.map(nonce) == [nil, "t1"])
+        #expect(api.value.map(nonce) == [nil, "a1", "a1"])
+        let proofs = (asked.value + api.value).compactMap { $0.fields[.dpop] }
+        #expect(Set(proofs).count == 5)
+        // One refresh, and one replay: a nonce is not an expiry.
+        #expect(api.value.map { $0.fields[.authorization] } == ["DPoP old", "DPoP old", "DPoP new"])
+    }
+
+    @Test("A server that wants another nonce for ever is asked twice, and nothing is renewed for it")
+    func nonceForEver() async throws {
+        let count = Box(0)
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        let rig = AuthRig(authenticator) { request in
+            let number = count.update { value in
+                value += 1
+                return value
+            }
+            if request.url.host == "id.example.com" { Issue.record("renewed") }
+            return HTTPResponse(
+                status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce", .dpopNonce: "n\(number)"])
+        }
+        try await rig.signIn()
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .httpStatus(401))
+        #expect(count.value == 2)
+    }
+
+    @Test("A bearer token is not taken in place of one that is bound to the key")
+    func downgrade() async throws {
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        let rig = Self.rig(authenticator) { _ in Self.grant() }
+        try await rig.signIn()
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.lost))
+    }
+}
