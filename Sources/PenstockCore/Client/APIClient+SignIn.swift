@@ -14,6 +14,7 @@ extension APIClient {
     ///   authenticator, or no base URL here.
     public func signIn(_ credential: Credential, to service: ServiceID = .main) async throws(APIError) {
         let keeper = try authentication(of: service).place.keeper
+        state.credentials.beginSession()
         try await Self.keeping { () throws(VaultError) in try await keeper.signIn(credential) }
     }
 
@@ -24,6 +25,7 @@ extension APIClient {
     ///   the vault; it is not used in this process any more.
     public func signOut(of service: ServiceID = .main) async throws(APIError) {
         let keeper = try authentication(of: service).place.keeper
+        state.credentials.beginSession()
         try await Self.keeping { () throws(VaultError) in try await keeper.signOut() }
     }
 

@@ -97,10 +97,10 @@ private struct WeakDelegate<D: CallDelegate>: Sendable {
 extension APIClient {
     /// Starts a call and delivers its whole response on the main actor: for managers.
     func startResponse<E: Endpoint>(
-        _ endpoint: E, in scope: CallScope?,
+        _ endpoint: E, _ options: CallOptions = .init(), in scope: CallScope?,
         completion: @escaping @MainActor @Sendable (CallID, Result<APIResponse<E.Output>, APIError>) -> Void
     ) -> Call<E.Output> {
-        start(endpoint, .init(), in: scope) { context, result in
+        start(endpoint, options, in: scope) { context, result in
             await Self.deliver(result, of: context, on: MainActor.shared) { _, result in
                 MainActor.assumeIsolated { completion(context.id, result) }
             }
@@ -141,14 +141,15 @@ extension APIClient {
     ) {
         switch context.ending {
         case .ownerGone: return
-        case .requested: completion(actor, .failure(cancelled(result)))
+        case .requested, .superseded: completion(actor, .failure(ended(result, context)))
         case .deadline, nil: completion(actor, result)
         }
     }
 
-    private static func cancelled(_ result: Result<some Sendable, APIError>) -> APIError {
-        guard case .failure(var error) = result else { return APIError(.cancelled, stage: .transport) }
-        error.kind = .cancelled
+    private static func ended(_ result: Result<some Sendable, APIError>, _ context: CallContext) -> APIError {
+        let kind = context.ending?.kind ?? .cancelled
+        guard case .failure(var error) = result else { return APIError(kind, stage: .transport) }
+        error.kind = kind
         return error
     }
 }

@@ -81,6 +81,7 @@ extension APIError.Kind {
         case .validation: Entry(code: 3004, name: "validation", text: Self.notUnderstood)
         case .decoding: Entry(code: 3005, name: "decoding", text: Self.notUnderstood)
         case .cancelled: Entry(code: 4001, name: "cancelled", text: "Cancelled.")
+        case .dropped: Entry(code: 4002, name: "dropped", text: "Another request took the place of this one.")
         }
     }
 

@@ -57,6 +57,7 @@ extension APIError.Kind: CustomStringConvertible {
             .unavailable(let reason):
             "\(name): \(reason)"
         case .unsupported(let feature): "\(name): \(feature)"
+        case .dropped(let reason): "\(name): \(reason.rawValue)"
         case .authentication(let failure): "\(name): \(failure)"
         case .unreachable(let how): "\(name): \(how.rawValue)"
         case .timeout(let phase): "\(name): \(phase)"

@@ -24,6 +24,7 @@ import Foundation
 /// │   ├── business              the server's own code and message
 /// │   ├── validation            which rule
 /// │   └── decoding              at which coding path
+/// ├── dropped                   another call of its kind has taken its place, or was there before
 /// └── cancelled                 by the caller, the owner, the client, or the task
 /// ```
 ///
@@ -83,6 +84,8 @@ public struct APIError: Error, Sendable {
         case validation(rule: String)
         /// `path` is the coding path in dotted form, for example `data.items[3].price`.
         case decoding(path: String, reason: String)
+        /// Because of another call of its kind; see ``InFlightPolicy``.
+        case dropped(DropReason)
         /// The call was ended early: by its caller or the caller's task, its scope, its client, or because the
         /// transport was shut down.
         case cancelled

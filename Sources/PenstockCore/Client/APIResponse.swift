@@ -48,6 +48,9 @@ public struct APIResponse<Output: Sendable>: Sendable {
         set { exchange.source = newValue }
     }
 
+    /// Whether it is the response to another call that asked for the same; see ``InFlightPolicy/Strategy/join``.
+    public var isJoined: Bool { exchange.remains.isJoined }
+
     /// How the cache handled the request, as RFC 9211 says it; `nil` where it took no part.
     public var cacheStatus: CacheStatus? { exchange.cache?.status }
 

@@ -74,7 +74,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
     func path<Output>(
         _ judge: (Exchange, HTTPRequest) async throws(Rejection) -> Output
     ) async throws(APIError) -> Output {
-        let pipeline = try runtime.get().pipeline(for: endpoint)
+        let pipeline = try runtime.get().pipeline(for: endpoint, resolved.settings)
         var replays = Replays()  // at most one for each reason
         while true {
             let request = try client.prepare(self)  // validate → common parameters → encode → URL, headers, body

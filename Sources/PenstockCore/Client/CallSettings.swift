@@ -65,6 +65,8 @@ public struct CallSettings: Sendable {
     public var priority = CallPriority.normal
     /// Names of groups that the call belongs to, by which it is paused: ``APIClient/pause(_:)``.
     public var tags: [String] = []
+    /// What becomes of the call while another one of its kind is under way; nothing unless set.
+    public var inFlight = InFlightPolicy.independent
     /// Whether the call is made with the credential of its service; with it, where there is one, unless set.
     public var authentication = AuthenticationChoice.automatic
     /// Whether a call that finds no way to its server waits until there is one; it does not unless set.

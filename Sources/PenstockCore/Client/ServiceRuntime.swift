@@ -8,6 +8,8 @@ final class ServiceRuntime: Sendable {
     private let configuration: APIClient.Configuration
     private let state: SharedState
     private let pipeline: Pipeline
+    /// The path of calls that are held against others of their kind; made for the first of them.
+    private let heldPipeline = Once<Pipeline>()
     /// Of the environment that was asked for last, which is nearly always the next one too.
     private let baseURL = Locked<(environment: ServerEnvironment, url: HTTPURL)?>(nil)
 
@@ -27,9 +29,16 @@ final class ServiceRuntime: Sendable {
     var authenticate: Authenticate? { pipeline.authenticate }
 
     /// The request path of an endpoint: its own interceptors are innermost.
-    func pipeline(for endpoint: some Endpoint) -> Pipeline {
-        if endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty { return pipeline }
-        return Pipeline(service: service, endpoint: endpoint, configuration: configuration, state: state)
+    func pipeline(for endpoint: some Endpoint, _ settings: CallSettings) -> Pipeline {
+        let isHeld = settings.inFlight.strategy != .independent
+        if endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty {
+            return isHeld ? heldPipeline.value { make(nil, isHeld) } : pipeline
+        }
+        return make(endpoint, isHeld)
+    }
+
+    private func make(_ endpoint: (any Endpoint)?, _ isHeld: Bool) -> Pipeline {
+        Pipeline(service: service, endpoint: endpoint, configuration: configuration, state: state, isHeld: isHeld)
     }
 
     func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {

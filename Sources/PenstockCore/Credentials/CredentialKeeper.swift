@@ -256,6 +256,7 @@ final class CredentialTable: Sendable {
     private let time: TimeSource
     private let random: RandomSource
     private let keepers = Locked<[CredentialKey: CredentialKeeper]>([:])
+    private let sessions = Locked(0)
 
     init(_ vault: any CredentialVault, _ time: TimeSource, _ random: RandomSource) {
         (self.vault, self.time, self.random) = (vault, time, random)
@@ -271,10 +272,19 @@ final class CredentialTable: Sendable {
         }
     }
 
+    /// How often somebody has signed in or out, whoever it was.
+    var session: Int { sessions.withLock(\.self) }
+
+    /// What is shared from now on is shared with nobody who was there before.
+    func beginSession() {
+        sessions.withLock { $0 += 1 }
+    }
+
     /// Signs an account out of everything.
     ///
     /// - Returns: whether nothing of it is left in the vault.
     func forget(account: String) async -> Bool {
+        beginSession()
         let known = keepers.withLock { $0.filter { $0.key.account == account } }
         var isGone = true
         for keeper in known.values {

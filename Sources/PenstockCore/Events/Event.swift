@@ -40,6 +40,8 @@ public enum Event: Sendable {
     case queued(AdmissionQueue.WaitReason)
     /// An attempt that was queued may be sent.
     case admitted(after: Duration)
+    /// What is done about the call because of others of its kind, and why.
+    case inFlightDecided(InFlightReason)
     /// What is done about the credential of the call, and why.
     case credentialDecided(CredentialReason)
     /// A property took its default, because its value was absent, `null`, or of a wrong type that the policy lets pass.

@@ -6,12 +6,15 @@ extension CallContext {
         case requested
         /// The owner died: nobody is left to be told.
         case ownerGone
+        /// A newer call of its kind has taken its place.
+        case superseded
         /// The total time-out ran out while nothing was on the wire that would have kept it.
         case deadline
 
         var kind: APIError.Kind {
             switch self {
             case .requested, .ownerGone: .cancelled
+            case .superseded: .dropped(.superseded)
             case .deadline: .timeout(.total)
             }
         }

@@ -35,6 +35,8 @@ public final class CallContext: Sendable {
         var pass = 1
         /// Why there was a pass after the first, once for each.
         var replays: [StageName] = []
+        /// Whether it was held against others of its kind, and may go on.
+        var isLetThrough = false
         /// Why the call has ended early.
         var ending: Ending?
         /// Whether the call has its result.

@@ -54,6 +54,8 @@ public struct Exchange: Sendable {
         var settlements: [Left] = []
         /// Whether the credential was refused and can be renewed: whatever the call makes of the response, it is replayed.
         var isRefused = false
+        /// Whether it is the exchange of another call that asked for the same.
+        var isJoined = false
 
         var isEmpty: Bool { cache == nil && settlements.isEmpty }
     }

@@ -6,10 +6,13 @@ struct Pipeline: Sendable {
     /// The stage that has the service's credentials; `nil` where it has none.
     let authenticate: Authenticate?
 
-    /// - Parameter endpoint: brings interceptors of its own, which are innermost; `nil` for the path that all endpoints
-    ///   without any share.
+    /// - Parameters:
+    ///   - endpoint: brings interceptors of its own, which are innermost; `nil` for the path that all endpoints without any
+    ///     share.
+    ///   - isHeld: whether calls are held against others of their kind.
     init(
-        service: Service, endpoint: (any Endpoint)?, configuration: APIClient.Configuration, state: SharedState
+        service: Service, endpoint: (any Endpoint)?, configuration: APIClient.Configuration, state: SharedState,
+        isHeld: Bool = false
     ) {
         let call = configuration.callInterceptors + service.callInterceptors + (endpoint?.callInterceptors ?? [])
         let attempt =
@@ -17,6 +20,7 @@ struct Pipeline: Sendable {
         runsAppCode = !call.isEmpty || !attempt.isEmpty || service.sealer != nil || service.signer != nil
         var stages: [any Stage] = []
         stages += call.map(CallInterception.init)
+        if isHeld { stages.append(InFlight(flights: state.flights, credentials: state.credentials)) }
         stages.append(Redirect(cookies: configuration.cookies))
         if let cache = state.cache { stages.append(Cache(access: cache, cookies: configuration.cookies)) }
         stages.append(Retry(origins: state.origins, random: configuration.random))

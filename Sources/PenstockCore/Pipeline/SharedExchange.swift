@@ -43,6 +43,11 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         return isJoined
     }
 
+    /// Makes it as urgent as one that waits for it.
+    func raise(to priority: CallPriority) {
+        context.raise(to: priority)
+    }
+
     /// Sends the request through what is left of the path.
     func start(_ next: Next, in table: SharedExchanges<Key, Note>) {
         let task = Task {

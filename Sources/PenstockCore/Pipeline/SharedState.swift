@@ -18,6 +18,8 @@ final class SharedState: Sendable {
     let admissions: Admissions
     /// The credentials, and who waits for new ones.
     let credentials: CredentialTable
+    /// The calls under way that others of their kind are held against.
+    let flights: Flights
 
     init(_ configuration: APIClient.Configuration, transport: any Transport) {
         self.transport = transport
@@ -28,6 +30,7 @@ final class SharedState: Sendable {
         origins = OriginTable(configuration)
         admissions = Admissions(configuration.admission, configuration.time, deadlines)
         credentials = CredentialTable(configuration.vault, configuration.time, configuration.random)
+        flights = Flights()
     }
 
     /// That of a client which is derived from another one.
@@ -40,6 +43,7 @@ final class SharedState: Sendable {
         cache = CacheAccess.of(configuration.cache, reusing: client)
         origins = OriginTable.of(configuration, reusing: client.state.origins)
         admissions = Admissions.of(configuration, reusing: client.state.admissions, deadlines)
+        flights = client.state.flights
         let known = client.state.credentials
         credentials =
             known.vault === configuration.vault

@@ -31,6 +31,8 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     /// One of the app's interceptors around the call.
     public static let callInterception = StageName(rawValue: "callInterception")
+    /// The call is held against others of its kind.
+    public static let inFlight = StageName(rawValue: "inFlight")
     /// Redirects are followed.
     public static let redirect = StageName(rawValue: "redirect")
     /// Stored responses are looked up, and new ones noted.

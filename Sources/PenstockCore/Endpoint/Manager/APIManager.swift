@@ -1,3 +1,5 @@
+import Foundation
+
 /// The long-lived object of one API, for teams who work with objects: it asks its parameter source, loads, keeps the
 /// raw payload for reformers, and tells its delegate.
 ///
@@ -32,14 +34,20 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
     private let client: APIClient
     private let source: @MainActor () throws -> API?
     private let scope: CallScope?
+    private let options: CallOptions
     private var loading: [CallID: Call<API.Output>] = [:]
 
     /// A manager of one API, which sends nothing before ``load()``.
     ///
-    /// - Parameter source: makes the endpoint from the parameters of the moment; `nil` when there is nothing to load.
+    /// - Parameters:
+    ///   - inFlight: what becomes of a load while another one of this object is under way; the delegate is told of what is
+    ///     dropped. `nil`, the default, leaves it to the API's own options.
+    ///   - source: makes the endpoint from the parameters of the moment; `nil` when there is nothing to load.
     public init(
-        client: APIClient, lifetime: Lifetime = .endsWithManager, source: @escaping @MainActor () throws -> API?
+        client: APIClient, lifetime: Lifetime = .endsWithManager, inFlight: InFlightPolicy? = nil,
+        source: @escaping @MainActor () throws -> API?
     ) {
+        options = inFlight.map { .inFlight($0.per(.group("manager \(UUID().uuidString)"))) } ?? CallOptions()
         self.client = client
         self.source = source
         scope = lifetime == .endsWithManager ? CallScope() : nil
@@ -47,9 +55,9 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
 
     /// Asks an object for the endpoint; the object is not kept alive.
     public convenience init<Source: APIParameterSource>(
-        client: APIClient, lifetime: Lifetime = .endsWithManager, source: Source
+        client: APIClient, lifetime: Lifetime = .endsWithManager, inFlight: InFlightPolicy? = nil, source: Source
     ) where Source.API == API {
-        self.init(client: client, lifetime: lifetime) { [weak source] in try source?.endpoint() }
+        self.init(client: client, lifetime: lifetime, inFlight: inFlight) { [weak source] in try source?.endpoint() }
     }
 
     /// Whether a call of this manager is under way. It is not any more when a hook or the delegate hears of the last
@@ -113,7 +121,9 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
     }
 
     private func start(_ endpoint: API) -> CallID {
-        let call = client.startResponse(endpoint, in: scope) { [weak self] id, result in self?.end(id, with: result) }
+        let call = client.startResponse(endpoint, options, in: scope) { [weak self] id, result in
+            self?.end(id, with: result)
+        }
         loading[call.id] = call
         return call.id
     }

@@ -1,0 +1,198 @@
+import Foundation
+
+/// Holds a call against the others of its kind that are under way, before any work is done for it.
+struct InFlight: Stage {
+    static let name = StageName.inFlight
+
+    let flights: Flights
+    let credentials: CredentialTable
+    let lane = CacheLane()
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        // Others wait for what it brings, and it must not wait for them.
+        if call.renewsCredential { return try await next(request) }
+        let policy = call.settings.inFlight
+        let identity = policy.needsRequest ? RequestIdentity(request, call, lane, session: credentials.session) : nil
+        // What cannot be compared has nothing to do with any other.
+        if policy.needsRequest, identity == nil { return try await next(request) }
+        guard policy.strategy != .join else { return try await join(identity, request, call, next) }
+        switch flights.enter(call, FlightKey(call, policy.scope, identity), policy.strategy) {
+        case .send, .join: break
+        case .drop(let reason):
+            call.emit(.inFlightDecided(.dropped(reason)))
+            throw APIError(.dropped(reason), stage: Self.name, request: request, sendState: .unsent)
+        case .supersede(let quiet) where quiet > .zero:
+            call.emit(.inFlightDecided(.waits(quiet)))
+            try await call.sleep(for: quiet)
+        case .supersede: break
+        }
+        return try await next(request)
+    }
+
+    // MARK: Joining
+
+    private func join(
+        _ identity: RequestIdentity?, _ request: HTTPRequest, _ call: CallContext, _ next: Next
+    ) async throws(APIError) -> Exchange {
+        // Content that is handed over as it comes has one reader, and what is suspended holds nobody up.
+        guard let identity, !call.streams, !call.control.isSuspended else { return try await next(request) }
+        let (shared, leads) = flights.exchanges.exchange(for: identity, where: { isUsable($0.note, call) }) {
+            SharedExchange(identity, request, for: call, call.settings)
+        }
+        if leads {
+            shared.start(next, in: flights.exchanges)
+        } else {
+            shared.raise(to: call.priority)
+            call.emit(.inFlightDecided(.joined))
+        }
+        switch await shared.outcome(for: call, leads: leads, in: flights.exchanges) {
+        case nil:
+            try call.checkGoesOn()
+            throw APIError(.cancelled, stage: Self.name)
+        case .success(var exchange):
+            exchange.remains.isJoined = !leads
+            return exchange
+        case .failure(let error):
+            guard leads || error.isShared else { return try await next(request) }
+            throw error
+        }
+    }
+
+    private func isUsable(_ theirs: CallSettings, _ call: CallContext) -> Bool {
+        let ours = call.settings
+        return ours.timeouts == theirs.timeouts && ours.limits == theirs.limits && ours.cleartext == theirs.cleartext
+            && ours.redirects == theirs.redirects && ours.cache == theirs.cache
+            && ours.authentication == theirs.authentication
+    }
+}
+
+extension APIError {
+    /// Whether the error of one call is that of another which waits for the same: another call's patience is not this one's.
+    fileprivate var isShared: Bool {
+        switch kind {
+        case .timeout, .cancelled, .dropped: false
+        default: true
+        }
+    }
+}
+
+extension InFlightPolicy {
+    fileprivate var needsRequest: Bool { strategy == .join || scope == .request }
+}
+
+/// What two requests have in common that ask for the same.
+struct RequestIdentity: Hashable, Sendable {
+    private let method: HTTPMethod
+    private let url: HTTPURL
+    private let fields: [String]
+    private let content: String
+    private let isolation: IsolationKey
+    private let service: ServiceID
+    private let lane: ObjectIdentifier
+    /// Two users of an app that does not say who they are have this to tell them apart.
+    private let session: Int
+
+    /// Fields that tell requests apart and nothing else. Any other one may make the response another one, whatever `Vary`
+    /// will say, as it is not known before the response.
+    private static let namesOfRequests: HTTPFieldNames = [
+        "Traceparent", "Tracestate", "X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id", "B3",
+        "X-B3-TraceId",
+        "X-B3-SpanId", "X-B3-ParentSpanId", "X-B3-Sampled", "Idempotency-Key",
+    ]
+
+    /// - Returns: `nil` for content that cannot be compared: files and streams.
+    init?(_ request: HTTPRequest, _ call: CallContext, _ lane: CacheLane, session: Int) {
+        switch request.body.source {
+        case .none: content = ""
+        case .bytes(let data): content = SHA256.hex(data)
+        default: return nil
+        }
+        method = request.method
+        url = request.url
+        // Lines of one name keep their order, in which they mean something; names have none.
+        fields = request.fields.without(Self.namesOfRequests).enumerated()
+            .map { (name: $0.element.name.text.lowercased(), offset: $0.offset, value: $0.element.value) }
+            .sorted { ($0.name, $0.offset) < ($1.name, $1.offset) }
+            .flatMap { [$0.name, $0.value] }
+        isolation = call.isolation
+        service = call.service
+        self.lane = ObjectIdentifier(lane)
+        self.session = session
+    }
+}
+
+/// Calls of one key are of the same kind.
+struct FlightKey: Hashable, Sendable {
+    private enum Kind: Hashable, Sendable {
+        case api(ObjectIdentifier)
+        case request(RequestIdentity?)
+        case group(String)
+    }
+
+    private let kind: Kind
+    private let service: ServiceID
+    private let isolation: IsolationKey
+
+    init(_ call: CallContext, _ scope: InFlightPolicy.Scope, _ identity: RequestIdentity?) {
+        kind =
+            switch scope {
+            case .api: .api(ObjectIdentifier(call.endpointType))
+            case .request: .request(identity)
+            case .group(let name): .group(name)
+            }
+        service = call.service
+        isolation = call.isolation
+    }
+}
+
+/// The last call of each kind, and the exchanges that calls share.
+final class Flights: Sendable {
+    private struct Flight: Sendable {
+        /// A call is known until it is gone, and not only until it has its result: that may be yet to be delivered.
+        weak let call: CallContext?
+        let sent: Duration
+        /// How long after it was sent another one is too soon.
+        let interval: Duration
+
+        func isOfUse(at now: Duration) -> Bool {
+            call != nil || now - sent < interval
+        }
+    }
+
+    let exchanges = SharedExchanges<RequestIdentity, CallSettings>()
+    private let flights = Locked<[FlightKey: Flight]>([:])
+
+    /// Decides on a call, and notes it as the last of its kind where it is sent. One that was let through has been decided
+    /// on: its replay neither ends a newer one nor comes too soon after it.
+    func enter(_ call: CallContext, _ key: FlightKey, _ strategy: InFlightPolicy.Strategy) -> InFlightDecision {
+        if call.state.withLock({ $0.isLetThrough }) { return .send }
+        let now = call.time.now()
+        let (decision, previous) = flights.withLock { flights -> (InFlightDecision, CallContext?) in
+            let last = flights[key]
+            let previous = last?.call
+            let decision = strategy.decide(
+                isUnderWay: previous?.isUnderWay ?? false, sinceLast: last.map { now - $0.sent })
+            if case .drop = decision { return (decision, nil) }
+            if flights.count >= 64, flights.count.nonzeroBitCount == 1 {
+                flights = flights.filter { $0.value.isOfUse(at: now) }
+            }
+            let interval = if case .throttle(let interval) = strategy { interval } else { Duration.zero }
+            flights[key] = Flight(call: call, sent: now, interval: interval)
+            if case .supersede = decision { return (decision, previous) }
+            return (decision, nil)
+        }
+        if case .drop = decision { return decision }
+        call.state.withLock { $0.isLetThrough = true }
+        if let previous, previous.ending == nil {
+            call.emit(.inFlightDecided(.supersedes(previous.id)))
+            previous.emit(.inFlightDecided(.dropped(.superseded)))
+            previous.end(.superseded)
+        }
+        return decision
+    }
+}
+
+extension CallContext {
+    /// Whether it has neither its result nor been ended.
+    var isUnderWay: Bool { state.withLock { $0.ending == nil && !$0.isOver } }
+}
