@@ -20,6 +20,7 @@ struct Story {
             ("The right password", logIn),
             ("An order", placeOrder),
             ("The order on its way", followOrder),
+            ("A token that has expired", useExpiredToken),
             ("The price list, a line at a time", readPriceList),
             ("One API, three styles", useThreeStyles),
             ("Two views of one reply", reformTwice),

@@ -14,6 +14,8 @@ public struct ShopAddresses: Sendable {
 extension ServiceID {
     /// Maps and opening hours, by another company.
     static let places: ServiceID = "places"
+    /// What is for members, on our own servers, behind a token of its own.
+    static let members: ServiceID = "members"
 }
 
 extension Service {
@@ -22,6 +24,13 @@ extension Service {
         Service(
             .main, addresses, envelope: .retcode, headers: ["X-App": "Shop"],
             parameters: CommonParameters { session.parameters })
+    }
+
+    /// Our own servers again: the token is renewed when it has expired.
+    static func members(at addresses: [ServerEnvironment: String]) -> Service {
+        let authenticator = OAuth2Authenticator(
+            tokenURL: { "\(addresses[$0] ?? "")/token" }, clientID: "shop-app")
+        return Service(.members, addresses, envelope: .retcode, authenticator: authenticator)
     }
 
     /// Another company's: its replies have no envelope.

@@ -11,6 +11,7 @@ public struct ShopApp: Sendable {
     public let session: Session
     public let client: APIClient
     public let users: UserAPI
+    public let members: MemberAPI
     public let products: ProductAPI
     public let orders: OrderAPI
     public let places: PlaceAPI
@@ -25,7 +26,7 @@ public struct ShopApp: Sendable {
     ) {
         let session = Session()
         var configuration = APIClient.Configuration(services: [
-            .shop(at: servers.shop, session: session), .places(at: servers.places),
+            .shop(at: servers.shop, session: session), .places(at: servers.places), .members(at: servers.shop),
         ])
         configuration.environment = .development
         configuration.allowsEnvironmentSwitch = true
@@ -39,6 +40,7 @@ public struct ShopApp: Sendable {
         self.session = session
         client = APIClient(configuration, transport: transport)
         users = UserAPI(client: client, session: session)
+        members = MemberAPI(client: client)
         products = ProductAPI(client: client)
         orders = OrderAPI(client: client)
         places = PlaceAPI(client: client)

@@ -15,6 +15,7 @@ final class ShopDesk: Sendable {
         var lastOrder = 0
     }
 
+    let member = MemberDesk()
     private let stock: Stock
     private let state: Mutex<State>
 
@@ -36,6 +37,9 @@ final class ShopDesk: Sendable {
         case (.post, 2, "user"): return parts[1] == "login" ? login(request) : logout(request)
         case (.post, 1, "orders"): return order(request)
         case (.post, 1, "taps"): return .json(#"{"retcode":0,"retdesc":""}"#)
+        case (.post, 1, "members"): return member.join(customer(of: request))
+        case (.get, 2, "members"): return member.page(parts[1], request)
+        case (.post, 1, "token"): return member.renew(request)
         default: return .text("There is nothing here.", status: 404)
         }
     }

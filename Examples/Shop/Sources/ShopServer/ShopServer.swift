@@ -8,6 +8,10 @@ public final class ShopServer: Sendable {
     public let wire: LoopbackServer
     private let gate: DispatchGroup
     private let rush: Rush
+    private let desk: ShopDesk
+
+    /// What is for members.
+    public var members: MemberDesk { desk.member }
 
     /// - Parameter faults: what goes wrong with the first requests, one for each; `nil` for one that goes well.
     public init(_ stock: Stock, faults: [LoopbackServer.Fault?] = []) throws {
@@ -16,6 +20,7 @@ public final class ShopServer: Sendable {
         let rush = Rush()
         self.gate = gate
         self.rush = rush
+        self.desk = desk
         wire = try LoopbackServer(faults: faults) { request in
             gate.wait()
             return rush.turnsAway(request) ? .text("Too much to do.", status: 503) : desk.answer(request)
