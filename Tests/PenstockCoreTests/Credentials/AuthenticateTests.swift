@@ -266,7 +266,7 @@ import Testing
         "A refresh whose answer is lost is sent once more and no oftener, whatever its method and the retries of its call"
     )
     func noRetries() async throws {
-        let (desk, clock) = (TokenDesk(), TestClock())
+        let (desk, clock, renewals) = (TokenDesk(), TestClock(), Box(0))
         let rig = AuthRig(
             BearerAuthenticator { old, context in
                 await desk.refresh(old)
@@ -274,11 +274,22 @@ import Testing
                 return Credential("new")
             }, desk: desk, clock: clock,
             answering: { $0.fields.contains("X-Renew") ? HTTPResponse(status: 502) : desk.answer($0) },
-            configured: { $0.options.retry = .limit(5) })
+            configured: {
+                $0.options.retry = RetryPolicy(limit: 5, hedging: HedgingPolicy(after: .seconds(1)))
+                $0.attemptInterceptors = [
+                    Intercepting { request, call, next in
+                        if request.fields.contains("X-Renew") {
+                            renewals.update { $0 += 1 }
+                            try await call.sleep(for: .seconds(3))
+                        }
+                        return try await next(request)
+                    }
+                ]
+            })
         try await rig.signIn()
         let error = await clock.ticking { await failure { try await rig.client.send(GetProduct()) } }
         #expect(error?.kind == .authentication(.lost))
-        #expect(rig.rig.sent.filter { $0.fields.contains("X-Renew") }.count == 2)
+        #expect(renewals.value == 2)
     }
 
     @Test("The caller that started the refresh may be cancelled without harm")

@@ -77,7 +77,7 @@ final class RetryAttempt: Sendable {
     @inline(never)
     private func hedged(_ next: Next) -> HedgedAttempt? {
         let policy = call.settings.retry
-        guard let hedging = policy.hedging, hedging.limit > 0, !call.streams else { return nil }
+        guard let hedging = policy.hedging, hedging.limit > 0, !call.streams, !call.renewsCredential else { return nil }
         let isIdempotent = request.method.isIdempotent || isDeclaredIdempotent
         return HedgedAttempt(request, call, next, stage, hedging, isIdempotent: isIdempotent)
     }
