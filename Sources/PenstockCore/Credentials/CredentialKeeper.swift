@@ -123,6 +123,9 @@ final class CredentialKeeper: Sendable {
         }
         for waiter in waiting { waiter.promise.keep(.use(credential)) }
         try await vault.save(record.item, for: key, over: .anything)
+        // A logout may have overtaken it in the vault.
+        guard state.withLock({ $0.coordinator.credential == nil }) else { return }
+        try await vault.delete(key, where: .version(record.version))
     }
 
     /// Whoever waits is told. What is under way comes to nothing.

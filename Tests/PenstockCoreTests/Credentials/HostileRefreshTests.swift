@@ -242,6 +242,19 @@ import Testing
         #expect(await rig.client.forget(identity: "") == false)
     }
 
+    @Test("A logout that overtakes a login in the vault wins")
+    func overtaken() async throws {
+        let vault = SlowVault()
+        let rig = AuthRig(vault: vault)
+        async let login: Void = rig.signIn()
+        await vault.state.wait { $0.saves == 1 }
+        try await rig.client.signOut()
+        vault.state.withLock { $0.isOpen = true }
+        try await login
+        #expect(try await vault.keys().isEmpty)
+        #expect(try await rig.client.credential() == nil)
+    }
+
     @Test("What a vault holds and nobody can read is corrupt, and stays")
     func damaged() async throws {
         let vault = MemoryVault()
@@ -271,4 +284,29 @@ private final class FailingVault: CredentialVault {
     }
     func delete(_ key: CredentialKey, where: VaultCondition) async throws(VaultError) -> Bool { throw error }
     func keys() async throws(VaultError) -> [CredentialKey] { throw error }
+}
+
+/// A vault that takes its time to write.
+private final class SlowVault: CredentialVault {
+    struct State: Sendable {
+        var saves = 0
+        var isOpen = false
+    }
+
+    let state = Monitor(State())
+    private let vault = MemoryVault()
+
+    func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? { try await vault.load(key) }
+
+    func save(_ item: VaultItem, for key: CredentialKey, over: VaultCondition) async throws(VaultError) -> Bool {
+        state.withLock { $0.saves += 1 }
+        await state.wait(until: \.isOpen)
+        return try await vault.save(item, for: key, over: over)
+    }
+
+    func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
+        try await vault.delete(key, where: condition)
+    }
+
+    func keys() async throws(VaultError) -> [CredentialKey] { try await vault.keys() }
 }
