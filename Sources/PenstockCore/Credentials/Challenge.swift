@@ -47,6 +47,17 @@ public struct Challenge: Hashable, Sendable {
     }
 }
 
+extension Challenge: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The scheme and the names of the parameters: what they say may be a ticket or a nonce.
+    public var description: String {
+        parameters.isEmpty ? scheme : "\(scheme) (\(parameters.keys.sorted().joined(separator: ", ")))"
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["challenge": description], displayStyle: .struct) }
+}
+
 extension HTTPFieldName {
     /// What the server wants to be shown (RFC 9110 §11.6.1).
     public static let wwwAuthenticate: HTTPFieldName = "WWW-Authenticate"

@@ -137,6 +137,15 @@ public struct OAuth2Authenticator: Authenticator {
     }
 }
 
+extension OAuth2Authenticator: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The client as the authorisation server knows it, without its secret.
+    public var description: String { "OAuth 2 for the client \(clientID)" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["client": clientID], displayStyle: .struct) }
+}
+
 /// What a token endpoint has answered (RFC 6749 §5).
 struct TokenResponse {
     let token: String

@@ -226,8 +226,25 @@ import Testing
         return [answer, stream, client.events(of: Hello(), options: options)] + seen.withLock { $0 }.map { $0() }
     }
 
+    static func credentialValues() async throws -> [Any] {
+        let credential = Credential(canary, user: "alice", refreshToken: canary, values: ["key": canary])
+        var coordinator = RefreshCoordinator()
+        let record = coordinator.signIn(credential)
+        let vault = MemoryVault()
+        let key = CredentialKey(service: "main", environment: "Test", origin: "https://a.example")
+        try await vault.save(record.item, for: key, over: .anything)
+        return [
+            credential, record, record.item, coordinator, vault, RefreshCoordinator.Action.refresh(credential),
+            RefreshCoordinator.Action.save(record, over: .absent), RefreshCoordinator.Event.obtained(credential),
+            RefreshCoordinator.Answer.use(credential), RefreshCoordinator.Outcome.use(credential),
+            Challenge("Negotiate", token68: canary), Challenge("Bearer", parameters: ["nonce": canary]),
+            OAuth2Authenticator(tokenURL: "https://a.example/token", clientID: "shop", clientSecret: canary),
+        ]
+    }
+
     static func values() async throws -> [Any] {
         try await httpValues() + clientValues() + cacheValues() + listValues() + callValues()
+            + credentialValues()
     }
 
     @Test func `no printable value tells a secret that its name gives away`() async throws {
@@ -268,14 +285,21 @@ import Testing
             "Verdict", "WaitReason", "BatchError", "CallGraphError", "CallNodeError", "ConnectivityWait",
             "EventLogError",
             "EventLogPolicy", "Interface", "MergeError", "NetworkStatus", "PagingLimits",
+            "APIKeyAuthenticator", "AuthenticationChoice", "AuthenticationFailure",
+            "BasicAuthenticator", "CredentialKey", "CredentialReason", "CredentialVersion", "DropReason", "ExpiryRule",
+            "InFlightDecision", "InFlightPolicy", "InFlightReason", "Moment", "RefreshClaim", "RefreshPolicy",
+            "Refused",
+            "Scope", "Strategy", "VaultCondition", "VaultError",
         ],
         "made of functions, or of nothing": [
+            "Abilities", "BearerAuthenticator",
             "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",
             "PenstockVersion", "RandomSource", "Redaction", "ResponseDecoding", "TimeSource", "True", "Validator",
             "Zero",
             "ClosureReformer", "CallGraph", "CallGroup", "CallNode", "PageSource", "PagedItems", "Pages",
         ],
         "all that it holds is behind a lock, or is among the values above": [
+            "DPoPProver", "RefreshContext",
             "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
             "CallScope", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator", "JSONLinesParser",
             "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
