@@ -1,5 +1,5 @@
 /// A generator whose numbers repeat (SplitMix64), so that a failure can be run again from its seed.
-public struct Seeded: RandomNumberGenerator {
+public struct Seeded: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
 

@@ -1,0 +1,311 @@
+import Foundation
+
+/// What came of one attempt to send a write.
+public struct OutboxOutcome: Hashable, Sendable {
+    @nonexhaustive
+    public enum Result: Hashable, Sendable {
+        /// The call succeeded, whatever status its service takes for that.
+        case accepted
+        /// The server answered with this status.
+        case answered(Int)
+        /// The server answered 2xx, and its envelope holds a code that is no success.
+        case business
+        /// No answer came, and no connection to the server either.
+        case unreachable
+        /// No answer came over a connection that was made.
+        case broken
+        /// The attempt was ended here, or not begun for now.
+        case cancelled
+        /// Something in the app refused to send it.
+        case blocked
+    }
+
+    public var result: Result
+    /// How far the request got.
+    public var sendState: SendState
+    /// What the server asked to wait (RFC 9110 §10.2.3); `nil` where it did not.
+    public var hint: Duration?
+
+    public init(_ result: Result, sendState: SendState = .answered, hint: Duration? = nil) {
+        self.result = result
+        self.sendState = sendState
+        self.hint = hint
+    }
+
+    /// What an error of a call says about its write. The status of an answer goes before everything else: what cannot be read
+    /// of a 2xx was written all the same.
+    public init(_ error: APIError, at now: Date) {
+        let (status, state) = (error.response?.status, error.sendState ?? .unsent)
+        let hint = error.response.flatMap { RetryAfter.delay(in: $0.fields, at: now) }
+        switch (status, error.kind) {
+        case (let status?, .business) where (200..<300).contains(status): self.init(.business, hint: hint)
+        case (let status?, _): self.init(.answered(status), hint: hint)
+        case (nil, .unreachable), (nil, .tls): self.init(.unreachable, sendState: state)
+        // An origin that the client spares for a while says nothing about the network.
+        case (nil, .cancelled), (nil, .unavailable): self.init(.cancelled, sendState: state)
+        case (nil, .blocked), (nil, .unsupported), (nil, .invalidParameter), (nil, .invalidConfiguration):
+            self.init(.blocked, sendState: state)
+        default: self.init(state == .unsent ? .unreachable : .broken, sendState: state)
+        }
+    }
+}
+
+/// What each answer means for a write that waits to be delivered. Ask it as you like: it is a table and a few numbers.
+public enum OutboxFate: Hashable, Sendable {
+    case done
+    /// It stays where it is and is sent again.
+    case keep
+    /// The app's ``OutboxEndpoint/verdict(on:)`` decides, and where it has nothing to say: 409 is kept, the rest refused.
+    case ask
+    case undeliverable(OutboxFailure.Reason)
+
+    /// A row of ``table``.
+    public struct Rule: Sendable {
+        public let statuses: ClosedRange<Int>
+        public let fate: OutboxFate
+        /// Why it is so.
+        public let why: String
+    }
+
+    /// The fate of every status, the first rule that holds it.
+    public static let table: [Rule] = [
+        Rule(statuses: 200...299, fate: .done, why: "the server has it"),
+        Rule(
+            statuses: 401...401, fate: .keep, why: "the write is right and the credential is not: it waits for another"),
+        Rule(
+            statuses: 407...407, fate: .keep,
+            why: "a proxy of this network wants credentials; the server has seen nothing"),
+        Rule(statuses: 408...408, fate: .keep, why: "the server did not wait for all of it"),
+        Rule(statuses: 409...409, fate: .ask, why: "the same key is being processed, or the resource has changed"),
+        Rule(statuses: 422...422, fate: .ask, why: "the key was used for other bytes, or the content has no sense"),
+        Rule(statuses: 425...425, fate: .keep, why: "sent too early in a handshake (RFC 8470)"),
+        Rule(statuses: 429...429, fate: .keep, why: "too many at this time"),
+        Rule(statuses: 400...499, fate: .undeliverable(.refused), why: "the same bytes would be refused again"),
+        Rule(statuses: 500...Int.max, fate: .keep, why: "the server's own trouble, which ends (RFC 9110 §15.6)"),
+        Rule(
+            statuses: Int.min...399, fate: .undeliverable(.refused),
+            why: "a redirect that was not followed, or no status at all: nobody has taken it"),
+    ]
+
+    public static func of(status: Int) -> OutboxFate {
+        table.first { $0.statuses.contains(status) }?.fate ?? .undeliverable(.refused)
+    }
+
+    public static func of(_ result: OutboxOutcome.Result) -> OutboxFate {
+        switch result {
+        case .accepted: .done
+        case .answered(let status): of(status: status)
+        case .business: .ask
+        case .unreachable, .broken, .cancelled: .keep
+        case .blocked: .undeliverable(.blocked)
+        }
+    }
+}
+
+/// What is done with a row after an attempt.
+public enum OutboxStep: Hashable, Sendable {
+    case done
+    case wait(OutboxWait)
+    case undeliverable(OutboxFailure)
+}
+
+/// How a row waits for its next attempt.
+public struct OutboxWait: Hashable, Sendable {
+    public var until: Date
+    /// Whether the server has named the moment: no better network makes it earlier.
+    public var isHinted: Bool
+    public var conflicts: Int
+    public var unanswered: Date?
+
+    public init(until: Date, isHinted: Bool = false, conflicts: Int = 0, unanswered: Date? = nil) {
+        self.until = until
+        self.isHinted = isHinted
+        self.conflicts = conflicts
+        self.unanswered = unanswered
+    }
+}
+
+/// Decides what becomes of rows: a pure function of the row, what came of it, and the time.
+public struct OutboxDecider: Sendable {
+    public var policy: OutboxPolicy
+
+    public init(_ policy: OutboxPolicy = OutboxPolicy()) {
+        self.policy = policy
+    }
+
+    /// Whether a row may be sent now.
+    ///
+    /// - Returns: why not; `nil` when it may.
+    public func refusal(to row: OutboxRow, at now: Date) -> OutboxFailure? {
+        let isDoubtful = row.unanswered != nil
+        if row.expires <= now { return failure(.expired, isDoubtful) }
+        if let first = row.unanswered, first.addingTimeInterval(policy.keyLifetime.seconds) <= now {
+            return failure(.keyExpired, isDoubtful)
+        }
+        return nil
+    }
+
+    /// What becomes of a row after an attempt.
+    ///
+    /// - Parameters:
+    ///   - row: as it was when the attempt began, which ``OutboxRow/attempts`` counts.
+    ///   - verdict: of the app; asked only where the table says so.
+    public func decide(
+        _ outcome: OutboxOutcome, for row: OutboxRow, at now: Date, random: inout some RandomNumberGenerator,
+        verdict: () -> OutboxVerdict? = { nil }
+    ) -> OutboxStep {
+        let unanswered = unanswered(after: outcome, row, now)
+        switch OutboxFate.of(outcome.result) {
+        case .done: return .done
+        case .keep: return keep(outcome, row, now, unanswered, row.conflicts, &random)
+        case .undeliverable(let reason): return refuse(reason, outcome, row)
+        case .ask: break
+        }
+        let isConflict = outcome.result == .answered(409)
+        let conflicts = row.conflicts + (isConflict ? 1 : 0)
+        switch verdict() {
+        case .done: return .done
+        case .undeliverable: return refuse(isConflict ? .conflict : reason(of: outcome), outcome, row)
+        case .again(let delay):
+            var outcome = outcome
+            outcome.hint = delay ?? outcome.hint
+            return keep(outcome, row, now, unanswered, conflicts, &random)
+        case nil:
+            guard isConflict else { return refuse(reason(of: outcome), outcome, row) }
+            if conflicts > policy.conflictLimit { return refuse(.conflict, outcome, row) }
+            return keep(outcome, row, now, unanswered, conflicts, &random)
+        }
+    }
+
+    /// Since when the server may have processed it without a word. An answer settles its own attempt, none before it.
+    private func unanswered(after outcome: OutboxOutcome, _ row: OutboxRow, _ now: Date) -> Date? {
+        row.unanswered ?? (outcome.sendState == .maybeProcessed ? row.started ?? now : nil)
+    }
+
+    private func reason(of outcome: OutboxOutcome) -> OutboxFailure.Reason {
+        outcome.result == .business ? .business : .refused
+    }
+
+    private func refuse(_ reason: OutboxFailure.Reason, _ outcome: OutboxOutcome, _ row: OutboxRow) -> OutboxStep {
+        let status: Int? = if case .answered(let status) = outcome.result { status } else { nil }
+        // The server has said what it did with this key, so an earlier attempt is in doubt no more. What was refused here
+        // says nothing about it.
+        let isDoubtful = reason == .blocked && row.unanswered != nil
+        return .undeliverable(failure(reason, isDoubtful, status))
+    }
+
+    private func failure(_ reason: OutboxFailure.Reason, _ isDoubtful: Bool, _ status: Int? = nil) -> OutboxFailure {
+        OutboxFailure(reason, status: status, mayBeProcessed: isDoubtful)
+    }
+
+    private func keep(
+        _ outcome: OutboxOutcome, _ row: OutboxRow, _ now: Date, _ unanswered: Date?, _ conflicts: Int,
+        _ random: inout some RandomNumberGenerator
+    ) -> OutboxStep {
+        let delay = delay(before: row.attempts + 1, random: &random)
+        let hint = outcome.hint.map { min(max($0, policy.baseDelay), policy.maximumHint) }
+        let wait = min((hint ?? delay).seconds, Self.farthest)
+        return .wait(
+            OutboxWait(
+                until: now.addingTimeInterval(wait), isHinted: hint != nil, conflicts: conflicts,
+                unanswered: unanswered))
+    }
+
+    /// The wait before an attempt that the server has said nothing about: doubled each time, up to the cap, and spread over
+    /// its second half, so that those who failed together do not come back together.
+    ///
+    /// - Parameter attempt: 2 for the first that is waited for.
+    public func delay(before attempt: Int, random: inout some RandomNumberGenerator) -> Duration {
+        let doublings = min(max(attempt - 2, 0), 40)
+        let whole = min(policy.baseDelay.seconds * Double(1 << doublings), policy.maximumDelay.seconds)
+        return .seconds(Double.random(in: whole / 2...max(whole, whole / 2), using: &random))
+    }
+
+    /// When a clock was set back, what waits would wait for that much longer: a moment further away than any wait is now.
+    ///
+    /// - Parameter until: when it may be sent.
+    public static func isDue(_ until: Date, at now: Date) -> Bool {
+        until <= now || until > now.addingTimeInterval(farthest)
+    }
+
+    /// No wait that is kept is longer: a day.
+    package static let farthest: TimeInterval = 86_400
+}
+
+/// How many lanes are tried at once: all that may be while the network is there, one at a time while it is not, so that ten
+/// thousand writes do not each find out for themselves. A pure value.
+public struct OutboxThrottle: Hashable, Sendable {
+    /// How many attempts in a row have found no server.
+    public private(set) var failures = 0
+    /// On the clock of ``TimeSource/now``; before it nothing is tried.
+    public private(set) var until: Duration?
+
+    /// The first pause and the longest. 1 s, since one refused connection is nothing yet; 30 s, since one small attempt costs
+    /// a radio that is on anyway next to nothing, and ``Outbox/wake()`` makes it shorter.
+    public static let shortest = Duration.seconds(1)
+    public static let longest = Duration.seconds(30)
+
+    public init() {}
+
+    /// Notes what came of an attempt.
+    public mutating func note(_ result: OutboxOutcome.Result, at now: Duration) {
+        switch result {
+        case .unreachable:
+            failures += 1
+            until = now + min(Self.shortest * (1 << min(failures - 1, 10)), Self.longest)
+        case .cancelled, .blocked: break
+        case .accepted, .answered, .business, .broken: self = OutboxThrottle()
+        }
+    }
+
+    /// How many more may be begun.
+    ///
+    /// - Parameters:
+    ///   - sending: how many are under way.
+    ///   - lanes: how many may be at once.
+    public func free(sending: Int, lanes: Int, at now: Duration) -> Int {
+        if let until, now < until { return 0 }
+        return max((failures == 0 ? lanes : 1) - sending, 0)
+    }
+}
+
+/// Who of several processes sends. Decided the same way by every store.
+public struct OutboxLease: Hashable, Sendable {
+    /// Names the process and its outbox.
+    public let holder: String
+    /// One more each time that another one takes it: what an earlier holder asks a store to do is refused by it.
+    public let token: Int64
+    public let expires: Date
+
+    public init(holder: String, token: Int64, expires: Date) {
+        self.holder = holder
+        self.token = token
+        self.expires = expires
+    }
+
+    /// The lease after somebody asked for it.
+    ///
+    /// - Parameters:
+    ///   - current: what is stored, taken or let go of; `nil` where there never was one.
+    ///   - duration: how long it is held without being renewed.
+    /// - Returns: `nil` while another one holds it. A lease that ends later than any can was made by a clock that was
+    ///   wrong, and holds nothing.
+    public static func decide(
+        _ current: OutboxLease?, for holder: String, at now: Date, duration: Duration
+    ) -> OutboxLease? {
+        let end = now.addingTimeInterval(duration.seconds)
+        guard let current else { return OutboxLease(holder: holder, token: 1, expires: end) }
+        let isHeld = current.isHeld(at: now)
+        if current.holder == holder, isHeld { return OutboxLease(holder: holder, token: current.token, expires: end) }
+        guard !isHeld else { return nil }
+        return OutboxLease(holder: holder, token: current.token &+ 1, expires: end)
+    }
+
+    /// Whether somebody may be sending under it.
+    public func isHeld(at now: Date) -> Bool {
+        expires > now && expires <= now.addingTimeInterval(Self.longest)
+    }
+
+    /// No lease is longer: five minutes.
+    package static let longest: TimeInterval = 300
+}

@@ -1,0 +1,174 @@
+import Foundation
+
+/// The number of a write for ever, which is its idempotency key as well.
+public struct OutboxID: Hashable, Sendable, Codable, CustomStringConvertible {
+    public let uuid: UUID
+
+    public init(_ uuid: UUID = UUID()) {
+        self.uuid = uuid
+    }
+
+    /// A random one (RFC 9562 §5.4).
+    public init(from random: inout some RandomNumberGenerator) {
+        uuid = UUID(uuidString: IdempotencyKey(using: &random).value) ?? UUID()
+    }
+
+    /// The key, without the quotation marks that the field has.
+    public var key: String { uuid.uuidString.lowercased() }
+
+    public var description: String { key }
+}
+
+/// Whose a write is. Rows hold digests: neither a user's name nor a lane's can be read in them.
+public struct OutboxOwner: Hashable, Sendable {
+    /// Of the user, in every environment.
+    public let identity: String
+    /// Of the user and the environment.
+    public let digest: String
+
+    public init(identity: String, environment: String) {
+        self.identity = OutboxDigest.of("identity", identity)
+        digest = OutboxDigest.of("owner", identity, environment)
+    }
+
+    package init(identityDigest: String, digest: String) {
+        identity = identityDigest
+        self.digest = digest
+    }
+}
+
+/// Makes owners, and keeps the last: it is asked for at every look at the store, and is seldom another one.
+final class OutboxOwners: Sendable {
+    private struct Known: Sendable {
+        let identity: String
+        let environment: String
+        let owner: OutboxOwner
+    }
+
+    private let last = Locked<Known?>(nil)
+
+    func owner(_ identity: String, in environment: String) -> OutboxOwner {
+        if let known = last.withLock({ $0 }), known.identity == identity, known.environment == environment {
+            return known.owner
+        }
+        let owner = OutboxOwner(identity: identity, environment: environment)
+        last.withLock { $0 = Known(identity: identity, environment: environment, owner: owner) }
+        return owner
+    }
+
+    /// Whose writes a client sends now.
+    func owner(of client: APIClient) -> OutboxOwner {
+        owner(client.configuration.identity(), in: client.environment.name)
+    }
+}
+
+/// Names as 32 hexadecimal digits.
+enum OutboxDigest {
+    static func of(_ parts: String...) -> String {
+        // Lengths before the parts, so that no two lists make one text.
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
+        return String(SHA256.hex(text.utf8).prefix(32))
+    }
+}
+
+/// A write as a store keeps it.
+public struct OutboxRow: Hashable, Sendable {
+    public enum State: Hashable, Sendable {
+        case queued
+        /// An attempt is under way, or was when its process ended.
+        case sending
+        case undeliverable(OutboxFailure)
+    }
+
+    public let id: OutboxID
+    public let owner: OutboxOwner
+    /// The digest of the lane with its owner.
+    public let lane: String
+    /// The digest of the fold with its owner; `nil` for a write that replaces nothing.
+    public let fold: String?
+    /// The request and the endpoint; sealed where there is a cipher. A store looks at nothing in it.
+    public let payload: Data
+    public let created: Date
+    public var expires: Date
+    /// Whether a logout leaves it.
+    public let isKept: Bool
+    /// Whether its lane waits for the app while it is undeliverable.
+    public let stopsLane: Bool
+    /// What the value of the fold is once this is done, and what it is when this fails; sealed where there is a cipher.
+    public let intent: Data?
+    public var rollback: Data?
+
+    /// Its place among all rows: rises with each that is put. Given by the store.
+    public var position: Int64 = 0
+    /// Its place in its lane, for lanes that are numbered: 1 for the first. Given by the store.
+    public var number: Int64?
+    public var state = State.queued
+    /// How often it was sent.
+    public var attempts = 0
+    /// How many 409 it was answered with.
+    public var conflicts = 0
+    /// When the attempt under way was begun.
+    public var started: Date?
+    /// When the first attempt was begun that may have been processed and was never answered.
+    public var unanswered: Date?
+
+    public init(
+        id: OutboxID, owner: OutboxOwner, lane: String, fold: String? = nil, payload: Data, created: Date,
+        expires: Date, isKept: Bool = false, stopsLane: Bool = false, intent: Data? = nil, rollback: Data? = nil
+    ) {
+        self.id = id
+        self.owner = owner
+        self.lane = lane
+        self.fold = fold
+        self.payload = payload
+        self.created = created
+        self.expires = expires
+        self.isKept = isKept
+        self.stopsLane = stopsLane
+        self.intent = intent
+        self.rollback = rollback
+    }
+
+    /// Whether a later write of the same fold takes its place: it is not under way, and no attempt of it may be processed
+    /// yet, since that would then come after the later one.
+    public var mayBeReplaced: Bool {
+        switch state {
+        case .queued: unanswered == nil
+        case .sending: false
+        case .undeliverable: true
+        }
+    }
+}
+
+/// Why a write is on the list of the undeliverable.
+public struct OutboxFailure: Error, Hashable, Sendable {
+    @nonexhaustive
+    public enum Reason: Int, Hashable, Sendable {
+        /// The server refused it: ``OutboxFailure/status`` tells how.
+        case refused = 1
+        /// The server answered 409 again and again, or the app took it for a conflict.
+        case conflict = 2
+        /// The envelope held a code that is no success.
+        case business = 3
+        /// It was not delivered within ``OutboxPolicy/lifetime``.
+        case expired = 4
+        /// The server may have processed it, and has forgotten its key by now: ``OutboxPolicy/keyLifetime``.
+        case keyExpired = 5
+        /// What was kept of it cannot be read: the bytes are damaged, or the cipher cannot open them.
+        case unreadable = 6
+        /// Something in the app refuses to send it: an interceptor, a policy, a service that is gone.
+        case blocked = 7
+    }
+
+    public var reason: Reason
+    /// What the server answered last; `nil` where it did not.
+    public var status: Int?
+    /// Whether the server may have processed it all the same: an attempt was never answered.
+    public var mayBeProcessed: Bool
+
+    public init(_ reason: Reason, status: Int? = nil, mayBeProcessed: Bool = false) {
+        self.reason = reason
+        self.status = status
+        self.mayBeProcessed = mayBeProcessed
+    }
+}

@@ -1,0 +1,338 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+/// What becomes of a write after each answer, as tables.
+@Suite(.covers("X9"))
+struct OutboxDeciderTests {
+    private static let now = Date(timeIntervalSince1970: 1_000_000)
+
+    private static func row(attempts: Int = 1, conflicts: Int = 0, unanswered: Date? = nil) -> OutboxRow {
+        var row = OutboxRow(
+            id: OutboxID(), owner: OutboxOwner(identity: "anna", environment: "test"), lane: "a", payload: Data(),
+            created: now, expires: now.addingTimeInterval(1_000))
+        row.state = .sending
+        row.attempts = attempts
+        row.conflicts = conflicts
+        row.started = now.addingTimeInterval(-5)
+        row.unanswered = unanswered
+        return row
+    }
+
+    private static func decide(
+        _ outcome: OutboxOutcome, _ row: OutboxRow = row(), _ policy: OutboxPolicy = OutboxPolicy(),
+        verdict: @escaping () -> OutboxVerdict? = { nil }
+    ) -> OutboxStep {
+        var random = Seeded(seed: 1)
+        return OutboxDecider(policy).decide(outcome, for: row, at: now, random: &random, verdict: verdict)
+    }
+
+    private enum Fate { case done, kept, refused }
+
+    private static func fate(_ step: OutboxStep) -> Fate {
+        switch step {
+        case .done: .done
+        case .wait: .kept
+        case .undeliverable: .refused
+        }
+    }
+
+    @Test("Every status has the fate that is written down for it")
+    func statuses() {
+        let kept: Set<Int> = [401, 407, 408, 409, 425, 429]
+        for status in 0...1_100 {
+            let expected: Fate =
+                (200...299).contains(status) ? .done : status >= 500 || kept.contains(status) ? .kept : .refused
+            #expect(Self.fate(Self.decide(.init(.answered(status)))) == expected, "\(status)")
+        }
+        #expect(OutboxFate.of(status: -1) == .undeliverable(.refused))
+        #expect(OutboxFate.of(status: .max) == .keep)
+        #expect(OutboxFate.of(status: 409) == .ask)
+        #expect(OutboxFate.of(status: 422) == .ask)
+        #expect(OutboxFate.table.allSatisfy { $0.why.count > 10 })
+    }
+
+    @Test("What did not get an answer is kept; what the app itself refuses to send is undeliverable")
+    func withoutAnswer() {
+        for result in [OutboxOutcome.Result.unreachable, .broken, .cancelled] {
+            #expect(Self.fate(Self.decide(.init(result, sendState: .unsent))) == .kept, "\(result)")
+        }
+        #expect(
+            Self.decide(.init(.blocked, sendState: .unsent)) == .undeliverable(OutboxFailure(.blocked)))
+        #expect(Self.decide(.init(.accepted)) == .done)
+    }
+
+    @Test("A refusal names its status; where the server spoke about the key an earlier attempt is in doubt no more")
+    func refusals() {
+        let doubtful = Self.row(unanswered: Self.now)
+        #expect(Self.decide(.init(.answered(404)), doubtful) == .undeliverable(OutboxFailure(.refused, status: 404)))
+        #expect(Self.decide(.init(.answered(422)), doubtful) == .undeliverable(OutboxFailure(.refused, status: 422)))
+        #expect(Self.decide(.init(.business), doubtful) == .undeliverable(OutboxFailure(.business)))
+        #expect(
+            Self.decide(.init(.blocked, sendState: .unsent), doubtful)
+                == .undeliverable(OutboxFailure(.blocked, mayBeProcessed: true)))
+    }
+
+    @Test("409 is taken for a key in progress as often as the policy says, and then for a conflict")
+    func conflicts() throws {
+        let policy = OutboxPolicy(conflictLimit: 2)
+        for (before, isKept) in [(0, true), (1, true), (2, false), (3, false)] {
+            let step = Self.decide(.init(.answered(409)), Self.row(conflicts: before), policy)
+            if case .wait(let wait) = step {
+                #expect(isKept && wait.conflicts == before + 1, "\(before)")
+            } else {
+                #expect(!isKept && step == .undeliverable(OutboxFailure(.conflict, status: 409)), "\(before)")
+            }
+        }
+        guard case .wait(let other) = Self.decide(.init(.answered(503)), Self.row(conflicts: 2), policy) else {
+            Issue.record("503 was not kept")
+            return
+        }
+        #expect(other.conflicts == 2, "another answer is no conflict")
+    }
+
+    @Test("The app's word goes before the table for 409, 422 and business codes, and is not asked for elsewhere")
+    func verdicts() {
+        for result in [OutboxOutcome.Result.answered(409), .answered(422), .business] {
+            #expect(Self.decide(.init(result)) { .done } == .done)
+            #expect(Self.fate(Self.decide(.init(result)) { .undeliverable }) == .refused)
+            guard case .wait(let wait) = Self.decide(.init(result), verdict: { .again(after: .seconds(40)) }) else {
+                Issue.record("\(result) was not kept")
+                continue
+            }
+            #expect(wait.until == Self.now.addingTimeInterval(40))
+            #expect(wait.isHinted)
+            #expect(wait.conflicts == (result == .answered(409) ? 1 : 0))
+        }
+        #expect(Self.decide(.init(.answered(409))) { .undeliverable } == .undeliverable(.init(.conflict, status: 409)))
+        #expect(Self.decide(.init(.answered(422))) { .undeliverable } == .undeliverable(.init(.refused, status: 422)))
+        #expect(Self.decide(.init(.business)) { .undeliverable } == .undeliverable(.init(.business)))
+        // Its own wait, where it names none: the server's hint, else the usual.
+        guard
+            case .wait(let hinted) = Self.decide(
+                .init(.answered(422), hint: .seconds(9)), verdict: { .again(after: nil) })
+        else {
+            Issue.record("422 was not kept")
+            return
+        }
+        #expect(hinted.until == Self.now.addingTimeInterval(9))
+        for result in [
+            OutboxOutcome.Result.accepted, .answered(200), .answered(404), .answered(503), .unreachable, .blocked,
+        ] {
+            _ = Self.decide(.init(result)) {
+                Issue.record("\(result) was asked about")
+                return .done
+            }
+        }
+    }
+
+    @Test("A hint is kept between the shortest wait and the longest that a server may ask for")
+    func hints() {
+        let policy = OutboxPolicy(baseDelay: .seconds(2), maximumHint: .seconds(3_600))
+        for (hint, wait) in [
+            (-5, 2), (0, 2), (1, 2), (2, 2), (3, 3), (3_599, 3_599), (3_600, 3_600), (3_601, 3_600), (Int64.max, 3_600),
+        ] as [(Int64, Double)] {
+            let step = Self.decide(.init(.answered(503), hint: .seconds(hint)), Self.row(), policy)
+            #expect(
+                step == .wait(OutboxWait(until: Self.now.addingTimeInterval(wait), isHinted: true)), "\(hint): \(step)")
+        }
+        // However long the policy allows: no wait is longer than what a clock that was set back is known by.
+        let patient = OutboxPolicy(maximumHint: .seconds(1_000_000))
+        let step = Self.decide(.init(.answered(503), hint: .seconds(900_000)), Self.row(), patient)
+        #expect(step == .wait(OutboxWait(until: Self.now.addingTimeInterval(86_400), isHinted: true)))
+    }
+
+    @Test("The wait doubles up to the cap, over its second half")
+    func delays() {
+        let decider = OutboxDecider(OutboxPolicy(baseDelay: .seconds(2), maximumDelay: .seconds(100)))
+        for (attempt, whole) in [
+            (-1, 2.0), (1, 2), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64), (8, 100), (9, 100), (1_000, 100),
+            (.max, 100),
+        ] {
+            var (least, most, random) = (Double.infinity, 0.0, Seeded(seed: 7))
+            for _ in 0..<500 {
+                let delay = decider.delay(before: attempt, random: &random) / .seconds(1)
+                (least, most) = (min(least, delay), max(most, delay))
+            }
+            #expect(least >= whole / 2 && least < whole * 0.52, "\(attempt): \(least)")
+            #expect(most <= whole && most > whole * 0.98, "\(attempt): \(most)")
+        }
+        // The first failure waits as the second attempt does.
+        guard case .wait(let wait) = Self.decide(.init(.answered(500)), Self.row(attempts: 1)) else {
+            Issue.record("500 was not kept")
+            return
+        }
+        #expect(!wait.isHinted)
+        #expect((1...2).contains(wait.until.timeIntervalSince(Self.now)))
+        guard case .wait(let second) = Self.decide(.init(.answered(500)), Self.row(attempts: 2)) else { return }
+        #expect((2...4).contains(second.until.timeIntervalSince(Self.now)))
+    }
+
+    @Test(
+        "A write is in doubt since the first attempt that was begun and never answered, and no answer to a later one ends it"
+    )
+    func doubt() {
+        let earlier = Self.now.addingTimeInterval(-100)
+        for (state, before, after) in [
+            (SendState.maybeProcessed, nil, Self.now.addingTimeInterval(-5)), (.maybeProcessed, earlier, earlier),
+            (.unsent, nil, nil), (.unprocessed, nil, nil), (.answered, nil, nil), (.unsent, earlier, earlier),
+            (.answered, earlier, earlier),
+        ] as [(SendState, Date?, Date?)] {
+            let step = Self.decide(.init(.broken, sendState: state), Self.row(unanswered: before))
+            guard case .wait(let wait) = step else {
+                Issue.record("\(state) was not kept")
+                continue
+            }
+            #expect(wait.unanswered == after, "\(state)")
+        }
+        var row = Self.row()
+        row.started = nil
+        guard case .wait(let wait) = Self.decide(.init(.broken, sendState: .maybeProcessed), row) else { return }
+        #expect(wait.unanswered == Self.now)
+    }
+
+    @Test(
+        "Nothing is sent after its lifetime, nor, when it may have been processed, after the server has forgotten its key"
+    )
+    func refusalsToBegin() {
+        let decider = OutboxDecider(OutboxPolicy(keyLifetime: .seconds(50)))
+        let row = Self.row()
+        #expect(decider.refusal(to: row, at: Self.now) == nil)
+        #expect(decider.refusal(to: row, at: Self.now.addingTimeInterval(999.9)) == nil)
+        #expect(decider.refusal(to: row, at: Self.now.addingTimeInterval(1_000)) == OutboxFailure(.expired))
+        let doubtful = Self.row(unanswered: Self.now)
+        #expect(decider.refusal(to: doubtful, at: Self.now.addingTimeInterval(49.9)) == nil)
+        #expect(
+            decider.refusal(to: doubtful, at: Self.now.addingTimeInterval(50))
+                == OutboxFailure(.keyExpired, mayBeProcessed: true))
+        #expect(
+            decider.refusal(to: doubtful, at: Self.now.addingTimeInterval(1_000))
+                == OutboxFailure(.expired, mayBeProcessed: true))
+    }
+
+    @Test("A moment further away than any wait is due: the clock was set back")
+    func clocks() {
+        for (second, isDue) in [
+            (-1.0, true), (0, true), (0.001, false), (86_400, false), (86_400.001, true), (1e9, true), (-1e9, true),
+        ] {
+            #expect(OutboxDecider.isDue(Self.now.addingTimeInterval(second), at: Self.now) == isDue, "\(second)")
+        }
+    }
+
+    @Test("An error says what it says about the write: a status before everything else")
+    func errors() {
+        func error(_ kind: APIError.Kind, _ status: Int? = nil, _ state: SendState? = nil) -> OutboxOutcome {
+            let response = status.map { HTTPResponse(status: $0, fields: ["Retry-After": "7"]) }
+            return OutboxOutcome(
+                APIError(kind, stage: .transport, response: response, sendState: state), at: Self.now)
+        }
+        #expect(error(.httpStatus(503), 503, .answered) == .init(.answered(503), hint: .seconds(7)))
+        #expect(error(.decoding(path: "", reason: ""), 200) == .init(.answered(200), hint: .seconds(7)))
+        #expect(error(.business(code: 1, message: ""), 200) == .init(.business, hint: .seconds(7)))
+        #expect(error(.business(code: 1, message: ""), 299) == .init(.business, hint: .seconds(7)))
+        #expect(error(.business(code: 1, message: ""), 300) == .init(.answered(300), hint: .seconds(7)))
+        #expect(error(.business(code: 1, message: ""), 503) == .init(.answered(503), hint: .seconds(7)))
+        #expect(error(.transport(.connectionLost), 201, .answered) == .init(.answered(201), hint: .seconds(7)))
+        #expect(error(.unreachable(.offline), nil, .unsent) == .init(.unreachable, sendState: .unsent))
+        #expect(error(.tls(.expired), nil, .unsent) == .init(.unreachable, sendState: .unsent))
+        #expect(error(.timeout(.total), nil, .unsent) == .init(.unreachable, sendState: .unsent))
+        #expect(error(.timeout(.total)) == .init(.unreachable, sendState: .unsent))
+        #expect(error(.timeout(.total), nil, .maybeProcessed) == .init(.broken, sendState: .maybeProcessed))
+        #expect(error(.transport(.connectionLost), nil, .unprocessed) == .init(.broken, sendState: .unprocessed))
+        #expect(error(.cancelled, nil, .maybeProcessed) == .init(.cancelled, sendState: .maybeProcessed))
+        #expect(error(.unavailable(reason: ""), nil, .unsent) == .init(.cancelled, sendState: .unsent))
+        #expect(error(.unavailable(reason: "")) == .init(.cancelled, sendState: .unsent))
+        for kind in [
+            APIError.Kind.blocked(reason: ""), .unsupported(feature: ""), .invalidParameter(field: "", reason: ""),
+            .invalidConfiguration(reason: ""),
+        ] {
+            #expect(error(kind, nil, .unsent) == .init(.blocked, sendState: .unsent), "\(kind)")
+        }
+    }
+
+    @Test("A lease goes to whoever asks first, until it ends, and its token rises with each new holder")
+    func leases() {
+        func decide(_ current: OutboxLease?, _ holder: String, _ second: Double) -> OutboxLease? {
+            OutboxLease.decide(
+                current, for: holder, at: Self.now.addingTimeInterval(second), duration: .seconds(15))
+        }
+        let first = OutboxLease(holder: "one", token: 1, expires: Self.now.addingTimeInterval(15))
+        #expect(decide(nil, "one", 0) == first)
+        #expect(
+            decide(first, "one", 5)
+                == OutboxLease(holder: "one", token: 1, expires: first.expires.addingTimeInterval(5)))
+        #expect(decide(first, "two", 14.9) == nil)
+        #expect(decide(first, "two", 15)?.token == 2)
+        #expect(decide(first, "one", 14.9)?.token == 1)
+        #expect(decide(first, "one", 15)?.token == 2, "what ran out may have been another's in between")
+        #expect(decide(first, "two", -285) == nil, "five minutes ahead is the longest")
+        #expect(decide(first, "two", -285.1)?.token == 2, "what is further ahead was made by a wrong clock")
+        #expect(decide(first, "one", -285.1)?.token == 2)
+    }
+
+    @Test("Without a network one write at a time is tried, ever less often; an answer of any kind ends that")
+    func throttling() {
+        var throttle = OutboxThrottle()
+        #expect(throttle.free(sending: 1, lanes: 4, at: .zero) == 3)
+        #expect(throttle.free(sending: 5, lanes: 4, at: .zero) == 0)
+        for (failures, pause) in [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 30), (7, 30)] {
+            throttle.note(.unreachable, at: .seconds(100))
+            #expect(throttle.failures == failures)
+            #expect(throttle.until == .seconds(100 + pause), "\(failures)")
+        }
+        for _ in 0..<40 { throttle.note(.unreachable, at: .seconds(100)) }
+        #expect(throttle.until == .seconds(130))
+        #expect(throttle.free(sending: 0, lanes: 4, at: .seconds(130) - .nanoseconds(1)) == 0)
+        #expect(throttle.free(sending: 0, lanes: 4, at: .seconds(130)) == 1)
+        #expect(throttle.free(sending: 1, lanes: 4, at: .seconds(130)) == 0)
+        for result in [OutboxOutcome.Result.cancelled, .blocked] {
+            throttle.note(result, at: .seconds(130))
+            #expect(throttle.failures == 47, "\(result)")
+        }
+        for result in [OutboxOutcome.Result.accepted, .answered(500), .business, .broken] {
+            var other = throttle
+            other.note(result, at: .seconds(130))
+            #expect(other == OutboxThrottle(), "\(result)")
+        }
+    }
+
+    @Test("What a later write may replace: what waits without a doubt, and what failed")
+    func replacing() {
+        var row = Self.row()
+        #expect(!row.mayBeReplaced)
+        row.state = .queued
+        #expect(row.mayBeReplaced)
+        row.unanswered = Self.now
+        #expect(!row.mayBeReplaced)
+        row.state = .undeliverable(OutboxFailure(.refused))
+        #expect(row.mayBeReplaced)
+    }
+
+    @Test("A number is a random UUID, the same for the same randomness, and is the key in lower case")
+    func identifiers() {
+        var (random, same) = (Seeded(seed: 3), Seeded(seed: 3))
+        var seen: Set<OutboxID> = []
+        for _ in 0..<200 {
+            let id = OutboxID(from: &random)
+            #expect(id == OutboxID(from: &same))
+            #expect(
+                id.key.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil,
+                "\(id)")
+            seen.insert(id)
+        }
+        #expect(seen.count == 200)
+    }
+
+    @Test("Owners, lanes and folds are digests of which no two are alike")
+    func digests() {
+        #expect(OutboxDigest.of("a", "bc") != OutboxDigest.of("ab", "c"))
+        #expect(OutboxDigest.of("a") == OutboxDigest.of("a"))
+        #expect(OutboxDigest.of("anna").count == 32)
+        let owner = OutboxOwner(identity: "anna", environment: "test")
+        let elsewhere = OutboxOwner(identity: "anna", environment: "production")
+        #expect(owner.identity == elsewhere.identity)
+        #expect(owner.digest != elsewhere.digest)
+    }
+}
