@@ -9,6 +9,7 @@ extension APIClient {
         case .endpoint: break
         case .raw(let request): return try completed(request, for: call)
         case .ready(let request): return request
+        case .frozen(let write): return try thawed(write, for: call)
         }
         let runtime = try call.runtime.get()
         try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }

@@ -9,6 +9,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
         case raw(HTTPRequest)
         /// It was made by another call, which this one repeats.
         case ready(HTTPRequest)
+        /// It was made and kept by an outbox.
+        case frozen(FrozenWrite)
     }
 
     let client: APIClient

@@ -1,0 +1,380 @@
+import Foundation
+
+/// Delivers writes that may not be lost: they are on disk before the caller is answered, and are sent when that is possible.
+///
+/// ```swift
+/// let outbox = Outbox(client, store: PlatformOutbox.shared, .init(endpoints: [PlaceOrder.self, SetLike.self]))
+/// outbox.start()
+/// let receipt = try await outbox.put(PlaceOrder(cart: "7", quantity: 2))
+/// ```
+///
+/// - **Once.** Each write has one `Idempotency-Key` and the same bytes for ever; a server that honours the key does it once,
+///   however often the answer is lost. What may have been processed is not sent after the server has forgotten the key.
+/// - **In order.** One write of a lane is sent after the other; up to ``Configuration/lanes`` lanes side by side.
+/// - **Never lost.** What cannot be delivered is on the list of the undeliverable, with the reason, until the app or a logout
+///   removes it. ``OutboxFate/table`` says what becomes of each status.
+/// - **By one.** Of all the processes that share a store one sends, for as long as it renews a lease; what it asks the store
+///   after it has lost that is refused.
+/// - **For whom.** Writes are sent with the identity and in the environment that they were made in, and wait while the
+///   client has another one.
+///
+/// Sending goes through the client: its interceptors, credentials, cookies and limits apply, and its events tell of it.
+public final class Outbox: Sendable {
+    /// What an outbox is made of.
+    public struct Configuration: Sendable {
+        /// The types that are put in, now and by earlier versions of the app. A row whose type is not among them is delivered
+        /// all the same, without its ``OutboxEndpoint/verdict(on:)``.
+        public var endpoints: [any OutboxEndpoint.Type]
+        /// Seals what is kept; `nil` keeps it as it is.
+        public var cipher: (any OutboxCipher)?
+        /// How many lanes are sent at once. 4 by default: of the six connections that servers are used to from one client,
+        /// two are left to what the user waits for.
+        public var lanes = 4
+        /// How long a sender that died keeps the others waiting. 15 s by default, and no more than five minutes: renewed three
+        /// times as often, it costs a small write every five seconds while something is being sent, and none otherwise.
+        public var lease = Duration.seconds(15)
+        /// How many bytes the body of a request may have. 384 KiB by default: with everything beside it less than a store
+        /// takes for a row; what is larger is a file to upload, not a write to remember.
+        public var bodyBytes = 384 << 10
+
+        public init(endpoints: [any OutboxEndpoint.Type], cipher: (any OutboxCipher)? = nil) {
+            self.endpoints = endpoints
+            self.cipher = cipher
+        }
+    }
+
+    private let client: APIClient
+    private let store: any OutboxStore
+    private let codec: OutboxCodec
+    private let sender: OutboxSender
+    private let feeds = OutboxFeeds()
+    private let owners = OutboxOwners()
+    private let running = Locked<Task<Void, Never>?>(nil)
+    private let configuration: Configuration
+
+    /// - Parameters:
+    ///   - client: what sends. Its identity and environment say whose writes are put in and sent.
+    ///   - store: shared with other processes, or with none.
+    public init(_ client: APIClient, store: any OutboxStore, _ configuration: Configuration) {
+        var configuration = configuration
+        configuration.lease = min(max(configuration.lease, .milliseconds(30)), .seconds(OutboxLease.longest))
+        configuration.lanes = max(configuration.lanes, 1)
+        self.client = client
+        self.store = store
+        self.configuration = configuration
+        codec = OutboxCodec(configuration)
+        sender = OutboxSender(client, store, codec, configuration, feeds, owners)
+    }
+
+    deinit {
+        running.withLock { $0 }?.cancel()
+        feeds.close()
+    }
+
+    // MARK: Sending
+
+    /// Begins to send, until ``close()`` or until nobody holds the outbox. Nothing when it has begun.
+    ///
+    /// What another process puts into the same store is sent by that one, or by this one when it next looks: after a ``put(_:)``
+    /// of its own, a ``wake()``, or when something that it knows of becomes due.
+    public func start() {
+        running.withLock { running in
+            guard running == nil else { return }
+            running = Task { [sender] in await sender.run() }
+        }
+    }
+
+    /// Begins to send, and tries what waits whenever the sequence gives something: a stream of changes of the network.
+    public func start<Signals: AsyncSequence & Sendable>(wakingOn signals: Signals) where Signals.Element: Sendable {
+        running.withLock { running in
+            guard running == nil else { return }
+            running = Task { [sender] in
+                let listener = Task { for try await _ in signals { sender.ring(hastening: true) } }
+                await sender.run()
+                listener.cancel()
+                _ = await listener.result
+            }
+        }
+    }
+
+    /// Tries what waits now, but for what a server has named a moment: after a login, or when the network is back.
+    public func wake() {
+        sender.ring(hastening: true)
+    }
+
+    /// Ends sending, and returns when nothing is under way. What was being sent is sent again under its key by the next that
+    /// opens the store. Waiting receipts are told ``OutboxState/closed``. The store stays open; the outbox stays closed.
+    public func close() async {
+        let task = running.withLock { running in
+            if running == nil { running = Task {} }
+            return running
+        }
+        task?.cancel()
+        await task?.value
+        feeds.close()
+    }
+
+    // MARK: Writing
+
+    /// Puts a write on disk, and returns when it is there: no crash and no power cut loses it from now on.
+    ///
+    /// - Throws: ``OutboxError/request(_:)`` where its request cannot be made, ``OutboxError/unregistered(_:)``,
+    ///   ``OutboxError/cipher(_:)``, ``OutboxError/store(_:)``. Nothing is kept of it then.
+    public func put<E: OutboxEndpoint>(_ endpoint: E) async throws(OutboxError) -> OutboxReceipt<E.Output> {
+        try await put(endpoint, intent: nil, rollback: nil)
+    }
+
+    /// - Parameters:
+    ///   - intent: the value of the fold once it is done.
+    ///   - rollback: the value of the fold when it fails.
+    func put<E: OutboxEndpoint>(
+        _ endpoint: E, intent: Data?, rollback: Data?
+    ) async throws(OutboxError) -> OutboxReceipt<E.Output> {
+        guard codec.knows(E.self) else { throw .unregistered(E.outboxName) }
+        let (content, owner) = try client.frozen(endpoint, limit: configuration.bodyBytes, owners)
+        var random = client.configuration.random
+        let policy = E.outboxPolicy
+        let row = try codec.row(
+            OutboxID(from: &random), content, owner, policy, at: client.configuration.time.date(), intent, rollback)
+        // Before it is on disk, so that whoever sends it at once has somebody to tell.
+        let feed = feeds.feed(for: row.id, .queued)
+        let placement: OutboxPlacement
+        do throws(OutboxStoreError) {
+            placement = try await store.put(row, isNumbered: policy.numberField != nil)
+        } catch {
+            throw .store(error)
+        }
+        feeds.noteStored(row.id)
+        for id in placement.replaced { feeds.tell(id, .replaced(by: row.id)) }
+        sender.ring()
+        return OutboxReceipt(id: row.id, feed: feed)
+    }
+
+    /// The receipt of a write that was put earlier, also by an earlier run of the app.
+    ///
+    /// - Returns: `nil` when it is in the store no more.
+    public func receipt<E: OutboxEndpoint>(
+        for id: OutboxID, _ type: E.Type
+    ) async throws(OutboxError) -> OutboxReceipt<E.Output>? {
+        let feed = feeds.feed(for: id, .queued)
+        guard let row = try await kept({ store throws(OutboxStoreError) in try await store.row(id) }) else {
+            return nil
+        }
+        feeds.noteStored(id)
+        if case .undeliverable(let failure) = row.state { feeds.fail(id, failure) }
+        return OutboxReceipt(id: id, feed: feed)
+    }
+
+    // MARK: Looking
+
+    /// The user of the moment, where the client is now.
+    private var owner: OutboxOwner { owners.owner(of: client) }
+
+    /// How many writes of the user of the moment wait, and how many are undeliverable.
+    public func counts() async throws(OutboxError) -> OutboxCounts {
+        let owner = self.owner
+        return try await kept { store throws(OutboxStoreError) in try await store.counts(of: owner) }
+    }
+
+    /// Each change of any write of which this process hears, from now on.
+    public var changes: AsyncStream<OutboxChange> { feeds.changes }
+
+    /// The writes of the user of the moment that wait, in the order in which they were put.
+    ///
+    /// - Parameters:
+    ///   - last: those behind this one; `nil` for all.
+    ///   - limit: how many at most. 100 by default.
+    public func pending(after last: OutboxEntry? = nil, limit: Int = 100) async throws(OutboxError) -> [OutboxEntry] {
+        try await entries(.pending(owner), last, limit)
+    }
+
+    /// The writes of the user of the moment that could not be delivered, in the order in which they were put.
+    public func undeliverable(
+        after last: OutboxEntry? = nil, limit: Int = 100
+    ) async throws(OutboxError) -> [OutboxEntry] {
+        try await entries(.undeliverable(owner), last, limit)
+    }
+
+    private func entries(
+        _ selection: OutboxSelection, _ last: OutboxEntry?, _ limit: Int
+    ) async throws(OutboxError) -> [OutboxEntry] {
+        let position = last?.row.position ?? 0
+        let rows = try await kept { store throws(OutboxStoreError) in
+            try await store.rows(selection, after: position, limit: limit)
+        }
+        return rows.map { OutboxEntry(row: $0, content: try? codec.content(of: $0)) }
+    }
+
+    // MARK: Deciding what becomes of the undeliverable
+
+    /// Queues an undeliverable write again, in its old place, under its old key, with a new lifetime.
+    ///
+    /// - Returns: whether it was on the list.
+    @discardableResult
+    public func retry(_ id: OutboxID) async throws(OutboxError) -> Bool {
+        guard let row = try await kept({ store throws(OutboxStoreError) in try await store.row(id) }) else {
+            return false
+        }
+        let now = client.configuration.time.date()
+        let expires = now.addingTimeInterval(codec.policy(of: row).lifetime.seconds)
+        let isQueued = try await kept { store throws(OutboxStoreError) in
+            try await store.requeue(id, expires: expires, at: now)
+        }
+        if isQueued { feeds.tell(id, .queued) }
+        sender.ring()
+        return isQueued
+    }
+
+    /// Removes a write, undeliverable or waiting.
+    ///
+    /// - Returns: `false` for one that is being sent, which stays.
+    @discardableResult
+    public func discard(_ id: OutboxID) async throws(OutboxError) -> Bool {
+        let isGone = try await kept { store throws(OutboxStoreError) in try await store.remove(id) }
+        if isGone { feeds.tell(id, .discarded) }
+        sender.ring()
+        return isGone
+    }
+
+    /// A user has signed out: ends what is being sent for them and removes their writes in every environment, but those
+    /// whose policy keeps them until they come back. Set the client's identity to another one first.
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func forget(identity: String) async throws(OutboxError) -> Int {
+        client.state.calls.end {
+            $0.isolation.identity == identity && $0.endpointType is any OutboxEndpoint.Type
+        }
+        let digest = OutboxOwner(identity: identity, environment: "").identity
+        let gone = try await kept { store throws(OutboxStoreError) in try await store.removeAll(ofIdentity: digest) }
+        for id in gone { feeds.tell(id, .discarded) }
+        sender.ring()
+        return gone.count
+    }
+
+    private func kept<Output: Sendable>(
+        _ body: (any OutboxStore) async throws(OutboxStoreError) -> Output
+    ) async throws(OutboxError) -> Output {
+        do throws(OutboxStoreError) {
+            return try await body(store)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    // MARK: For toggles
+
+    /// What waits of a fold, oldest first, with the values that it stands for.
+    func intents(of fold: OutboxFold) async throws(OutboxError) -> [(
+        id: OutboxID, row: OutboxRow, intent: Data?, rollback: Data?
+    )] {
+        let digest = codec.digest(of: fold, owner)
+        let rows = try await kept { store throws(OutboxStoreError) in
+            try await store.rows(.fold(digest), after: 0, limit: 100)
+        }
+        return rows.map { ($0.id, $0, codec.value($0.intent, of: $0), codec.value($0.rollback, of: $0)) }
+    }
+}
+
+/// A write as a list shows it.
+public struct OutboxEntry: Sendable, Identifiable {
+    let row: OutboxRow
+    let content: OutboxContent?
+
+    public var id: OutboxID { row.id }
+    /// ``OutboxEndpoint/outboxName`` of its type; `nil` where its bytes cannot be read.
+    public var name: String? { content?.head.name }
+    public var lane: OutboxLane? { content.map { OutboxLane($0.head.lane) } }
+    /// When it was put.
+    public var created: Date { row.created }
+    public var expires: Date { row.expires }
+    /// How often it was sent.
+    public var attempts: Int { row.attempts }
+    /// `nil` for one that waits.
+    public var failure: OutboxFailure? { if case .undeliverable(let failure) = row.state { failure } else { nil } }
+
+    /// The endpoint that was put.
+    ///
+    /// - Returns: `nil` where it is of another type, or cannot be read.
+    public func endpoint<E: OutboxEndpoint>(as type: E.Type = E.self) -> E? {
+        guard let content, content.head.name == E.outboxName else { return nil }
+        return try? JSONDecoder().decode(E.self, from: content.head.endpoint)
+    }
+}
+
+/// Makes rows of writes, and writes of rows.
+struct OutboxCodec: Sendable {
+    struct Write: Sendable {
+        let endpoint: any OutboxEndpoint
+        let request: HTTPRequest
+    }
+
+    private let types: [String: any OutboxEndpoint.Type]
+    private let cipher: (any OutboxCipher)?
+
+    init(_ configuration: Outbox.Configuration) {
+        types = Dictionary(configuration.endpoints.map { ($0.outboxName, $0) }) { first, _ in first }
+        cipher = configuration.cipher
+    }
+
+    func knows<E: OutboxEndpoint>(_ type: E.Type) -> Bool {
+        types[E.outboxName] == type
+    }
+
+    func digest(of fold: OutboxFold, _ owner: OutboxOwner) -> String {
+        OutboxDigest.of("fold", owner.digest, fold.name)
+    }
+
+    func row(
+        _ id: OutboxID, _ content: OutboxContent, _ owner: OutboxOwner, _ policy: OutboxPolicy, at now: Date,
+        _ intent: Data?, _ rollback: Data?
+    ) throws(OutboxError) -> OutboxRow {
+        let fold = content.head.fold.map { digest(of: OutboxFold($0), owner) }
+        do {
+            let plain = try content.encoded()
+            return OutboxRow(
+                id: id, owner: owner, lane: OutboxDigest.of("lane", owner.digest, content.head.lane), fold: fold,
+                payload: try cipher?.seal(plain, for: id.key) ?? plain, created: now,
+                expires: now.addingTimeInterval(policy.lifetime.seconds), isKept: policy.signOut == .keep,
+                stopsLane: policy.afterFailure == .stopLane, intent: try seal(intent, fold),
+                rollback: try seal(rollback, fold))
+        } catch {
+            throw .cipher(error)
+        }
+    }
+
+    private func seal(_ value: Data?, _ fold: String?) throws -> Data? {
+        guard let value, let fold, let cipher else { return value }
+        return try cipher.seal(value, for: fold)
+    }
+
+    /// A value of a fold; `nil` where it cannot be read.
+    func value(_ kept: Data?, of row: OutboxRow) -> Data? {
+        guard let kept, let fold = row.fold, let cipher else { return kept }
+        return try? cipher.open(kept, for: fold)
+    }
+
+    func content(of row: OutboxRow) throws -> OutboxContent {
+        try OutboxContent(try cipher?.open(row.payload, for: row.id.key) ?? row.payload)
+    }
+
+    func open(_ row: OutboxRow) throws -> Write {
+        let content = try content(of: row)
+        let request = try content.request(key: row.id.key, number: row.number)
+        return Write(endpoint: endpoint(of: content), request: request)
+    }
+
+    /// What the app does not know any more is still delivered.
+    private func endpoint(of content: OutboxContent) -> any OutboxEndpoint {
+        let known = types[content.head.name].flatMap { type -> (any OutboxEndpoint)? in
+            try? JSONDecoder().decode(type, from: content.head.endpoint)
+        }
+        return known ?? UnknownWrite(service: content.head.service)
+    }
+
+    /// - Returns: the standard one for what cannot be read.
+    func policy(of row: OutboxRow) -> OutboxPolicy {
+        guard let content = try? content(of: row) else { return OutboxPolicy() }
+        return types[content.head.name]?.outboxPolicy ?? OutboxPolicy()
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+
+/// Seals what an ``Outbox`` keeps, so that nobody who reads its file learns what was written. Both are called off the main
+/// actor, with the digest of what the bytes belong to: authenticate it, so that bytes cannot be moved from one row to another.
+public protocol OutboxCipher: Sendable {
+    /// - Throws: anything, which fails ``Outbox/put(_:)``.
+    func seal(_ plain: Data, for context: String) throws -> Data
+
+    /// - Throws: ``OutboxCipherUnavailable`` while the key cannot be had, such as before the first unlock of a phone: the
+    ///   write waits. Anything else says that these bytes can never be opened, and the write is undeliverable.
+    func open(_ sealed: Data, for context: String) throws -> Data
+}
+
+/// The key of an ``OutboxCipher`` cannot be had now.
+public struct OutboxCipherUnavailable: Error, Hashable, Sendable {
+    public init() {}
+}
+
+/// What is kept of a write: its request, which is the same for ever, and its endpoint.
+struct OutboxContent: Sendable {
+    var head: Head
+    var body: Data
+
+    struct Head: Codable, Sendable {
+        var name: String
+        var lane: String
+        var fold: String?
+        var service: String
+        var method: String
+        var url: String
+        /// The endpoint's own fields, name and value in turn; common ones are read anew for each attempt.
+        var fields: [[String]]
+        /// The endpoint as JSON.
+        var endpoint: Data
+        var numberField: String?
+    }
+
+    struct Unreadable: Error {}
+
+    /// The length of the head in four bytes, little end first; the head as JSON; the body.
+    func encoded() throws -> Data {
+        let json = try JSONEncoder().encode(head)
+        var data = withUnsafeBytes(of: UInt32(clamping: json.count).littleEndian) { Data($0) }
+        data.append(json)
+        data.append(body)
+        return data
+    }
+
+    /// - Throws: whatever is wrong with the bytes; no length among them is trusted.
+    init(_ data: Data) throws {
+        guard data.count >= 4 else { throw Unreadable() }
+        let count = data.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        let rest = data.dropFirst(4)
+        guard rest.count >= count else { throw Unreadable() }
+        head = try JSONDecoder().decode(Head.self, from: Data(rest.prefix(count)))
+        body = Data(rest.dropFirst(count))
+    }
+
+    init(head: Head, body: Data) {
+        self.head = head
+        self.body = body
+    }
+
+    /// The request without what is common to all.
+    ///
+    /// - Parameters:
+    ///   - key: the mark by which the server knows the write.
+    ///   - number: of its lane.
+    func request(key: String, number: Int64?) throws -> HTTPRequest {
+        guard let method = HTTPMethod(rawValue: head.method) else { throw Unreadable() }
+        var fields = HTTPFields()
+        for field in head.fields {
+            guard field.count == 2 else { throw Unreadable() }
+            fields.append(field[1], for: HTTPFieldName(field[0]))
+        }
+        fields[IdempotencyKey.field] = IdempotencyKey(key)?.fieldValue
+        if let name = head.numberField, let number { fields[HTTPFieldName(name)] = String(number) }
+        let body: HTTPBody = body.isEmpty && !fields.contains(.contentType) ? .none : .bytes(body)
+        return HTTPRequest(method: method, url: try HTTPURL(head.url), fields: fields, body: body)
+    }
+}
+
+/// Stands for the endpoint of a row whose type the app does not have any more. The write is delivered all the same.
+struct UnknownWrite: OutboxEndpoint {
+    typealias Output = Payload
+    let service: ServiceID
+
+    init(service: String) {
+        self.service = ServiceID(service)
+    }
+
+    init(from decoder: any Decoder) throws {
+        service = ServiceID(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(service.name)
+    }
+
+    var route: Route { .post("/") }
+    var decoding: ResponseDecoding<Payload> { .payload }
+}
+
+extension APIClient {
+    /// Makes the request of a write, to be kept.
+    ///
+    /// - Throws: what stands in its way: a parameter that breaks a rule, a body that cannot be kept.
+    func frozen<E: OutboxEndpoint>(
+        _ endpoint: E, limit: Int, _ owners: OutboxOwners
+    ) throws(OutboxError) -> (content: OutboxContent, owner: OutboxOwner) {
+        let call = begin(endpoint, .init(isSilent: true))
+        defer { call.finish(nil) }
+        do {
+            let request = try prepare(call)
+            var fields = HTTPFields()
+            if let type = request.fields[.contentType] { fields[.contentType] = type }
+            endpoint.options.headers.apply(to: &fields)
+            endpoint.headers.apply(to: &fields)
+            if let name = fields.rejected.first {
+                throw APIError(.invalidParameter(field: name, reason: "is no field of HTTP"), stage: .prepare)
+            }
+            let head = OutboxContent.Head(
+                name: E.outboxName, lane: endpoint.lane.name, fold: endpoint.fold?.name, service: endpoint.service.name,
+                method: request.method.rawValue, url: request.url.absoluteString,
+                fields: fields.map { [$0.name.text, $0.value] }, endpoint: try JSONEncoder().encode(endpoint),
+                numberField: E.outboxPolicy.numberField?.text)
+            let isolation = call.context.isolation
+            return (
+                OutboxContent(head: head, body: try request.body.bytes(upTo: limit)),
+                owners.owner(isolation.identity, in: isolation.environment)
+            )
+        } catch let error as OutboxError {
+            throw error
+        } catch let error as APIError {
+            throw .request(error)
+        } catch {
+            throw .request(
+                APIError(.invalidParameter(field: "\(E.self)", reason: "\(error)"), stage: .prepare, underlying: error))
+        }
+    }
+
+    /// Sends what was kept of a write, as any other call, but with its own bytes, and once: when it is sent again is decided by
+    /// what is on disk.
+    func deliver<E: OutboxEndpoint>(_ endpoint: E, _ write: FrozenWrite) async -> Result<
+        APIResponse<E.Output>, APIError
+    > {
+        let call = ActiveCall(endpoint, .frozen(write), .init(own: .retry(.none)), of: self)
+        return await Result { () async throws(APIError) in try await call.response() }
+    }
+
+    /// A request that was kept, with what every request carries.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` where the call is made for another user or environment than the write.
+    func thawed<E: Endpoint>(_ write: FrozenWrite, for call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
+        let runtime = try call.runtime.get()
+        return try call.context.stage(.prepare) { () throws(APIError) in
+            let isolation = call.context.isolation
+            guard write.owners.owner(isolation.identity, in: isolation.environment) == write.owner else {
+                throw APIError(.cancelled, stage: .prepare, sendState: .unsent)
+            }
+            var fields = commonFields(accepting: call.endpoint.decoding.accepts)
+            fields.merge(runtime.service.headers.read())
+            call.resolved.settings.headers.apply(to: &fields)
+            fields.merge(write.request.fields)
+            var request = write.request
+            request.fields = fields
+            return request
+        }
+    }
+}
+
+/// A request that was made long ago, and for whom.
+struct FrozenWrite: Sendable {
+    let request: HTTPRequest
+    let owner: OutboxOwner
+    let owners: OutboxOwners
+}
+
+extension HTTPBody {
+    /// All of it.
+    fileprivate func bytes(upTo limit: Int) throws -> Data {
+        if let length, length > limit { throw OutboxError.store(.tooLarge(bytes: length, limit: limit)) }
+        switch source {
+        case .none: return Data()
+        case .bytes(let data): return data
+        case .file(let url):
+            let data = try Data(contentsOf: url)
+            // It may have grown since it was looked at.
+            guard data.count <= limit else { throw OutboxError.store(.tooLarge(bytes: data.count, limit: limit)) }
+            return data
+        case .stream:
+            throw APIError(
+                .invalidParameter(field: "body", reason: "a stream cannot be kept; give its bytes"), stage: .prepare)
+        }
+    }
+}

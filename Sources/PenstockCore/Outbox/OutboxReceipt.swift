@@ -1,0 +1,262 @@
+import Foundation
+
+/// Where a write is.
+@nonexhaustive
+public enum OutboxState: Hashable, Sendable {
+    /// It is on disk and has not been sent.
+    case queued
+    case sending(attempt: Int)
+    /// It was sent and is kept; at this date it may be sent again.
+    case waiting(until: Date)
+    /// The server has it.
+    case done
+    /// It is on the list of the undeliverable, where ``Outbox/retry(_:)`` and ``Outbox/discard(_:)`` find it.
+    case undeliverable(OutboxFailure)
+    /// A later write of the same fold is sent in its place.
+    case replaced(by: OutboxID)
+    /// The app has removed it, or its user has signed out.
+    case discarded
+    /// Another process that shares the store has dealt with it: it was delivered, replaced or removed there.
+    case settledElsewhere
+    /// The outbox was closed; the write goes on when the next one is opened.
+    case closed
+
+    /// Whether the write is to be delivered.
+    var isOpen: Bool {
+        switch self {
+        case .queued, .sending, .waiting: true
+        default: false
+        }
+    }
+
+    /// Whether this is the last one.
+    public var isLast: Bool {
+        switch self {
+        case .queued, .sending, .waiting, .undeliverable: false
+        case .done, .replaced, .discarded, .settledElsewhere, .closed: true
+        }
+    }
+}
+
+/// Why a write could not be put, or what became of it in place of an output.
+@nonexhaustive
+public enum OutboxError: Error, Sendable {
+    /// The request could not be made. Nothing was kept.
+    case request(APIError)
+    /// The type is not among ``Outbox/Configuration/endpoints``. Nothing was kept.
+    case unregistered(String)
+    /// The cipher did not seal it. Nothing was kept.
+    case cipher(any Error)
+    /// The store did not do what it was asked.
+    case store(OutboxStoreError)
+    /// The server has it, and its answer could not be made the output.
+    case answer(APIError)
+    /// It is on the list of the undeliverable, with the server's last word where there was one.
+    case undeliverable(OutboxFailure, APIError?)
+    /// It was not delivered by this process, and will not be: ``OutboxState/isLast``.
+    case over(OutboxState)
+}
+
+/// A write that is on disk.
+///
+/// Letting go of it changes nothing: the write goes on, and ``Outbox/receipt(for:_:)`` gives another one, also after the app
+/// was started anew.
+public struct OutboxReceipt<Output: Sendable>: Sendable {
+    public let id: OutboxID
+    let feed: OutboxFeed
+
+    /// The value of `Idempotency-Key`, without the quotation marks.
+    public var key: String { id.key }
+
+    /// Where it is now, as far as this process knows.
+    public var state: OutboxState { feed.state }
+
+    /// Where it is, and each change from now on, up to the last. Any number may listen.
+    public var states: AsyncStream<OutboxState> { feed.states }
+
+    /// What the server answered, once it has. Cancelling the task ends the wait and nothing else.
+    ///
+    /// - Throws: ``OutboxError/undeliverable(_:_:)``, ``OutboxError/answer(_:)``, ``OutboxError/over(_:)``.
+    public var value: Output {
+        get async throws(OutboxError) { try await response.value }
+    }
+
+    /// The output with everything it was made from.
+    public var response: APIResponse<Output> {
+        get async throws(OutboxError) {
+            switch await feed.end() {
+            case .answered(let response):
+                guard let response = response as? APIResponse<Output> else { throw .over(.settledElsewhere) }
+                return response
+            case .unreadable(let error): throw .answer(error)
+            case .undeliverable(let failure, let error): throw .undeliverable(failure, error)
+            case .over(let state): throw .over(state)
+            }
+        }
+    }
+}
+
+/// What one write comes to.
+enum OutboxEnd: Sendable {
+    /// An `APIResponse` of the endpoint's output.
+    case answered(any Sendable)
+    case unreadable(APIError)
+    case undeliverable(OutboxFailure, APIError?)
+    case over(OutboxState)
+}
+
+/// Tells of one write.
+final class OutboxFeed: Sendable {
+    private struct Content: Sendable {
+        var state: OutboxState
+        var end: OutboxEnd?
+        var listeners: [Int: AsyncStream<OutboxState>.Continuation] = [:]
+        var lastListener = 0
+    }
+
+    private let content: Monitor<Content>
+
+    init(_ state: OutboxState) {
+        content = Monitor(Content(state: state))
+    }
+
+    var state: OutboxState { content.withLock(\.state) }
+
+    var states: AsyncStream<OutboxState> {
+        let (stream, continuation) = AsyncStream<OutboxState>.makeStream()
+        let (number, isOver) = content.withLock { content in
+            content.lastListener += 1
+            // Under the lock, so that nobody hears of a later state first.
+            continuation.yield(content.state)
+            if !content.state.isLast { content.listeners[content.lastListener] = continuation }
+            return (content.lastListener, content.state.isLast)
+        }
+        if isOver { continuation.finish() }
+        // Whoever listens keeps the feed alive, also without a receipt.
+        continuation.onTermination = { _ in
+            self.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// - Parameter end: what waiters are given; `nil` while it goes on. What is over stays so.
+    func tell(_ state: OutboxState, _ end: OutboxEnd? = nil) {
+        let finished = content.withLock { content -> [AsyncStream<OutboxState>.Continuation] in
+            guard !content.state.isLast, content.state != state else { return [] }
+            content.state = state
+            content.end = end ?? (state.isLast ? .over(state) : nil)
+            for listener in content.listeners.values { listener.yield(state) }
+            guard state.isLast else { return [] }
+            defer { content.listeners = [:] }
+            return Array(content.listeners.values)
+        }
+        // Past the lock, which a stream that ends asks for.
+        for listener in finished { listener.finish() }
+    }
+
+    /// What it comes to; ``OutboxState/closed`` for a task that is cancelled.
+    func end() async -> OutboxEnd {
+        let cancelled = Locked(false)
+        return await withTaskCancellationHandler {
+            await content.wait { content in cancelled.withLock { $0 } ? .over(.closed) : content.end }
+        } onCancel: {
+            cancelled.withLock { $0 = true }
+            content.withLock { _ in }
+        }
+    }
+}
+
+/// The feeds of writes that somebody holds a receipt of.
+final class OutboxFeeds: Sendable {
+    private struct WeakFeed: Sendable {
+        weak let feed: OutboxFeed?
+        /// Whether its row is in the store: one that is not there any more has been dealt with elsewhere.
+        var isStored = false
+    }
+
+    private struct Content: Sendable {
+        var feeds: [OutboxID: WeakFeed] = [:]
+        /// How many there were after those that nobody holds any more were last taken out.
+        var swept = 0
+        /// How many were given by ``OutboxFeeds/open(limit:)``.
+        var looked = 0
+        var isClosed = false
+        var listeners: [Int: AsyncStream<OutboxChange>.Continuation] = [:]
+        var lastListener = 0
+    }
+
+    private let content = Locked(Content())
+
+    func feed(for id: OutboxID, _ state: OutboxState) -> OutboxFeed {
+        content.withLock { content in
+            if let known = content.feeds[id]?.feed { return known }
+            let new = OutboxFeed(content.isClosed ? .closed : state)
+            content.feeds[id] = WeakFeed(feed: new)
+            if content.feeds.count > 2 * content.swept + 64 {
+                content.feeds = content.feeds.filter { $0.value.feed != nil }
+                content.swept = content.feeds.count
+            }
+            return new
+        }
+    }
+
+    func tell(_ id: OutboxID, _ state: OutboxState, _ end: OutboxEnd? = nil) {
+        let feed = content.withLock { content in
+            for listener in content.listeners.values { listener.yield(OutboxChange(id: id, state: state)) }
+            defer { if state.isLast { content.feeds[id] = nil } }
+            return content.feeds[id]?.feed
+        }
+        feed?.tell(state, end)
+    }
+
+    func noteStored(_ id: OutboxID) {
+        content.withLock { $0.feeds[id]?.isStored = true }
+    }
+
+    /// Those that are not over, as far as this process has heard; others each time, where there are more.
+    func open(limit: Int) -> [OutboxID] {
+        content.withLock { content in
+            let open = content.feeds.filter { $0.value.isStored && $0.value.feed?.state.isOpen == true }
+            let first = open.isEmpty ? 0 : content.looked % open.count
+            content.looked &+= min(limit, open.count)
+            return Array((Array(open.keys.dropFirst(first)) + Array(open.keys.prefix(first))).prefix(limit))
+        }
+    }
+
+    var changes: AsyncStream<OutboxChange> {
+        let (stream, continuation) = AsyncStream<OutboxChange>.makeStream(bufferingPolicy: .bufferingNewest(1_024))
+        let number = content.withLock { content -> Int? in
+            guard !content.isClosed else { return nil }
+            content.lastListener += 1
+            content.listeners[content.lastListener] = continuation
+            return content.lastListener
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Nothing is told any more.
+    func close() {
+        let (feeds, listeners) = content.withLock { content in
+            content.isClosed = true
+            defer { (content.feeds, content.listeners) = ([:], [:]) }
+            return (content.feeds.values.compactMap(\.feed), Array(content.listeners.values))
+        }
+        for feed in feeds { feed.tell(.closed) }
+        for listener in listeners { listener.finish() }
+    }
+}
+
+/// A write is somewhere else than before.
+public struct OutboxChange: Hashable, Sendable {
+    /// Which write.
+    public let id: OutboxID
+    /// Where it is now.
+    public let state: OutboxState
+}

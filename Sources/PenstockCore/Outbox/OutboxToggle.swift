@@ -1,0 +1,250 @@
+import Foundation
+
+/// A switch that a user taps, and its way to the server: a like, a star, a subscription.
+///
+/// ```swift
+/// let like = try await OutboxToggle("like/\(product.id)", initially: product.isLiked, in: outbox) { isOn in
+///     SetLike(product: product.id, isLiked: isOn)
+/// }
+/// like.toggle()                                       // at once
+/// for await shown in like.updates { show(shown.value) }
+/// ```
+///
+/// It shows what the user wants at once. However often it is tapped, one write is under way and one waits behind it at
+/// most, which says what was tapped last. When that fails for good, it shows what the server has again. What the user wants
+/// survives the end of the app: a toggle that is made then shows it, and what it rolls back to.
+public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
+    /// What is shown, and how sure it is.
+    public struct Update: Sendable {
+        public var value: Bool
+        /// Whether the server does not have it yet.
+        public var isPending: Bool
+        /// Why it was rolled back; `nil` while nothing has gone wrong since the last tap.
+        public var failure: OutboxError?
+    }
+
+    private struct State: Sendable {
+        var value: Bool
+        /// What the server has, as far as anybody knows.
+        var confirmed: Bool
+        /// Counts the taps; what is told of an earlier one does not change what a later one shows.
+        var lastTap = 0
+        /// The last tap that is on disk.
+        var stored = 0
+        var isStoring = false
+        var isPending = false
+        /// Whether the outbox was closed before the server had the last tap.
+        var isClosed = false
+        var failure: OutboxError?
+        var listeners: [Int: AsyncStream<Update>.Continuation] = [:]
+        var lastListener = 0
+
+        var update: Update { Update(value: value, isPending: isPending, failure: failure) }
+
+        /// Tells those who listen. Under the lock, so that nobody hears of an earlier update last.
+        func tell() {
+            for listener in listeners.values { listener.yield(update) }
+        }
+    }
+
+    private let outbox: Outbox
+    private let fold: OutboxFold
+    private let makeWrite: @Sendable (Bool) -> E
+    private let state: Monitor<State>
+
+    /// - Parameters:
+    ///   - fold: names what is switched. The write that `makeWrite` makes must have the same ``OutboxEndpoint/fold``.
+    ///   - value: what the server has, as the app learned it. What waits to be delivered goes before it.
+    ///   - makeWrite: sets the value, rather than changing it: of several only the last is sent.
+    /// - Throws: ``OutboxError/request(_:)`` for a write of another fold; ``OutboxError/store(_:)``.
+    public init(
+        _ fold: OutboxFold, initially value: Bool, in outbox: Outbox, makeWrite: @escaping @Sendable (Bool) -> E
+    ) async throws(OutboxError) {
+        guard makeWrite(value).fold == fold else {
+            throw .request(
+                APIError(
+                    .invalidParameter(field: "fold", reason: "the write of a toggle must have its fold"),
+                    stage: .prepare))
+        }
+        self.outbox = outbox
+        self.fold = fold
+        self.makeWrite = makeWrite
+        let waiting = try await outbox.intents(of: fold).filter { !$0.row.isUndeliverable }
+        let confirmed = waiting.first.flatMap { Bool(intent: $0.rollback) } ?? value
+        let last = waiting.last
+        var state = State(value: last.flatMap { Bool(intent: $0.intent) } ?? value, confirmed: confirmed)
+        state.isPending = last != nil
+        self.state = Monitor(state)
+        for row in waiting {
+            guard let receipt = try await outbox.receipt(for: row.id, E.self) else { continue }
+            watch(receipt, sets: Bool(intent: row.intent) ?? state.value, tap: 0)
+        }
+    }
+
+    deinit {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    /// What the user sees: the last tap, until that fails for good.
+    public var value: Bool { state.withLock(\.value) }
+
+    /// What is shown now, and each change from now on.
+    public var updates: AsyncStream<Update> {
+        let (stream, continuation) = AsyncStream<Update>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.lastListener += 1
+            state.listeners[state.lastListener] = continuation
+            continuation.yield(state.update)
+            return state.lastListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Shows the other value at once, and begins to write it.
+    public func toggle() {
+        tap { !$0 }
+    }
+
+    /// Shows a value at once, and begins to write it. The one that is shown already changes nothing.
+    public func set(_ value: Bool) {
+        tap { _ in value }
+    }
+
+    /// Returns when the last tap is on disk.
+    ///
+    /// - Throws: why it could not be put there. It shows what the server has then.
+    public func stored() async throws(OutboxError) {
+        let failure = await state.wait { state -> OutboxError?? in
+            if let failure = state.failure { return .some(failure) }
+            return state.stored == state.lastTap ? .some(nil) : nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns when the server has the last tap.
+    ///
+    /// - Throws: why it never will, and it shows what the server has then; ``OutboxError/over(_:)`` with
+    ///   ``OutboxState/closed`` where the outbox was closed before, and the next one that is opened goes on.
+    public func settled() async throws(OutboxError) {
+        let failure = await state.wait { state -> OutboxError?? in
+            if let failure = state.failure { return .some(failure) }
+            if state.isClosed { return .some(.over(.closed)) }
+            return state.isPending ? nil : .some(nil)
+        }
+        if let failure { throw failure }
+    }
+
+    private func tap(_ change: (Bool) -> Bool) {
+        let mustStore = state.withLock { state in
+            let value = change(state.value)
+            guard value != state.value || state.failure != nil else { return false }
+            state.value = value
+            state.lastTap += 1
+            state.isPending = true
+            state.isClosed = false
+            state.failure = nil
+            state.tell()
+            defer { state.isStoring = true }
+            return !state.isStoring
+        }
+        // Those that come while one is being stored are stored by it afterwards, the last one alone.
+        if mustStore { Task { await store() } }
+    }
+
+    private func store() async {
+        while true {
+            let (value, confirmed, tap) = state.withLock { ($0.value, $0.confirmed, $0.lastTap) }
+            do throws(OutboxError) {
+                let receipt = try await outbox.put(
+                    makeWrite(value), intent: value.intent, rollback: confirmed.intent)
+                watch(receipt, sets: value, tap: tap)
+                state.withLock { $0.stored = tap }
+            } catch {
+                rollBack(error, tap: tap)
+            }
+            let isDone = state.withLock { state in
+                guard state.lastTap == tap else { return false }
+                state.isStoring = false
+                return true
+            }
+            if isDone { return }
+        }
+    }
+
+    private func watch(_ receipt: OutboxReceipt<E.Output>, sets value: Bool, tap: Int) {
+        Task { [weak self] in
+            let end = await receipt.feed.end()
+            if case .over(.replaced(let id)) = end {
+                await self?.follow(id, tap)
+            } else {
+                self?.take(end, value, tap)
+            }
+        }
+    }
+
+    /// Shows what another toggle of the same fold wants, whose write took the place of this one's.
+    private func follow(_ id: OutboxID, _ tap: Int) async {
+        guard state.withLock({ $0.lastTap == tap }) else { return }
+        var next: (value: Bool, receipt: OutboxReceipt<E.Output>)?
+        do throws(OutboxError) {
+            let row = try await outbox.intents(of: fold).first { $0.id == id }
+            if let value = Bool(intent: row?.intent), let receipt = try await outbox.receipt(for: id, E.self) {
+                next = (value, receipt)
+            }
+        } catch {
+            // Then nobody knows; what is shown stays.
+        }
+        state.withLock { state in
+            guard state.lastTap == tap else { return }
+            state.value = next?.value ?? state.value
+            state.isPending = next != nil
+            state.tell()
+        }
+        if let next { watch(next.receipt, sets: next.value, tap: tap) }
+    }
+
+    private func take(_ end: OutboxEnd, _ value: Bool, _ tap: Int) {
+        switch end {
+        case .answered, .unreadable: confirm(value, tap: tap)
+        case .undeliverable(let failure, let error): rollBack(.undeliverable(failure, error), tap: tap)
+        case .over(.discarded): rollBack(.over(.discarded), tap: tap)
+        case .over(.closed): state.withLock { $0.isClosed = $0.isClosed || $0.lastTap == tap }
+        case .over: confirm(value, tap: tap)
+        }
+    }
+
+    private func confirm(_ value: Bool, tap: Int) {
+        state.withLock { state in
+            state.confirmed = value
+            guard state.lastTap == tap else { return }
+            state.isPending = false
+            state.tell()
+        }
+    }
+
+    private func rollBack(_ error: OutboxError, tap: Int) {
+        state.withLock { state in
+            guard state.lastTap == tap else { return }
+            state.value = state.confirmed
+            state.isPending = false
+            state.failure = error
+            state.tell()
+        }
+    }
+}
+
+extension Bool {
+    fileprivate var intent: Data { Data([self ? 1 : 0]) }
+
+    fileprivate init?(intent: Data?) {
+        guard let intent, intent.count == 1, let byte = intent.first, byte <= 1 else { return nil }
+        self = byte == 1
+    }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// A like that is tapped as fast as a finger goes.
+@Suite(.timeLimit(.minutes(2)), .covers("S3.12"))
+struct OutboxToggleTests {
+    private static let ok = HTTPResponse(status: 200)
+
+    private static func toggle(
+        _ rig: OutboxRig, initially value: Bool = false
+    ) async throws -> OutboxToggle<SetLike> {
+        try await OutboxToggle("like/1", initially: value, in: rig.outbox) { SetLike(product: 1, isLiked: $0) }
+    }
+
+    private static func isLiked(_ request: HTTPRequest?) -> Bool {
+        request?.text.contains(#""isLiked":true"#) ?? false
+    }
+
+    @Test("Ten taps are two writes at most, and the server has the last one", arguments: [10, 9, 2, 1])
+    func folded(taps: Int) async throws {
+        let script = ScriptedTransport([.held(.respond(Self.ok)), .respond(Self.ok), .respond(Self.ok)])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig)
+        like.toggle()
+        #expect(like.value, "shown at once")
+        await script.waitForExchanges(count: 1)
+        for tap in 1..<max(taps, 2) where tap < taps {
+            like.toggle()
+            try await like.stored()
+        }
+        #expect(like.value == !taps.isMultiple(of: 2))
+        script.release()
+        try await like.settled()
+        #expect(script.requests.count <= 2)
+        #expect(script.requests.count == min(taps, 2))
+        #expect(Self.isLiked(script.requests.last?.request) == like.value)
+        #expect(try await rig.outbox.counts() == OutboxCounts())
+        await rig.outbox.close()
+    }
+
+    @Test("Taps while offline are one write")
+    func offline() async throws {
+        let script = ScriptedTransport([.respond(Self.ok), .respond(Self.ok)])
+        let rig = OutboxRig(script)
+        let like = try await Self.toggle(rig)
+        for _ in 0..<11 {
+            like.toggle()
+            try await like.stored()
+        }
+        #expect(try await rig.outbox.counts().pending == 1)
+        rig.outbox.start()
+        try await like.settled()
+        #expect(script.requests.count == 1)
+        #expect(Self.isLiked(script.requests.first?.request))
+        await rig.outbox.close()
+    }
+
+    @Test("A final failure shows what the server has again, and says why")
+    func rolledBack() async throws {
+        let script = ScriptedTransport([.respond(HTTPResponse(status: 403))])
+        let rig = OutboxRig(script)
+        let like = try await Self.toggle(rig)
+        var updates = like.updates.makeAsyncIterator()
+        #expect(await updates.next()?.value == false)
+        like.set(true)
+        let shown = await updates.next()
+        #expect(shown?.value == true && shown?.isPending == true)
+        rig.outbox.start()
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(!like.value)
+        let last = await updates.next()
+        #expect(last?.value == false && last?.isPending == false)
+        guard case .undeliverable(let failure, _) = last?.failure else {
+            Issue.record("no reason was given")
+            return
+        }
+        #expect(failure.status == 403)
+        await rig.outbox.close()
+    }
+
+    @Test("When the first of two taps was done and the second fails, the first is shown")
+    func rolledBackToTheFirst() async throws {
+        let script = ScriptedTransport([.held(.respond(Self.ok)), .respond(HTTPResponse(status: 403))])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig)
+        like.toggle()
+        await script.waitForExchanges(count: 1)
+        like.toggle()
+        try await like.stored()
+        #expect(!like.value)
+        script.release()
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(like.value)
+        await rig.outbox.close()
+    }
+
+    @Test("When the first of two taps fails, the second still counts")
+    func firstFails() async throws {
+        let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 403))), .respond(Self.ok)])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig, initially: true)
+        like.set(false)
+        await script.waitForExchanges(count: 1)
+        like.set(true)
+        try await like.stored()
+        script.release()
+        try await like.settled()
+        #expect(like.value)
+        #expect(Self.isLiked(script.requests.last?.request))
+        await rig.outbox.close()
+    }
+
+    @Test("A tap that cannot be put on disk is rolled back at once")
+    func notStored() async throws {
+        let rig = OutboxRig(StubTransport())
+        let like = try await Self.toggle(rig)
+        await rig.store.close()
+        like.toggle()
+        await #expect { try await like.stored() } throws: { error in
+            if case .store(.closed) = error as? OutboxError { true } else { false }
+        }
+        #expect(!like.value)
+    }
+
+    @Test("The last tap survives the end of the app, with what it rolls back to")
+    func restart() async throws {
+        let store = MemoryOutboxStore()
+        do {
+            let rig = OutboxRig(StubTransport(), store: store)
+            let like = try await Self.toggle(rig)
+            for _ in 0..<3 {
+                like.toggle()
+                try await like.stored()
+            }
+        }
+        // The app has learned nothing of it from the server.
+        let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 404)))])
+        let rig = OutboxRig(script, store: store)
+        let like = try await Self.toggle(rig)
+        #expect(like.value, "the last tap")
+        rig.outbox.start()
+        await script.waitForExchanges(count: 1)
+        #expect(Self.isLiked(script.requests.first?.request))
+        script.release()
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(!like.value, "what the server has")
+        await rig.outbox.close()
+    }
+
+    @Test("With a cipher nobody can see what is wanted, or what it was before; a toggle that is made later can")
+    func sealed() async throws {
+        let (store, cipher) = (MemoryOutboxStore(), TestCipher())
+        let first = OutboxRig(StubTransport(), store: store, cipher: cipher)
+        let like = try await Self.toggle(first)
+        like.toggle()
+        try await like.stored()
+        let row = try #require(try await store.rows(.pending(first.owner), after: 0, limit: 1).first)
+        #expect((row.intent?.count ?? 0) > 1 && (row.rollback?.count ?? 0) > 1)
+        let later = OutboxRig(StubTransport(), store: store, cipher: cipher)
+        #expect(try await Self.toggle(later).value)
+    }
+
+    @Test("A later tap takes the place of one that failed for good")
+    func afterFailure() async throws {
+        let script = ScriptedTransport([.respond(HTTPResponse(status: 404)), .respond(Self.ok)])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig)
+        like.toggle()
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(try await rig.outbox.undeliverable().count == 1)
+        like.toggle()
+        try await like.settled()
+        #expect(like.value)
+        #expect(try await rig.outbox.counts() == OutboxCounts())
+        await rig.outbox.close()
+    }
+
+    @Test("Two toggles of one thing: the last tap of either is written, and both show it")
+    func twoToggles() async throws {
+        let script = ScriptedTransport([.respond(Self.ok)])
+        let rig = OutboxRig(script)
+        let (list, page) = (try await Self.toggle(rig), try await Self.toggle(rig))
+        list.set(true)
+        try await list.stored()
+        page.set(true)
+        try await page.stored()
+        page.set(false)
+        try await page.stored()
+        for await shown in list.updates where !shown.value { break }
+        rig.outbox.start()
+        try await page.settled()
+        try await list.settled()
+        #expect(!list.value && !page.value)
+        #expect(script.requests.count == 1)
+        #expect(!Self.isLiked(script.requests.first?.request))
+        await rig.outbox.close()
+    }
+
+    @Test("When the outbox is closed before a tap is delivered, those who wait are told; the tap stays on disk")
+    func closed() async throws {
+        let rig = OutboxRig(StubTransport())
+        let like = try await Self.toggle(rig)
+        like.toggle()
+        try await like.stored()
+        let waiter = Task { try await like.settled() }
+        await rig.outbox.close()
+        await #expect { try await waiter.value } throws: { error in
+            if case .over(.closed) = error as? OutboxError { true } else { false }
+        }
+        #expect(like.value)
+        #expect(try await rig.outbox.counts().pending == 1)
+    }
+
+    @Test("What is shown ends with the toggle")
+    func ended() async throws {
+        let rig = OutboxRig(StubTransport())
+        var like: OutboxToggle? = try await Self.toggle(rig)
+        let updates = try #require(like?.updates)
+        like = nil
+        var seen: [Bool] = []
+        for await update in updates { seen.append(update.value) }
+        #expect(seen == [false])
+    }
+
+    @Test("A write of another fold than the toggle's is refused")
+    func wrongFold() async throws {
+        let rig = OutboxRig(StubTransport())
+        await #expect(throws: OutboxError.self) {
+            _ = try await OutboxToggle("like/2", initially: false, in: rig.outbox) { SetLike(product: 1, isLiked: $0) }
+        }
+    }
+}
