@@ -101,10 +101,14 @@ let package = Package(
         .executableTarget(
             name: "cache-writer", dependencies: ["PenstockSQLite", "PenstockTestSupport"], path: "Tests/CacheWriter",
             swiftSettings: strict),
+        .executableTarget(
+            name: "outbox-writer", dependencies: ["Penstock", "PenstockSQLite", "PenstockTestSupport"],
+            path: "Tests/OutboxWriter", swiftSettings: strict),
         .testTarget(
             name: "PenstockSQLiteTests",
             dependencies: [
                 "Penstock", "PenstockSQLite", "PenstockTesting", "PenstockTestSupport", "SQLiteCrash", "cache-writer",
+                "outbox-writer",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -19,7 +19,7 @@ public enum PlatformCache {
         return runsTests(process.processName, process.environment) ? MemoryCacheStore() : open(file)
     }()
 
-    static func runsTests(_ program: String, _ environment: [String: String]) -> Bool {
+    package static func runsTests(_ program: String, _ environment: [String: String]) -> Bool {
         program.hasSuffix(".xctest") || ["xctest", "swiftpm-testing-helper"].contains(program)
             || environment["XCTestConfigurationFilePath"] != nil
     }

@@ -61,6 +61,10 @@ final class SQLiteStatement {
         sqlite3_column_int64(handle, column)
     }
 
+    func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
+
     /// The bytes of a column, valid until the next step or reset. Their count is what SQLite holds, not what a length in
     /// the file claims.
     func bytes(_ column: Int32) throws(SQLiteError) -> UnsafeRawBufferPointer {

@@ -1,0 +1,321 @@
+import Foundation
+import PenstockCore
+
+/// Keeps the rows of an ``Outbox`` in one SQLite file.
+///
+/// - What was put is on the medium when it returns: the log is synced with each change (`synchronous=FULL`, and `F_FULLFSYNC`
+///   where that is what a sync takes). Changes that come together are synced together.
+/// - A file that is damaged, newer than this version, somebody else's, full or read-only is a typed error of everything that is
+///   asked of the store. It is left as it is: an outbox that cannot be read is never begun anew over the old one, unless the
+///   app says so (``setAside()``).
+/// - Each row has a checksum over its bytes and over which row it is; one that does not fit is undeliverable.
+/// - Several processes may share the file. Only their owner may read it.
+/// - What was removed is overwritten in the file.
+///
+/// The file belongs into a folder that nobody empties: `PlatformOutbox` has one.
+public final class SQLiteOutboxStore: OutboxStore {
+    /// Where the file is, and how long a change waits.
+    public struct Configuration: Sendable {
+        /// In a folder that exists and may be written. Beside it stand its `-wal` and `-shm`.
+        public var file: URL
+        /// How long a change waits for other processes that hold the file. 5 s by default, which is more than a hundred
+        /// changes of theirs take.
+        public var patience = Duration.seconds(5)
+        /// How many bytes the payload of a row may have. 512 KiB by default, and no more than that: what SQLite allocates for
+        /// a row is bounded by it.
+        public var rowBytes = 512 << 10
+        /// SQLite's name of the file system; `nil` for the machine's own.
+        package var vfs: String?
+        /// How files are made and set aside.
+        package var files: any CacheFileSystem = MachineFileSystem()
+
+        public init(file: URL) {
+            self.file = file
+        }
+    }
+
+    private let engine: OutboxEngine
+    private let rowBytes: Int
+
+    public init(_ configuration: Configuration) {
+        rowBytes = min(configuration.rowBytes, 512 << 10)
+        engine = OutboxEngine(configuration)
+    }
+
+    /// Opens the file, rather than at the first use.
+    public func open() async throws(OutboxStoreError) {
+        try await engine.read { _ in }
+    }
+
+    /// Gives the file another name, which ends in `.damaged-1`, and begins anew at the next use: for an app that has learned
+    /// that the file cannot be used, has told its user, and goes on. Nothing is removed.
+    ///
+    /// - Returns: the new name.
+    public func setAside() async throws(OutboxStoreError) -> URL {
+        try await engine.setAside()
+    }
+
+    public func put(_ row: OutboxRow, isNumbered: Bool) async throws(OutboxStoreError) -> OutboxPlacement {
+        guard row.payload.count <= rowBytes else { throw .tooLarge(bytes: row.payload.count, limit: rowBytes) }
+        return try await engine.change { try $0.put(row, isNumbered: isNumbered) }
+    }
+
+    public func row(_ id: OutboxID) async throws(OutboxStoreError) -> OutboxRow? {
+        try await engine.read { try $0.row(id) }
+    }
+
+    public func rows(
+        _ selection: OutboxSelection, after position: Int64, limit: Int
+    ) async throws(OutboxStoreError) -> [OutboxRow] {
+        try await engine.read { try $0.rows(selection, after: position, limit: limit) }
+    }
+
+    public func counts(of owner: OutboxOwner) async throws(OutboxStoreError) -> OutboxCounts {
+        try await engine.read { try $0.counts(of: owner) }
+    }
+
+    public func nextMoment(of owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) -> Date? {
+        try await engine.read { try $0.nextMoment(of: owner, at: now) }
+    }
+
+    public func lease(
+        for holder: String, at now: Date, duration: Duration
+    ) async throws(OutboxStoreError) -> OutboxLease? {
+        try await engine.change { try $0.lease(for: holder, at: now, duration: duration) }
+    }
+
+    public func release(_ lease: OutboxLease) async throws(OutboxStoreError) {
+        try await engine.change { try $0.release(lease) }
+    }
+
+    public func claim(
+        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+    ) async throws(OutboxStoreError) -> [OutboxRow] {
+        try await engine.change { try $0.claim(of: owner, limit: limit, at: now, under: lease) }
+    }
+
+    public func settle(
+        _ id: OutboxID, _ step: OutboxStep, at now: Date, under lease: OutboxLease
+    ) async throws(OutboxStoreError) {
+        try await engine.change { try $0.settle(id, step, at: now, under: lease) }
+    }
+
+    public func expire(
+        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+    ) async throws(OutboxStoreError) -> [OutboxRow] {
+        try await engine.change { try $0.expire(of: owner, limit: limit, at: now, under: lease) }
+    }
+
+    public func hasten(_ owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) {
+        try await engine.change { try $0.hasten(owner, at: now) }
+    }
+
+    public func requeue(_ id: OutboxID, expires: Date, at now: Date) async throws(OutboxStoreError) -> Bool {
+        try await engine.change { try $0.requeue(id, expires: expires, at: now) }
+    }
+
+    public func remove(_ id: OutboxID) async throws(OutboxStoreError) -> Bool {
+        try await engine.change { try $0.remove(id) }
+    }
+
+    public func removeAll(ofIdentity identity: String) async throws(OutboxStoreError) -> [OutboxID] {
+        try await engine.change { try $0.removeAll(ofIdentity: identity) }
+    }
+
+    public func close() async {
+        await engine.close()
+    }
+
+    /// The texts of all statements that were used.
+    package func statements() async throws(OutboxStoreError) -> [String] {
+        try await engine.read { $0.connection.preparedStatements }
+    }
+}
+
+/// Runs the jobs of a store one after the other on a queue; changes that wait together share one transaction, and one sync.
+///
+/// Unchecked because the database is touched on the queue alone.
+final class OutboxEngine: @unchecked Sendable {
+    private struct Job: Sendable {
+        let changes: Bool
+        let run: @Sendable (OutboxDatabase) throws -> Void
+        /// Called once, with what it failed of.
+        let end: @Sendable (OutboxStoreError?) -> Void
+    }
+
+    private struct Inbox: Sendable {
+        var jobs: [Job] = []
+        var isDraining = false
+    }
+
+    private let configuration: SQLiteOutboxStore.Configuration
+    private let files: CacheFiles
+    private let queue = DispatchQueue(label: "penstock.outbox")
+    private let inbox = Locked(Inbox())
+
+    // Touched on the queue alone.
+    private var database: OutboxDatabase?
+    private var isClosed = false
+
+    /// How many changes share a transaction at most: enough that a sync for each is no matter any more.
+    private static let batch = 256
+
+    init(_ configuration: SQLiteOutboxStore.Configuration) {
+        self.configuration = configuration
+        files = CacheFiles(path: configuration.file.path, system: configuration.files)
+    }
+
+    // MARK: Asking
+
+    func change<Output: Sendable>(
+        _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
+    ) async throws(OutboxStoreError) -> Output {
+        try await perform(changes: true, body)
+    }
+
+    func read<Output: Sendable>(
+        _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
+    ) async throws(OutboxStoreError) -> Output {
+        try await perform(changes: false, body)
+    }
+
+    private func perform<Output: Sendable>(
+        changes: Bool, _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
+    ) async throws(OutboxStoreError) -> Output {
+        let output = Locked<Output?>(nil)
+        let error: OutboxStoreError? = await withCheckedContinuation { continuation in
+            submit(
+                Job(
+                    changes: changes,
+                    run: { database in
+                        let made = try body(database)
+                        output.withLock { $0 = made }
+                    }, end: { continuation.resume(returning: $0) }))
+        }
+        if let error { throw error }
+        guard let made = output.withLock({ $0 }) else { throw .closed }
+        return made
+    }
+
+    private func submit(_ job: Job) {
+        let mustStart = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.isDraining = true }
+            return !inbox.isDraining
+        }
+        if mustStart { queue.async { self.drain() } }
+    }
+
+    private func drain() {
+        while true {
+            let jobs = inbox.withLock { inbox in
+                let jobs = Array(inbox.jobs.prefix(Self.batch))
+                inbox.jobs.removeFirst(jobs.count)
+                if jobs.isEmpty { inbox.isDraining = false }
+                return jobs
+            }
+            if jobs.isEmpty { return }
+            run(jobs)
+        }
+    }
+
+    // MARK: Running
+
+    private func run(_ jobs: [Job]) {
+        do {
+            let failures = try together(jobs)
+            for (job, failure) in zip(jobs, failures) { job.end(failure) }
+        } catch {
+            // Nothing of any was done. One by one, each has the error that is its own.
+            guard jobs.count > 1, database != nil else { return jobs.forEach { $0.end(Self.map(error)) } }
+            for job in jobs { run([job]) }
+        }
+    }
+
+    /// Runs jobs in one transaction.
+    ///
+    /// - Returns: what those failed of that were refused before they changed anything; `nil` for those that were done.
+    /// - Throws: when nothing was done.
+    private func together(_ jobs: [Job]) throws -> [OutboxStoreError?] {
+        let database = try open()
+        let connection = database.connection
+        do {
+            guard jobs.contains(where: \.changes) else { return try jobs.map { try Self.result(of: $0, database) } }
+            try connection.statement("BEGIN IMMEDIATE").run()
+            let results = try jobs.map { try Self.result(of: $0, database) }
+            try connection.statement("COMMIT").run()
+            return results
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            // What is damaged or was moved away is looked at anew.
+            if case .damaged = Self.map(error) { self.database = nil }
+            if case .inputOutput = Self.map(error) { self.database = nil }
+            throw error
+        }
+    }
+
+    private static func result(of job: Job, _ database: OutboxDatabase) throws -> OutboxStoreError? {
+        do {
+            try job.run(database)
+            return nil
+        } catch let refusal as OutboxStoreError {
+            return refusal
+        }
+    }
+
+    private static func map(_ error: any Error) -> OutboxStoreError {
+        switch error {
+        case let error as OutboxStoreError: error
+        case let error as SQLiteError: OutboxStoreError(error)
+        default: .inputOutput(code: -1)
+        }
+    }
+
+    private func open() throws -> OutboxDatabase {
+        guard !isClosed else { throw OutboxStoreError.closed }
+        if let database, !database.connection.hasMoved { return database }
+        database = nil
+        let new = OutboxDatabase(
+            try OutboxSchema.open(files, vfs: configuration.vfs, patience: configuration.patience))
+        database = new
+        return new
+    }
+
+    // MARK: The file
+
+    func setAside() async throws(OutboxStoreError) -> URL {
+        let name: String? = await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                database = nil
+                continuation.resume(returning: moveAway())
+            }
+        }
+        guard let name else { throw .inputOutput(code: 14) }
+        return URL(fileURLWithPath: name)
+    }
+
+    /// - Returns: the new name; `nil` where the file could not be moved.
+    private func moveAway() -> String? {
+        let (path, system) = (files.path, files.system)
+        guard system.exists(path), !files.isOther else { return nil }
+        let names = (1...1_000).lazy.map { "\(path).damaged-\($0)" }
+        guard let name = names.first(where: { !system.exists($0) && !system.exists($0 + "-wal") }) else { return nil }
+        defer { system.settle(path) }
+        // The log first: without it the file says what was true earlier, with another file it says nothing.
+        for end in ["-wal", ""] where system.exists(path + end) {
+            guard system.move(path + end, to: name + end) else { return nil }
+        }
+        return system.remove(path + "-shm") ? name : nil
+    }
+
+    /// What was submitted before is done.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                isClosed = true
+                database = nil
+                continuation.resume()
+            }
+        }
+    }
+}
