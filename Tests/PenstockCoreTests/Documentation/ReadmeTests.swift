@@ -25,6 +25,9 @@ import Testing
         extension APIClient {
             convenience init(_ configuration: Configuration) { fatalError() }
         }
+        enum PlatformOutbox {
+            static var shared: any OutboxStore { fatalError() }
+        }
         """
 
     /// The fenced blocks that are marked as Swift.
