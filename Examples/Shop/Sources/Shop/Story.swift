@@ -1,3 +1,4 @@
+import Foundation
 import Penstock
 import ShopKit
 
@@ -8,9 +9,14 @@ struct Story {
     let world: World
     let shop: ShopApp
 
-    init(at world: World) {
+    /// Between the phone and the network.
+    let tunnel: Tunnel
+
+    /// - Parameter writes: keeps what is not delivered yet.
+    init(at world: World, writes: any OutboxStore = MemoryOutboxStore()) {
         self.world = world
-        shop = ShopApp(at: world.addresses)
+        tunnel = Tunnel(PlatformTransport.make())
+        shop = ShopApp(at: world.addresses, transport: tunnel, writes: writes)
     }
 
     private var chapters: [(title: String, tell: () async throws -> [String])] {
@@ -21,6 +27,8 @@ struct Story {
             ("An order", placeOrder),
             ("The order on its way", followOrder),
             ("A token that has expired", useExpiredToken),
+            ("An order in a tunnel", orderInTunnel),
+            ("A heart that is tapped nine times", tapHeart),
             ("The price list, a line at a time", readPriceList),
             ("One API, three styles", useThreeStyles),
             ("Two views of one reply", reformTwice),
@@ -45,8 +53,13 @@ struct Story {
     static func run(say: (String) -> Void) async throws {
         let world = try World()
         defer { world.close() }
-        let story = Story(at: world)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let writes = PlatformOutbox.open(folder.appendingPathComponent("outbox.sqlite"))
+        let story = Story(at: world, writes: writes)
         try await story.tell(say)
+        await story.shop.outbox.close()
+        await writes.close()
         await story.shop.client.transport.shutdown()
     }
 

@@ -10,6 +10,8 @@ import Penstock
 public struct ShopApp: Sendable {
     public let session: Session
     public let client: APIClient
+    /// Sends since the app was put together.
+    public let outbox: Outbox
     public let users: UserAPI
     public let members: MemberAPI
     public let products: ProductAPI
@@ -20,9 +22,11 @@ public struct ShopApp: Sendable {
     /// - Parameters:
     ///   - events: told of everything that happens to a call; `nil` is silent.
     ///   - time: what deadlines are measured by.
+    ///   - writes: keeps what is not delivered yet. This shop takes the login as a parameter, which is kept with the order: an
+    ///     app of your own sends its credentials in a header, or gives its outbox a cipher.
     public init(
         at servers: ShopAddresses, transport: any Transport = PlatformTransport.make(), events: (any EventSink)? = nil,
-        time: TimeSource = .system
+        time: TimeSource = .system, writes: any OutboxStore = PlatformOutbox.shared
     ) {
         let session = Session()
         var configuration = APIClient.Configuration(services: [
@@ -39,10 +43,12 @@ public struct ShopApp: Sendable {
 
         self.session = session
         client = APIClient(configuration, transport: transport)
+        outbox = Outbox(client, store: writes, .init(endpoints: [PlaceOrder.self, SetLike.self]))
+        outbox.start()
         users = UserAPI(client: client, session: session)
         members = MemberAPI(client: client)
-        products = ProductAPI(client: client)
-        orders = OrderAPI(client: client)
+        products = ProductAPI(client: client, outbox: outbox)
+        orders = OrderAPI(client: client, outbox: outbox)
         places = PlaceAPI(client: client)
         self.events = EventAPI(client: client)
     }

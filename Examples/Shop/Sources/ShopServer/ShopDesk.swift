@@ -13,6 +13,10 @@ final class ShopDesk: Sendable {
         /// By the number of the item.
         var left: [Int: Int] = [:]
         var lastOrder = 0
+        /// What was answered to each order that had a key.
+        var answers: [String: Response] = [:]
+        /// By the number of the item: who likes it, and how often that was written.
+        var likes: [Int: (isLiked: Bool, writes: Int)] = [:]
     }
 
     let member = MemberDesk()
@@ -32,14 +36,16 @@ final class ShopDesk: Sendable {
         case (.get, 3, "orders") where parts[2] == "events": return steps(after: request.fields["Last-Event-ID"])
         case (.get, 1, "products"): return catalogue(page: request.parameter("page"))
         case (.get, 2, "products"): return detail(parts[1])
+        case (.get, 3, "products") where parts[2] == "like": return likes(Int(parts[1]))
         case (.get, 3, "products"): return .success([String]()).delayed(by: .seconds(30))
         case (.get, 2, "p"): return .init(status: 301, fields: ["Location": "/products/\(parts[1])"])
         case (.post, 2, "user"): return parts[1] == "login" ? login(request) : logout(request)
-        case (.post, 1, "orders"): return order(request)
         case (.post, 1, "taps"): return .json(#"{"retcode":0,"retdesc":""}"#)
         case (.post, 1, "members"): return member.join(customer(of: request))
         case (.get, 2, "members"): return member.page(parts[1], request)
         case (.post, 1, "token"): return member.renew(request)
+        case (.post, 1, "orders"): return orderOnce(request)
+        case (.put, 3, "products") where parts[2] == "like": return like(request, Int(parts[1]))
         default: return .text("There is nothing here.", status: 404)
         }
     }
@@ -74,6 +80,28 @@ final class ShopDesk: Sendable {
         var item = item
         item.stock = state.withLock { $0.left[item.id] }
         return item
+    }
+
+    // MARK: Likes
+
+    private func like(_ request: Request, _ id: Int?) -> Response {
+        struct Form: Decodable {
+            let isLiked: Bool
+        }
+        guard let id, item(id) != nil else { return .failure(2002, "no such product") }
+        guard let form = request.form(Form.self) else { return .malformed }
+        state.withLock { $0.likes[id] = (form.isLiked, ($0.likes[id]?.writes ?? 0) + 1) }
+        return .json(#"{"retcode":0,"retdesc":""}"#)
+    }
+
+    private func likes(_ id: Int?) -> Response {
+        struct Likes: Encodable {
+            let isLiked: Bool
+            let writes: Int
+        }
+        guard let id, item(id) != nil else { return .failure(2002, "no such product") }
+        let known = state.withLock { $0.likes[id] }
+        return .success(Likes(isLiked: known?.isLiked ?? false, writes: known?.writes ?? 0))
     }
 
     // MARK: Logins
@@ -119,6 +147,15 @@ final class ShopDesk: Sendable {
     }
 
     // MARK: Orders
+
+    /// An order that comes with a key is booked once, however often it comes.
+    private func orderOnce(_ request: Request) -> Response {
+        guard let key = request.fields["Idempotency-Key"] else { return order(request) }
+        if let known = state.withLock({ $0.answers[key] }) { return known }
+        let answer = order(request)
+        state.withLock { $0.answers[key] = answer }
+        return answer
+    }
 
     private func order(_ request: Request) -> Response {
         struct Form: Decodable {

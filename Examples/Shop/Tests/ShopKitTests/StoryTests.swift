@@ -20,6 +20,10 @@ struct StoryTests {
             "   the server knew alice by the common parameters; 10 of 12 are left",
             "   handed to the courier",
             "   it took 3 connections: each went on where the one before had ended",
+            "   in the tunnel: 1 order on disk, none at the shop",
+            "   in the open: order 2, 1 × Cup; 39 of 40 are left",
+            "   the user saw ♥♡♥♡♥♡♥♡♥",
+            "   the shop was told 2 times, and has the last",
             "   Teapot: 24.90",
             "   closure:  Teapot, Cup, Oolong, Gift card",
             "   requests at the server: 1",
@@ -41,7 +45,7 @@ struct StoryTests {
             "   http, still good: memory",
             "   the server is gone: memory, marked as stale",
             "   after a logout nothing is left of what was kept for the user",
-            "The end: 21 chapters, 54 requests at 3 servers.",
+            "The end: 23 chapters, 60 requests at 3 servers.",
         ]
         for fact in facts { #expect(lines.contains(fact), "the story does not say: \(fact)") }
         #expect(lines.last == facts.last)

@@ -4,15 +4,29 @@ import Penstock
 /// Buying. This module adds processing of its own to its calls, which no other module sees.
 public struct OrderAPI: Sendable {
     private let client: APIClient
+    private let outbox: Outbox
 
-    /// - Parameter reference: makes the number by which customer service finds an order.
-    public init(client: APIClient, reference: @escaping @Sendable () -> String = { UUID().uuidString }) {
+    /// - Parameters:
+    ///   - outbox: delivers what is ordered without a network.
+    ///   - reference: makes the number by which customer service finds an order.
+    public init(
+        client: APIClient, outbox: Outbox, reference: @escaping @Sendable () -> String = { UUID().uuidString }
+    ) {
+        self.outbox = outbox
         self.client = client.with { $0.callInterceptors.append(OrderReference(make: reference)) }
     }
 
     /// Orders for the user who is logged in.
     public func placeOrder(of product: Product.ID, quantity: Int) async throws(APIError) -> Order {
         try await client.send(PlaceOrder(productId: product, quantity: quantity))
+    }
+
+    /// Orders for the user who is logged in, now or as soon as that is possible: the order is on disk when this returns, and
+    /// the shop books it once.
+    public func placeOrderForSure(
+        of product: Product.ID, quantity: Int
+    ) async throws(OutboxError) -> OutboxReceipt<Order> {
+        try await outbox.put(PlaceOrder(productId: product, quantity: quantity))
     }
 
     /// What happens to an order, as it happens, until it is delivered.
@@ -32,11 +46,12 @@ struct FollowOrder: Endpoint {
     var route: Route { .get("/orders/\(id, name: "id")/events") }
 }
 
-struct PlaceOrder: Endpoint, Encodable {
+struct PlaceOrder: OutboxEndpoint {
     typealias Output = Order
     let productId: Product.ID
     let quantity: Int
     var route: Route { .post("/orders") }
+    var lane: OutboxLane { "orders" }
 
     static let parameterRules: ParameterRules<Self> = [.range("quantity", \.quantity, 1...99)]
 }

@@ -3,9 +3,12 @@ import Penstock
 /// What the shop sells.
 public struct ProductAPI: Sendable {
     private let client: APIClient
+    private let outbox: Outbox
 
-    public init(client: APIClient) {
+    /// - Parameter outbox: delivers likes, however fast they are tapped.
+    public init(client: APIClient, outbox: Outbox) {
         self.client = client
+        self.outbox = outbox
     }
 
     /// - Parameter page: counted from 1.
@@ -15,6 +18,20 @@ public struct ProductAPI: Sendable {
 
     public func product(_ id: Product.ID) async throws(APIError) -> Product {
         try await client.send(ProductDetail(id: id))
+    }
+
+    /// The heart beside a product.
+    ///
+    /// - Parameter isLiked: what the shop said last.
+    public func like(of product: Product.ID, isLiked: Bool) async throws(OutboxError) -> OutboxToggle<SetLike> {
+        try await OutboxToggle("like/\(product)", initially: isLiked, in: outbox) {
+            SetLike(id: product, isLiked: $0)
+        }
+    }
+
+    /// Whether the user likes a product, as the shop has it, and how often it was told.
+    public func likes(of product: Product.ID) async throws(APIError) -> Likes {
+        try await client.send(ProductLikes(id: product))
     }
 
     /// A product by the short number that old newsletters print.
@@ -102,6 +119,29 @@ struct ProductDetail: Endpoint {
     typealias Output = Product
     let id: Product.ID
     var route: Route { .get("/products/\(id)") }
+}
+
+/// Says whether the user likes a product. Of several only the last is sent.
+public struct SetLike: OutboxEndpoint {
+    public typealias Output = Void
+    let id: Product.ID
+    let isLiked: Bool
+    public var route: Route { .put("/products/\(id)/like") }
+    public var lane: OutboxLane { "like/\(id)" }
+    public var fold: OutboxFold? { "like/\(id)" }
+}
+
+/// What the shop knows of a product's heart.
+public struct Likes: Decodable, Hashable, Sendable {
+    public let isLiked: Bool
+    public let writes: Int
+}
+
+struct ProductLikes: Endpoint {
+    typealias Output = Likes
+    let id: Product.ID
+    var route: Route { .get("/products/\(id)/like") }
+    var options: CallOptions { .cache(.reload) }
 }
 
 struct ReviewList: Endpoint {

@@ -1,0 +1,42 @@
+import Penstock
+import Synchronization
+
+/// A way to the network that can be closed: what is sent then finds no network, as on a phone in a tunnel.
+final class Tunnel: Transport {
+    private let outside: any Transport
+    private let closed = Mutex(false)
+
+    init(_ outside: any Transport) {
+        self.outside = outside
+    }
+
+    var isClosed: Bool {
+        get { closed.withLock { $0 } }
+        set { closed.withLock { $0 = newValue } }
+    }
+
+    var capabilities: TransportCapabilities { outside.capabilities }
+
+    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        try check()
+        return try await outside.perform(exchange)
+    }
+
+    func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        try check()
+        return try await outside.open(exchange)
+    }
+
+    func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+        try check()
+        try await outside.preconnect(exchange)
+    }
+
+    func shutdown() async {
+        await outside.shutdown()
+    }
+
+    private func check() throws(TransportError) {
+        if isClosed { throw TransportError(.unreachable(.offline), sendState: .unsent, message: "in a tunnel") }
+    }
+}
