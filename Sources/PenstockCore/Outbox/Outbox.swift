@@ -37,6 +37,7 @@ public final class Outbox: Sendable {
         /// takes for a row; what is larger is a file to upload, not a write to remember.
         public var bodyBytes = 384 << 10
 
+        /// A configuration with the default of every other property.
         public init(endpoints: [any OutboxEndpoint.Type], cipher: (any OutboxCipher)? = nil) {
             self.endpoints = endpoints
             self.cipher = cipher
@@ -281,12 +282,15 @@ public struct OutboxEntry: Sendable, Identifiable {
     let row: OutboxRow
     let content: OutboxContent?
 
+    /// The number of the write, which is its key as well.
     public var id: OutboxID { row.id }
     /// ``OutboxEndpoint/outboxName`` of its type; `nil` where its bytes cannot be read.
     public var name: String? { content?.head.name }
+    /// The lane in which it keeps its order; `nil` where its bytes cannot be read.
     public var lane: OutboxLane? { content.map { OutboxLane($0.head.lane) } }
     /// When it was put.
     public var created: Date { row.created }
+    /// When it is sent no more.
     public var expires: Date { row.expires }
     /// How often it was sent.
     public var attempts: Int { row.attempts }

@@ -13,6 +13,7 @@ public protocol OutboxCipher: Sendable {
 
 /// The key of an ``OutboxCipher`` cannot be had now.
 public struct OutboxCipherUnavailable: Error, Hashable, Sendable {
+    /// The key cannot be had now.
     public init() {}
 }
 

@@ -20,12 +20,14 @@ public struct OutboxOutcome: Hashable, Sendable {
         case blocked
     }
 
+    /// What the attempt came to.
     public var result: Result
     /// How far the request got.
     public var sendState: SendState
     /// What the server asked to wait (RFC 9110 §10.2.3); `nil` where it did not.
     public var hint: Duration?
 
+    /// What came of an attempt that was answered, unless `sendState` says otherwise.
     public init(_ result: Result, sendState: SendState = .answered, hint: Duration? = nil) {
         self.result = result
         self.sendState = sendState
@@ -52,16 +54,20 @@ public struct OutboxOutcome: Hashable, Sendable {
 
 /// What each answer means for a write that waits to be delivered. Ask it as you like: it is a table and a few numbers.
 public enum OutboxFate: Hashable, Sendable {
+    /// The server has it.
     case done
     /// It stays where it is and is sent again.
     case keep
     /// The app's ``OutboxEndpoint/verdict(on:)`` decides, and where it has nothing to say: 409 is kept, the rest refused.
     case ask
+    /// It goes to the list of the undeliverable.
     case undeliverable(OutboxFailure.Reason)
 
     /// A row of ``table``.
     public struct Rule: Sendable {
+        /// The statuses that it is for, where no rule before it holds them.
         public let statuses: ClosedRange<Int>
+        /// What they mean for the write.
         public let fate: OutboxFate
         /// Why it is so.
         public let why: String
@@ -87,10 +93,12 @@ public enum OutboxFate: Hashable, Sendable {
             why: "a redirect that was not followed, or no status at all: nobody has taken it"),
     ]
 
+    /// The fate of a write that was answered with a status.
     public static func of(status: Int) -> OutboxFate {
         table.first { $0.statuses.contains(status) }?.fate ?? .undeliverable(.refused)
     }
 
+    /// The fate of a write by what its attempt came to.
     public static func of(_ result: OutboxOutcome.Result) -> OutboxFate {
         switch result {
         case .accepted: .done
@@ -104,19 +112,26 @@ public enum OutboxFate: Hashable, Sendable {
 
 /// What is done with a row after an attempt.
 public enum OutboxStep: Hashable, Sendable {
+    /// The server has it; the row goes.
     case done
+    /// It is queued again.
     case wait(OutboxWait)
+    /// It goes to the list of the undeliverable.
     case undeliverable(OutboxFailure)
 }
 
 /// How a row waits for its next attempt.
 public struct OutboxWait: Hashable, Sendable {
+    /// When it may be sent again, at the earliest.
     public var until: Date
     /// Whether the server has named the moment: no better network makes it earlier.
     public var isHinted: Bool
+    /// How many 409 it was answered with.
     public var conflicts: Int
+    /// When the first attempt was begun that may have been processed and was never answered.
     public var unanswered: Date?
 
+    /// A wait until a moment of the client's own choice, unless `isHinted`.
     public init(until: Date, isHinted: Bool = false, conflicts: Int = 0, unanswered: Date? = nil) {
         self.until = until
         self.isHinted = isHinted
@@ -127,8 +142,10 @@ public struct OutboxWait: Hashable, Sendable {
 
 /// Decides what becomes of rows: a pure function of the row, what came of it, and the time.
 public struct OutboxDecider: Sendable {
+    /// How long a write is tried, and how.
     public var policy: OutboxPolicy
 
+    /// A decider by a policy; the standard one by default.
     public init(_ policy: OutboxPolicy = OutboxPolicy()) {
         self.policy = policy
     }
@@ -243,8 +260,10 @@ public struct OutboxThrottle: Hashable, Sendable {
     /// The first pause and the longest. 1 s, since one refused connection is nothing yet; 30 s, since one small attempt costs
     /// a radio that is on anyway next to nothing, and ``Outbox/wake()`` makes it shorter.
     public static let shortest = Duration.seconds(1)
+    /// The longest pause: 30 s.
     public static let longest = Duration.seconds(30)
 
+    /// A throttle that has seen no failure.
     public init() {}
 
     /// Notes what came of an attempt.
@@ -275,8 +294,10 @@ public struct OutboxLease: Hashable, Sendable {
     public let holder: String
     /// One more each time that another one takes it: what an earlier holder asks a store to do is refused by it.
     public let token: Int64
+    /// When it ends, unless it is renewed.
     public let expires: Date
 
+    /// A lease as it is stored.
     public init(holder: String, token: Int64, expires: Date) {
         self.holder = holder
         self.token = token

@@ -50,8 +50,10 @@ extension OutboxEndpoint {
 
 /// The name of a resource whose writes keep their order. Two users and two environments never share one.
 public struct OutboxLane: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    /// The name, as the app gave it.
     public let name: String
 
+    /// A lane by its name.
     public init(_ name: String) {
         self.name = name
     }
@@ -65,8 +67,10 @@ public struct OutboxLane: Hashable, Sendable, ExpressibleByStringInterpolation, 
 
 /// The name of an intent of which only the last counts, such as whether a thing is liked.
 public struct OutboxFold: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    /// The name, as the app gave it.
     public let name: String
 
+    /// A fold by its name.
     public init(_ name: String) {
         self.name = name
     }
@@ -91,6 +95,7 @@ public struct OutboxAnswer: Sendable {
     /// How many 409 came before.
     public var conflicts: Int
 
+    /// An answer to ask an endpoint's ``OutboxEndpoint/verdict(on:)`` about in tests.
     public init(status: Int, code: BusinessCode? = nil, payload: Payload, attempt: Int = 1, conflicts: Int = 0) {
         self.status = status
         self.code = code
@@ -138,7 +143,9 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// attempt that was not answered, since a server that has forgotten the key would do it twice. 24 hours by default,
     /// which is what services that document it keep at least.
     public var keyLifetime: Duration
+    /// What happens behind a write that was refused. By default the next one of the lane is sent.
     public var afterFailure: AfterFailure
+    /// What a logout does to it. By default it is removed, since the next user of a phone may be somebody else.
     public var signOut: SignOut
     /// The wait after the first failure; each further one doubles it. 2 s by default: a phone that changes its network has
     /// another one by then.
@@ -155,6 +162,7 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// for each write that is put. `nil`, as by default, for none.
     public var numberField: HTTPFieldName?
 
+    /// A policy with the default of everything that is left out.
     public init(
         lifetime: Duration = .seconds(7 * 86_400), keyLifetime: Duration = .seconds(86_400),
         afterFailure: AfterFailure = .goOn, signOut: SignOut = .purge, baseDelay: Duration = .seconds(2),

@@ -62,6 +62,7 @@ public enum OutboxError: Error, Sendable {
 /// Letting go of it changes nothing: the write goes on, and ``Outbox/receipt(for:_:)`` gives another one, also after the app
 /// was started anew.
 public struct OutboxReceipt<Output: Sendable>: Sendable {
+    /// The number of the write.
     public let id: OutboxID
     let feed: OutboxFeed
 

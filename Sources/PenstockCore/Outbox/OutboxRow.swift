@@ -2,8 +2,10 @@ import Foundation
 
 /// The number of a write for ever, which is its idempotency key as well.
 public struct OutboxID: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The number itself.
     public let uuid: UUID
 
+    /// A number that is known, or by default a random one.
     public init(_ uuid: UUID = UUID()) {
         self.uuid = uuid
     }
@@ -26,6 +28,7 @@ public struct OutboxOwner: Hashable, Sendable {
     /// Of the user and the environment.
     public let digest: String
 
+    /// The owner of what a user writes in an environment.
     public init(identity: String, environment: String) {
         self.identity = OutboxDigest.of("identity", identity)
         digest = OutboxDigest.of("owner", identity, environment)
@@ -73,14 +76,19 @@ enum OutboxDigest {
 
 /// A write as a store keeps it.
 public struct OutboxRow: Hashable, Sendable {
+    /// Where a row is on its way.
     public enum State: Hashable, Sendable {
+        /// It waits to be sent.
         case queued
         /// An attempt is under way, or was when its process ended.
         case sending
+        /// It is sent no more, until the app says so.
         case undeliverable(OutboxFailure)
     }
 
+    /// Its number, which is its key as well.
     public let id: OutboxID
+    /// Whose it is.
     public let owner: OutboxOwner
     /// The digest of the lane with its owner.
     public let lane: String
@@ -88,7 +96,9 @@ public struct OutboxRow: Hashable, Sendable {
     public let fold: String?
     /// The request and the endpoint; sealed where there is a cipher. A store looks at nothing in it.
     public let payload: Data
+    /// When it was put.
     public let created: Date
+    /// When it is sent no more.
     public var expires: Date
     /// Whether a logout leaves it.
     public let isKept: Bool
@@ -96,12 +106,14 @@ public struct OutboxRow: Hashable, Sendable {
     public let stopsLane: Bool
     /// What the value of the fold is once this is done, and what it is when this fails; sealed where there is a cipher.
     public let intent: Data?
+    /// What the value of the fold is when this fails.
     public var rollback: Data?
 
     /// Its place among all rows: rises with each that is put. Given by the store.
     public var position: Int64 = 0
     /// Its place in its lane, for lanes that are numbered: 1 for the first. Given by the store.
     public var number: Int64?
+    /// Where it is on its way.
     public var state = State.queued
     /// How often it was sent.
     public var attempts = 0
@@ -112,6 +124,7 @@ public struct OutboxRow: Hashable, Sendable {
     /// When the first attempt was begun that may have been processed and was never answered.
     public var unanswered: Date?
 
+    /// A row that was not sent yet, for a store to give its place.
     public init(
         id: OutboxID, owner: OutboxOwner, lane: String, fold: String? = nil, payload: Data, created: Date,
         expires: Date, isKept: Bool = false, stopsLane: Bool = false, intent: Data? = nil, rollback: Data? = nil
@@ -160,12 +173,14 @@ public struct OutboxFailure: Error, Hashable, Sendable {
         case blocked = 7
     }
 
+    /// Why, in one word.
     public var reason: Reason
     /// What the server answered last; `nil` where it did not.
     public var status: Int?
     /// Whether the server may have processed it all the same: an attempt was never answered.
     public var mayBeProcessed: Bool
 
+    /// A failure that leaves no doubt, unless `mayBeProcessed`.
     public init(_ reason: Reason, status: Int? = nil, mayBeProcessed: Bool = false) {
         self.reason = reason
         self.status = status

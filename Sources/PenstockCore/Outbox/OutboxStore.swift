@@ -90,6 +90,7 @@ public struct OutboxPlacement: Hashable, Sendable {
     /// The rows that it replaced.
     public let replaced: [OutboxID]
 
+    /// A row as it was put, and what it took the place of.
     public init(row: OutboxRow, replaced: [OutboxID]) {
         self.row = row
         self.replaced = replaced
@@ -101,6 +102,7 @@ public struct OutboxPlacement: Hashable, Sendable {
 public enum OutboxSelection: Hashable, Sendable {
     /// Those that are still to be delivered.
     case pending(OutboxOwner)
+    /// Those that are sent no more until the app says so.
     case undeliverable(OutboxOwner)
     /// All of a fold, by its digest.
     case fold(String)
@@ -110,8 +112,10 @@ public enum OutboxSelection: Hashable, Sendable {
 public struct OutboxCounts: Hashable, Sendable {
     /// Those that are still to be delivered.
     public var pending: Int
+    /// Those that are sent no more until the app says so.
     public var undeliverable: Int
 
+    /// So many of each; none by default.
     public init(pending: Int = 0, undeliverable: Int = 0) {
         self.pending = pending
         self.undeliverable = undeliverable
@@ -129,6 +133,7 @@ public enum OutboxStoreError: Error, Hashable, Sendable {
     case foreign
     /// There is no room.
     case full
+    /// The file, or the disk it is on, may not be written.
     case readOnly
     /// Other processes held it for longer than a change may wait.
     case busy

@@ -16,6 +16,7 @@ import Foundation
 public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     /// What is shown, and how sure it is.
     public struct Update: Sendable {
+        /// What the user is to see.
         public var value: Bool
         /// Whether the server does not have it yet.
         public var isPending: Bool

@@ -29,6 +29,7 @@ public final class SQLiteOutboxStore: OutboxStore {
         /// How files are made and set aside.
         package var files: any CacheFileSystem = MachineFileSystem()
 
+        /// A configuration with the default of every other property.
         public init(file: URL) {
             self.file = file
         }
@@ -37,6 +38,7 @@ public final class SQLiteOutboxStore: OutboxStore {
     private let engine: OutboxEngine
     private let rowBytes: Int
 
+    /// A store whose file is opened at its first use.
     public init(_ configuration: Configuration) {
         rowBytes = min(configuration.rowBytes, 512 << 10)
         engine = OutboxEngine(configuration)

@@ -34,10 +34,13 @@ public final class IdempotentServer: Sendable {
 
     /// Something that the server did.
     public struct Effect: Hashable, Sendable {
+        /// The value of `Idempotency-Key`, as it came.
         public let key: String
+        /// The method of the request.
         public let method: HTTPMethod
         /// The path, which names the resource.
         public let path: String
+        /// The content of the request.
         public let body: Data
         /// The running number of its lane; `nil` for a request without one.
         public let number: String?
