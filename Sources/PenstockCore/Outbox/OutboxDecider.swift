@@ -43,8 +43,10 @@ public struct OutboxOutcome: Hashable, Sendable {
         case (let status?, .business) where (200..<300).contains(status): self.init(.business, hint: hint)
         case (let status?, _): self.init(.answered(status), hint: hint)
         case (nil, .unreachable), (nil, .tls): self.init(.unreachable, sendState: state)
-        // An origin that the client spares for a while says nothing about the network.
-        case (nil, .cancelled), (nil, .unavailable): self.init(.cancelled, sendState: state)
+        // An origin that the client spares for a while, a user who has to sign in and a call that gave way to another one say
+        // nothing about the network.
+        case (nil, .cancelled), (nil, .unavailable), (nil, .authentication), (nil, .dropped):
+            self.init(.cancelled, sendState: state)
         case (nil, .blocked), (nil, .unsupported), (nil, .invalidParameter), (nil, .invalidConfiguration):
             self.init(.blocked, sendState: state)
         default: self.init(state == .unsent ? .unreachable : .broken, sendState: state)

@@ -244,6 +244,9 @@ struct OutboxDeciderTests {
         #expect(error(.cancelled, nil, .maybeProcessed) == .init(.cancelled, sendState: .maybeProcessed))
         #expect(error(.unavailable(reason: ""), nil, .unsent) == .init(.cancelled, sendState: .unsent))
         #expect(error(.unavailable(reason: "")) == .init(.cancelled, sendState: .unsent))
+        #expect(error(.authentication(.rejected), nil, .unsent) == .init(.cancelled, sendState: .unsent))
+        #expect(error(.authentication(.lost), 401) == .init(.answered(401), hint: .seconds(7)))
+        #expect(error(.dropped(.alreadyLoading), nil, .unsent) == .init(.cancelled, sendState: .unsent))
         for kind in [
             APIError.Kind.blocked(reason: ""), .unsupported(feature: ""), .invalidParameter(field: "", reason: ""),
             .invalidConfiguration(reason: ""),
