@@ -187,3 +187,23 @@ public struct OutboxFailure: Error, Hashable, Sendable {
         self.mayBeProcessed = mayBeProcessed
     }
 }
+
+// MARK: Printing
+
+extension OutboxRow: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Its number, how much there is and where it is on its way, never what was written.
+    public var description: String { "write \(id), \(payload.count) bytes, \(state), \(attempts) attempts" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["row": description], displayStyle: .struct) }
+}
+
+extension OutboxEntry: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of the write and where it is on its way, never what was written.
+    public var description: String { "\(name ?? "unreadable"), \(row)" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["entry": description], displayStyle: .struct) }
+}

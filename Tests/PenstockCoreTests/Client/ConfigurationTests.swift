@@ -139,6 +139,11 @@ struct Tuned: Endpoint {
         } read: { _, call in
             call.settings.tags.first.flatMap { Int($0) }
         },
+        "inFlight": Field {
+            $0.inFlight = InFlightPolicy(.independent, per: .group("\($1)"))
+        } read: { _, call in
+            if case .group(let group) = call.settings.inFlight.scope { Int(group) } else { nil }
+        },
         "waitsForConnectivity": Field {
             $0.waitsForConnectivity = .upTo(.seconds($1))
         } read: { _, call in
@@ -146,7 +151,9 @@ struct Tuned: Endpoint {
         },
     ]
 
-    static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label)
+    /// Those that have two values, and can show no number.
+    static let choices = ["authentication"]
+    static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label).filter { !choices.contains($0) }
 
     @Test(.covers("S2.6")) func `every option is among those whose effect is shown`() {
         #expect(Set(Self.names) == Set(Self.fields.keys))
@@ -163,6 +170,23 @@ struct Tuned: Endpoint {
         for mask in 1..<16 {
             let levels = Level.allCases.filter { mask & (1 << $0.rawValue) != 0 }
             #expect(try await seen(name, at: levels) == levels.last.map { $0.rawValue + 1 }, "\(levels)")
+        }
+    }
+
+    @Test(.covers("S2.5", "S2.6"))
+    func `for a choice of two values and every combination of levels the nearest wins`() async throws {
+        let values: [AuthenticationChoice?] = [nil, .automatic, .anonymous]
+        for number in 0..<81 {
+            let chosen = [1, 3, 9, 27].map { values[number / $0 % 3] }
+            let capture = Capture()
+            func options(_ level: Level) -> CallOptions { .with { $0.authentication = chosen[level.rawValue] } }
+            let rig = Rig([.shop { $0.options = options(.service) }]) {
+                $0.options = options(.client)
+                $0.callInterceptors = [capture]
+            }
+            _ = try await rig.client.send(Tuned(options: options(.endpoint)), options: options(.call))
+            let nearest = chosen.compactMap(\.self).last ?? .automatic
+            #expect(capture.contexts.first?.settings.authentication == nearest, "\(chosen)")
         }
     }
 
@@ -189,6 +213,7 @@ struct Tuned: Endpoint {
     func `every field of the client's configuration has an effect`() async throws {
         let sink = EventRecorder()
         let store = MemoryCookieStore()
+        let vault = MemoryVault()
         let capture = Capture()
         let clock = TestClock()
         clock.advance(by: .seconds(77))
@@ -242,6 +267,18 @@ struct Tuned: Endpoint {
                     configuration.callInterceptors = []
                     let client = APIClient(configuration, transport: ScriptedTransport([.fail(lost)]))
                     return await failure { try await client.send(Tuned()) }?.kind == .unreachable(.offline)
+                }
+            ),
+            "vault": (
+                { $0.vault = vault },
+                { rig in
+                    var configuration = rig.client.configuration
+                    let urls = [ServerEnvironment.test: "https://a.example"]
+                    configuration.services = ServiceRegistry([
+                        Service(.main, urls, authenticator: BearerAuthenticator())
+                    ])
+                    try await APIClient(configuration, transport: ScriptedTransport([])).signIn(Credential("token"))
+                    return try await vault.keys().map(\.account) == ["alice"]
                 }
             ),
             "sinks": ({ $0.sinks = [sink] }, { _ in !sink.records.isEmpty }),

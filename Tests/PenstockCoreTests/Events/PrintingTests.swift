@@ -140,6 +140,22 @@ import Testing
         ] + link.parameters.map { $0 as Any }
     }
 
+    static func outboxValues() throws -> [Any] {
+        let content = OutboxContent(
+            head: .init(
+                name: "like", lane: "l", fold: nil, service: "main", method: "POST", url: reference,
+                fields: [["Authorization", canary]], endpoint: Data(canary.utf8), numberField: nil),
+            body: Data(canary.utf8))
+        let owner = OutboxOwner(identity: "alice", environment: "test")
+        let row = OutboxRow(
+            id: OutboxID(), owner: owner, lane: "l", payload: try content.encoded(), created: CacheFixtures.start,
+            expires: CacheFixtures.start + 9, intent: Data(canary.utf8), rollback: Data(canary.utf8))
+        return [
+            row, OutboxEntry(row: row, content: content), OutboxPlacement(row: row, replaced: []),
+            OutboxAnswer(status: 409, payload: Payload(Data(canary.utf8))),
+        ]
+    }
+
     private static func eventParser() throws -> ServerSentEventParser {
         var parser = ServerSentEventParser()
         parser.push(Data("data: \(canary)\n".utf8))
@@ -244,7 +260,7 @@ import Testing
 
     static func values() async throws -> [Any] {
         try await httpValues() + clientValues() + cacheValues() + listValues() + callValues()
-            + credentialValues()
+            + credentialValues() + outboxValues()
     }
 
     @Test func `no printable value tells a secret that its name gives away`() async throws {
@@ -291,6 +307,12 @@ import Testing
             "Refused",
             "Scope", "Strategy", "VaultCondition", "VaultError",
         ],
+        "names, numbers, dates and digests of the outbox": [
+            "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",
+            "OutboxFailure", "OutboxFate", "OutboxFold", "OutboxID", "OutboxLane", "OutboxLease", "OutboxOutcome",
+            "OutboxOwner", "OutboxPolicy", "OutboxSelection", "OutboxState", "OutboxStep", "OutboxStoreError",
+            "OutboxThrottle", "OutboxVerdict", "OutboxWait", "Reason", "Result", "Rule", "SignOut",
+        ],
         "made of functions, or of nothing": [
             "Abilities", "BearerAuthenticator",
             "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",
@@ -303,7 +325,8 @@ import Testing
             "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
             "CallScope", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator", "JSONLinesParser",
             "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
-            "EventLog", "Pager", "RequestMerger",
+            "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "Outbox", "OutboxReceipt", "OutboxToggle",
+            "Configuration", "Update",
         ],
         "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],
     ]

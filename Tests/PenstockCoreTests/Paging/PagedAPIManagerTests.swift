@@ -96,8 +96,8 @@ import Testing
         #expect(screen.told.values == [nil])
         #expect(
             manager.log == [
-                "will number(1)", "did number(1) false", "will number(1)", "did number(1) true", "deliver", "delivered",
-                "will number(2)", "did number(2) true", "deliver", "delivered",
+                "will page 1", "did page 1 false", "will page 1", "did page 1 true", "deliver", "delivered",
+                "will page 2", "did page 2 true", "deliver", "delivered",
             ])
     }
 
