@@ -63,9 +63,14 @@
             return hasSent(handle.easy) ? .maybeProcessed : .unsent
         }
 
-        /// Whether any of the request was given to a socket, in this try or in an earlier one.
+        /// Whether any of the request may have been given to a socket, in this try or in an earlier one.
+        ///
+        /// Over HTTP/2 libcurl (seen with 7.88) keeps a head that the socket does not take at once, and counts it only when it
+        /// is asked again; meanwhile another stream may have sent it. So what was handed over once counts as sent, wherever
+        /// the server is not known to speak HTTP/1.1.
         func hasSent(_ easy: UnsafeMutableRawPointer) -> Bool {
-            detour?.hasSent == true || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) != 0
+            if let lane, lane.isMultiplexed != false, attempts > 0 { return true }
+            return detour?.hasSent == true || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) != 0
         }
 
         private var partialResponse: HTTPResponse? {
