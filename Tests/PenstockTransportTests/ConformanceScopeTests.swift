@@ -31,11 +31,12 @@ struct ConformanceScopeTests {
         #expect(names.filter { $0.value.count > 1 }.keys.sorted() == [])
     }
 
-    @Test("The README names everything that a transport lacks")
-    func readmeNamesWhatIsMissing() throws {
+    @Test("The documents name everything that a transport lacks")
+    func documentsNameWhatIsMissing() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let text = try ["README.md", "Documentation/Transports.md"]
+            .map { try String(contentsOf: root.appendingPathComponent($0), encoding: .utf8) }.joined(separator: "\n")
         let table = text.split(separator: "\n").filter { $0.hasPrefix("|") }
         for transport in TransportUnderTest.every where transport.hasWire {
             for missing in TransportCapabilities.all.subtracting(transport.capabilities).names {

@@ -30,7 +30,10 @@ public protocol Transport: Sendable {
     func shutdown() async
 }
 
-/// What a transport can enforce.
+/// What a transport can enforce, of what can be asked of it.
+///
+/// Among ``all`` are, besides those that are named here, the rules of HTTP that a platform's own code may break whatever is
+/// asked; the conformance suite leaves out the tests of those that a transport lacks.
 public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -43,7 +46,7 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// Phases in ``Timings`` and the facts of the connection.
     public static let timings = TransportCapabilities(rawValue: 1 << 1)
     /// A time-out of its own for the connection set-up.
-    public static let connectTimeout = TransportCapabilities(rawValue: 1 << 2)
+    package static let connectTimeout = TransportCapabilities(rawValue: 1 << 2)
     /// Request bodies that are streams, and files that are read as they are sent.
     public static let streamedRequests = TransportCapabilities(rawValue: 1 << 3)
     /// HTTP/2, negotiated by ALPN.
@@ -51,10 +54,10 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// ``ExchangeControl/suspend()`` stops the bytes of an exchange that is under way.
     public static let suspension = TransportCapabilities(rawValue: 1 << 5)
     /// Separate connections for each ``IsolationKey``.
-    public static let partitions = TransportCapabilities(rawValue: 1 << 6)
+    package static let partitions = TransportCapabilities(rawValue: 1 << 6)
     /// Header lines of one name stay apart, and lines in their order, in both directions. Without it they are joined
     /// with commas and come in an order of no meaning; several `Set-Cookie` lines stay apart all the same.
-    public static let separateFieldLines = TransportCapabilities(rawValue: 1 << 7)
+    package static let separateFieldLines = TransportCapabilities(rawValue: 1 << 7)
 
     /// ``Transport/open(_:)``, with content that is received only as it is asked for.
     public static let streamedResponses = TransportCapabilities(rawValue: 1 << 8)
@@ -65,30 +68,30 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
 
     /// The head of each response is judged as it came, line by line: all that HTTP's grammar allows is read, what breaks it
     /// is refused, and its connection closed (RFC 9112 §4 to §6). Without it the platform reads heads by rules of its own.
-    public static let exactHeads = TransportCapabilities(rawValue: 1 << 11)
+    package static let exactHeads = TransportCapabilities(rawValue: 1 << 11)
     /// Content that ``TransportRequest/skipsContent`` is said of is not decoded. Without it the platform decodes what comes.
-    public static let skipsContent = TransportCapabilities(rawValue: 1 << 12)
+    package static let skipsContent = TransportCapabilities(rawValue: 1 << 12)
     /// Every reply, however broken, ends in a failure of its exchange. Without it there are replies at which the
     /// platform's own code ends the process.
-    public static let brokenReplies = TransportCapabilities(rawValue: 1 << 13)
+    package static let brokenReplies = TransportCapabilities(rawValue: 1 << 13)
     /// ``HTTPResponse/trailers``, and limits on them. Without it they are left out, or **the platform's own code ends the
     /// process** at a response that has any, as Foundation's does on Linux.
-    public static let trailers = TransportCapabilities(rawValue: 1 << 14)
+    package static let trailers = TransportCapabilities(rawValue: 1 << 14)
     /// ``ResponseLimits/interimResponses``.
-    public static let interimLimit = TransportCapabilities(rawValue: 1 << 15)
+    package static let interimLimit = TransportCapabilities(rawValue: 1 << 15)
     /// A connection on which bytes, or its end, came while nothing was asked for is not used again (RFC 9112 §9.2).
-    public static let idleChecks = TransportCapabilities(rawValue: 1 << 16)
+    package static let idleChecks = TransportCapabilities(rawValue: 1 << 16)
     /// A request that is not idempotent is never sent again by itself (RFC 9110 §9.2.2). Without it the platform may do so
     /// when a connection that was used again turns out to be dead, or end the process.
-    public static let sendsOnce = TransportCapabilities(rawValue: 1 << 17)
+    package static let sendsOnce = TransportCapabilities(rawValue: 1 << 17)
     /// Whatever comes on a connection is noticed. Without it the platform now and then misses something, and the exchange
     /// ends by its time-out although its response has come.
-    public static let noticesAll = TransportCapabilities(rawValue: 1 << 18)
+    package static let noticesAll = TransportCapabilities(rawValue: 1 << 18)
 
     /// ``ResponseLimits/expansionRatio`` is kept for every response. Without it for those that have a `Content-Length`
     /// alone, since the platform does not tell how much of other content came over the wire; ``ResponseLimits/bodyBytes``
     /// holds for them all.
-    public static let expansionRatio = TransportCapabilities(rawValue: 1 << 19)
+    package static let expansionRatio = TransportCapabilities(rawValue: 1 << 19)
 
     /// Every capability that there is in this version.
     public static let all: TransportCapabilities = [
