@@ -1,3 +1,4 @@
+import Foundation
 import PenstockCore
 import PenstockTestSupport
 import Testing
@@ -194,5 +195,19 @@ struct HTTPURLTests {
             .invalidPort,
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)
+    }
+
+    @Test("Foundation's URL and this one are made of each other, and a URL that is not HTTP's is none")
+    func foundation() throws {
+        for text in ["https://a.example/", "https://a.example:8443/p%20q?x=1&y=%2F", "http://[::1]:8080/a/../b"] {
+            let url = try HTTPURL(text)
+            let foundation = try #require(URL(url))
+            #expect(foundation.absoluteString == url.absoluteString)
+            #expect(try HTTPURL(foundation) == url)
+        }
+        let file = URL(fileURLWithPath: "/etc/passwd")
+        #expect(throws: ParseError.foreignScheme("file")) { try HTTPURL(file) }
+        let relative = try #require(URL(string: "b?c", relativeTo: URL(string: "https://a.example/x/y")))
+        #expect(try HTTPURL(relative).absoluteString == "https://a.example/x/b?c")
     }
 }
