@@ -139,4 +139,16 @@ struct ParameterLayersTests {
             #expect(error?.reason == .notAnObject)
         }
     }
+
+    @Test("In a literal, nil and .null are nothing, beside variables that may hold nothing")
+    func nullsInLiterals() throws {
+        let (none, some, name): (Int?, Int?, String) = (nil, 4, "tea")
+        let object: ParameterObject = [
+            "a": nil, "b": .null, "c": none, "d": some, "e": name, "f": [1, 2], "g": ParameterValue.int(3),
+            "h": ParameterValue.null,
+        ]
+        #expect(
+            try JSONFormat().text(.object(object))
+                == #"{"a":null,"b":null,"c":null,"d":4,"e":"tea","f":[1,2],"g":3,"h":null}"#)
+    }
 }

@@ -39,6 +39,17 @@ extension ParameterValue: ParameterConvertible {
     public var parameterValue: ParameterValue { self }
 }
 
+/// What `.null` is in a ``ParameterObject`` literal.
+public struct NullParameter: ParameterConvertible, Hashable, Sendable {
+    /// ``ParameterValue/null``.
+    public var parameterValue: ParameterValue { .null }
+}
+
+extension ParameterConvertible where Self == NullParameter {
+    /// Present, but without a value: ``ParameterValue/null``.
+    public static var null: NullParameter { NullParameter() }
+}
+
 extension ParameterObject: ParameterConvertible {
     /// The object as a tree.
     public var parameterValue: ParameterValue { .object(self) }

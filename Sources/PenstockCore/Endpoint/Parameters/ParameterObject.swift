@@ -3,7 +3,7 @@
 /// Values of the usual types stand in a literal as they are, variables as well as constants:
 ///
 /// ```swift
-/// let parameters: ParameterObject = ["account": account, "page": 2, "tags": ["a", "b"]]
+/// let parameters: ParameterObject = ["account": account, "page": 2, "tags": ["a", "b"], "note": nil]
 /// ```
 ///
 /// Two objects with the same members are equal whatever their order, since formats sort keys unless told otherwise.
@@ -127,9 +127,9 @@ extension String {
 }
 
 extension ParameterObject: ExpressibleByDictionaryLiteral {
-    /// When a key comes twice, the last value counts.
-    public init(dictionaryLiteral elements: (String, any ParameterConvertible)...) {
-        self.init(elements.lazy.map { ($0.0, $0.1.parameterValue) })
+    /// When a key comes twice, the last value counts. `nil` and `.null` are both ``ParameterValue/null``.
+    public init(dictionaryLiteral elements: (String, (any ParameterConvertible)?)...) {
+        self.init(elements.lazy.map { ($0.0, $0.1?.parameterValue ?? .null) })
     }
 }
 
