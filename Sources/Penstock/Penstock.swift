@@ -9,4 +9,14 @@ extension APIClient {
         if case .standard = configuration.cache { configuration.cache = .store(PlatformCache.shared) }
         self.init(configuration, transport: PlatformTransport.make())
     }
+
+    /// A client with one service, ``ServiceID/main``, on the platform's own transport.
+    ///
+    /// ```swift
+    /// let client = APIClient("https://api.example.com")
+    /// let user: User = try await client.get("/user/7")
+    /// ```
+    public convenience init(_ baseURLs: BaseURLs, options: CallOptions = .init()) {
+        self.init(Configuration(baseURLs, options: options))
+    }
 }

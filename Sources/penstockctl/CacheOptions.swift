@@ -44,8 +44,8 @@ struct CacheOptions: Sendable {
 
     private static func selections(_ arguments: Arguments) throws(UsageError) -> [CacheSelection] {
         var chosen: [CacheSelection] = []
-        if let text = arguments.value("--url") { chosen.append(.url(try url(text))) }
-        if let tag = arguments.value("--tag") { chosen.append(.tag(tag)) }
+        if let text = arguments.value("--url") { chosen.append(.url(try url(text), in: .everyone)) }
+        if let tag = arguments.value("--tag") { chosen.append(.tag(tag, in: .everyone)) }
         if arguments.has("--all") { chosen.append(.all) }
         return chosen
     }

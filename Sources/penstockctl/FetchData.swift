@@ -27,7 +27,7 @@ enum FetchData: Sendable {
             return try attempt("-d: there is no readable file \(String(reflecting: path))") {
                 let file = URL(fileURLWithPath: path)
                 try FileHandle(forReadingFrom: file).close()
-                return try HTTPBody.file(file)
+                return HTTPBody.file(file)
             }
         case .standardInput:
             return try attempt("-d: standard input cannot be read") {

@@ -108,7 +108,7 @@
             try Data(text.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             try await withServer(.answering(okay)) { transport, server in
-                let request = HTTPRequest(method: .put, url: try server.url(), body: try .file(file))
+                let request = HTTPRequest(method: .put, url: try server.url(), body: .file(file))
                 let answer = try await transport.perform(TransportRequest(request))
                 #expect(server.requests.first?.body == text)
                 #expect(answer.connection.bytesSent == text.utf8.count)
@@ -118,7 +118,7 @@
         @Test func aFileThatBecameShorterFails() async throws {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try Data(count: 100_000).write(to: file)
-            let body = try HTTPBody.file(file)
+            let body = HTTPBody.file(file)
             try Data(count: 10).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             try await withServer(.answering(okay)) { transport, server in
@@ -186,7 +186,7 @@
                 case .memory: return .bytes(content)
                 case .file:
                     try content.write(to: file)
-                    return try .file(file)
+                    return .file(file)
                 case .stream:
                     let pieces = stride(from: 0, to: content.count, by: 9_000).map {
                         content.dropFirst($0).prefix(9_000)

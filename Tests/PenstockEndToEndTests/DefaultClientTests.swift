@@ -16,7 +16,7 @@ import Testing
         of server: LoopbackServer, _ change: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         let urls = [ServerEnvironment.development, .test].map { ($0, server.url.absoluteString) }
-        let service = Service(.main, Dictionary(uniqueKeysWithValues: urls))
+        let service = Service(.main, BaseURLs(Dictionary(uniqueKeysWithValues: urls)))
         var configuration = APIClient.Configuration(services: [service], build: .debug)
         configuration.options.cleartext = .loopback
         configuration.options.cache = .http

@@ -129,7 +129,7 @@ struct HTTP2Tests {
     }
 
     private struct Upload: Endpoint {
-        let body: HTTPBody?
+        let body: HTTPBody
         var route: Route { .post("/upload") }
         typealias Output = EchoReply
     }

@@ -118,7 +118,7 @@ struct HTTPBinRequestTests {
         try Self.allBytes.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         try await client(wire) { client in
-            for body in [HTTPBody.bytes(Self.allBytes), try .file(file)] {
+            for body in [HTTPBody.bytes(Self.allBytes), .file(file)] {
                 let reply = try await client.send(Anything(method: .put, headers: Self.binary, body: body))
                 #expect(areSame(reply.receivedBody, Self.allBytes))
                 #expect(reply[path: "headers.Content-Length"]?.string == "\(Self.allBytes.count)")

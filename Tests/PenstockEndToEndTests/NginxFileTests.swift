@@ -49,7 +49,7 @@ struct NginxFileTests {
     func cancellation(wire: Wire, path: RoutePath) async throws {
         try await client(wire) { client in
             let call = client.start(Download(path))
-            for try await case .progress(let progress) in call.events where progress.received > 0 { break }
+            for try await case .progress(let progress) in call.updates where progress.received > 0 { break }
             let clock = ContinuousClock()
             let begin = clock.now
             call.cancel()
@@ -71,7 +71,7 @@ struct NginxFileTests {
         let mark = UUID().uuidString
         try await client(wire) { client in
             let call = client.start(Download("/slow.bin", mark: mark))
-            for try await case .progress(let progress) in call.events where progress.received > 0 { break }
+            for try await case .progress(let progress) in call.updates where progress.received > 0 { break }
             call.cancel()
             _ = await call.result
             let line = try await log.line(about: mark)

@@ -54,9 +54,12 @@ struct QueryPlanTests {
         let owner = CachePartition(identity: "anna")
         let url = try HTTPURL("https://example.com/a")
         for (selection, index) in [
-            (CacheSelection.url(url, in: owner), "entry_owner (identity=? AND environment=? AND place=? AND url=?)"),
-            (.path(url, in: owner), "entry_owner (identity=? AND environment=? AND place=?)"),
-            (.tag("t", in: owner), "PRIMARY KEY (tag=? AND identity=? AND environment=?)"),
+            (
+                CacheSelection.url(url, in: .partition(owner)),
+                "entry_owner (identity=? AND environment=? AND place=? AND url=?)"
+            ),
+            (.path(url, in: .partition(owner)), "entry_owner (identity=? AND environment=? AND place=?)"),
+            (.tag("t", in: .partition(owner)), "PRIMARY KEY (tag=? AND identity=? AND environment=?)"),
             (.url(url), "entry_place (place=? AND url=?)"), (.path(url), "entry_place (place=?)"),
         ] {
             let sql = "SELECT id FROM entry WHERE \(CacheDatabase.condition(selection).sql)"
@@ -73,7 +76,7 @@ struct QueryPlanTests {
         let first = try #require(CacheSchema.migrations.first)
         #expect(first.name.hasPrefix("responses, their bodies"))
         #expect(await rig.store.statistics() == CacheStatistics(entries: 1, bytes: 77), "\(rig.events.all)")
-        await rig.store.remove([.tag("t", in: CachePartition(identity: "anna"))])
+        await rig.store.remove([.tag("t", in: .partition(CachePartition(identity: "anna")))])
         #expect(await rig.store.statistics() == CacheStatistics(), "its tags were lost")
         try await rig.put("/new", seed: 3)
         #expect(try await rig.seeds("/new") == [3])
@@ -127,9 +130,11 @@ struct QueryPlanTests {
         let url = try HTTPURL("https://example.com/a")
         let partition = CachePartition(identity: "anna")
         for selection in [
-            CacheSelection.key(stored.response.key), .entry(stored.entry), .url(url), .url(url, in: partition),
+            CacheSelection.key(stored.response.key), .entry(stored.entry), .url(url),
+            .url(url, in: .partition(partition)),
             .path(url),
-            .path(url, in: partition), .tag("t"), .tag("t", in: partition), .partition(partition), .identity("anna"),
+            .path(url, in: .partition(partition)), .tag("t"), .tag("t", in: .partition(partition)),
+            .partition(partition), .identity("anna"),
             .environment("test"), .all,
         ] {
             #expect(await rig.store.invalidate([selection]))

@@ -81,4 +81,30 @@ struct StubTransportTests {
         let error = await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/")) }
         #expect(error?.kind == .cancelled && error?.sendState == .unsent)
     }
+
+    private func answer(_ stub: StubTransport, _ path: String) async throws -> (HTTPResponse, String) {
+        let response = try await stub.perform(exchange(.get, path)).response
+        return (response, String(decoding: response.body, as: UTF8.self))
+    }
+
+    @Test func `JSON is answered as a text, as a literal and as a model`() async throws {
+        struct Tea: Encodable {
+            let at: Date
+            let id: Int
+        }
+        let stub = StubTransport()
+        stub.on(.get, "/text", .json(#"{ "a" : 1 }"#, status: 410))
+        stub.on(.get, "/literal", .json(["b": 1.5, "a": [true, nil, "x"]], fields: ["X-Page": "2"]))
+        stub.on(.get, "/number", .json(["n": .double(.infinity)]))
+        stub.on(.get, "/model", try .json(encoding: Tea(at: Date(timeIntervalSince1970: 0), id: 7)))
+        let (text, textBody) = try await answer(stub, "/text")
+        #expect(text.status == 410 && textBody == #"{ "a" : 1 }"#)
+        let (literal, literalBody) = try await answer(stub, "/literal")
+        #expect(literalBody == #"{"a":[true,null,"x"],"b":1.5}"#)
+        #expect(literal.status == 200 && literal.fields["X-Page"] == "2")
+        #expect(literal.fields[.contentType] == "application/json")
+        let (number, model) = (try await answer(stub, "/number").1, try await answer(stub, "/model").1)
+        #expect(number == #"{"n":"Infinity"}"#)
+        #expect(model == #"{"at":"1970-01-01T00:00:00Z","id":7}"#)
+    }
 }

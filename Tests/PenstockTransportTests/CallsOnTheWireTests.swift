@@ -60,7 +60,7 @@ import Testing
             let call = client.start(Ping())
             let received = Locked(0)
             let watcher = Task {
-                for try await case .progress(let progress) in call.events {
+                for try await case .progress(let progress) in call.updates {
                     received.withLock { $0 = progress.received }
                 }
             }

@@ -20,7 +20,7 @@ struct OnceOnlyBodyTests {
         typealias Output = Data
         let content: HTTPBody
         var route: Route { .post("/upload") }
-        var body: HTTPBody? { content }
+        var body: HTTPBody { content }
     }
 
     /// The forms of a call, each with its own way to the transport.

@@ -11,7 +11,7 @@ private struct Write: Endpoint {
     var method = HTTPMethod.post
     var size = 10
     var route: Route { Route(method, "/write") }
-    var body: HTTPBody? { .bytes(Data(repeating: 7, count: size)) }
+    var body: HTTPBody { .bytes(Data(repeating: 7, count: size)) }
     var headers: HeaderEdits { ["X-Mark": mark] }
 }
 

@@ -112,7 +112,7 @@ final class CacheAccess: Sendable {
     ) async -> CacheChanges.Ticket {
         let resources = urls.map { CacheChanges.Resource($0, in: partition) }
         let begun = state.withLock { $0.changes.isValid(ticket) ? $0.changes.time : nil }
-        _ = await change(resources) { await store.invalidate(urls.map { .url($0, in: partition) }) }
+        _ = await change(resources) { await store.invalidate(urls.map { .url($0, in: .partition(partition)) }) }
         // Ours alone: it is counted when it begins and when it ends.
         return state.withLock { $0.changes.time == begun.map { $0 + 2 } ? $0.changes.renewed(ticket) : ticket }
     }

@@ -48,7 +48,7 @@ final class CacheSettlement: Settlement {
         if let fill { await store(fill, by: call) }
         let invalidates = call.invalidates
         if !invalidates.isEmpty {
-            let own = invalidates.map { $0.within(partition) }
+            let own = invalidates.map { $0.of(partition) }
             await access.change(for: context) { [access] in
                 _ = await access.change(nil) { await access.store.invalidate(own) }
             }
@@ -76,18 +76,6 @@ final class CacheSettlement: Settlement {
         if !tags.isEmpty { response.tags = tags }
         await access.change(for: call.context) { [access, response] in
             if let writer = await access.store.writer(for: response) { tee.begin(writer) }
-        }
-    }
-}
-
-extension CacheSelection {
-    /// The same, for one partition where it names none.
-    fileprivate func within(_ partition: CachePartition) -> CacheSelection {
-        switch self {
-        case .url(let url, nil): .url(url, in: partition)
-        case .path(let url, nil): .path(url, in: partition)
-        case .tag(let tag, nil): .tag(tag, in: partition)
-        default: self
         }
     }
 }

@@ -4,6 +4,7 @@ extension APIClient {
     /// ```swift
     /// let user: User = try await client.send(path: "/user/login", method: .post, parameters: ["account": "alice"])
     /// let image: Data = try await client.send(path: "/users/7/image")
+    /// let text: String = try await client.send(path: "/terms")
     /// ```
     ///
     /// As for an ``Endpoint``, `Data` is the bytes, `String` the text, and every other output a model from JSON.
@@ -30,35 +31,151 @@ extension APIClient {
         try await send(endpoint, options: options, in: scope)
     }
 
+    /// Starts a call of an API that is named where it is called, and gives its handle at once.
+    ///
+    /// ```swift
+    /// client.start(path: "/users/7", as: User.self, in: page).onResult { result in show(result) }
+    /// ```
+    @discardableResult
+    public func start<Output: Decodable & Sendable>(
+        path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
+        placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
+        as type: Output.Type = Output.self, options: CallOptions = .init(), in scope: CallScope? = nil
+    ) -> Call<Output> {
+        let endpoint = AdHocEndpoint(
+            Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
+            decoding: ResponseDecoding<Output>.standard)
+        return start(endpoint, options: options, in: scope)
+    }
+
+    /// The same for an API that gives nothing back.
+    @discardableResult
+    public func start(
+        path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
+        placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,
+        options: CallOptions = .init(), in scope: CallScope? = nil
+    ) -> Call<Void> {
+        let endpoint = AdHocEndpoint(
+            Route(method, path), service: service, parameters: parameters, placement: placement, headers: headers,
+            decoding: ResponseDecoding<Void>.nothing)
+        return start(endpoint, options: options, in: scope)
+    }
+}
+
+// MARK: Verbs
+
+extension APIClient {
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by GET.
     public func get<Output: Decodable & Sendable>(
-        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
-        as type: Output.Type = Output.self, options: CallOptions = .init()
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, as type: Output.Type = Output.self,
+        options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
         try await send(
-            path: path, method: .get, parameters: parameters, service: service, as: type, options: options)
+            path: path, method: .get, parameters: parameters, placement: placement, headers: headers, service: service,
+            as: type, options: options, in: scope)
     }
 
     /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by GET.
     public func get(
-        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions = .init()
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, options: CallOptions = .init(),
+        in scope: CallScope? = nil
     ) async throws(APIError) {
-        try await send(path: path, method: .get, parameters: parameters, service: service, options: options)
+        try await send(
+            path: path, method: .get, parameters: parameters, placement: placement, headers: headers, service: service,
+            options: options, in: scope)
     }
 
     /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by POST.
     public func post<Output: Decodable & Sendable>(
-        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main,
-        as type: Output.Type = Output.self, options: CallOptions = .init()
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, as type: Output.Type = Output.self,
+        options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
         try await send(
-            path: path, method: .post, parameters: parameters, service: service, as: type, options: options)
+            path: path, method: .post, parameters: parameters, placement: placement, headers: headers, service: service,
+            as: type, options: options, in: scope)
     }
 
     /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by POST.
     public func post(
-        _ path: RoutePath, parameters: ParameterObject? = nil, service: ServiceID = .main, options: CallOptions = .init()
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, options: CallOptions = .init(),
+        in scope: CallScope? = nil
     ) async throws(APIError) {
-        try await send(path: path, method: .post, parameters: parameters, service: service, options: options)
+        try await send(
+            path: path, method: .post, parameters: parameters, placement: placement, headers: headers, service: service,
+            options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by PUT.
+    public func put<Output: Decodable & Sendable>(
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, as type: Output.Type = Output.self,
+        options: CallOptions = .init(), in scope: CallScope? = nil
+    ) async throws(APIError) -> Output {
+        try await send(
+            path: path, method: .put, parameters: parameters, placement: placement, headers: headers, service: service,
+            as: type, options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by PUT.
+    public func put(
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, options: CallOptions = .init(),
+        in scope: CallScope? = nil
+    ) async throws(APIError) {
+        try await send(
+            path: path, method: .put, parameters: parameters, placement: placement, headers: headers, service: service,
+            options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by PATCH.
+    public func patch<Output: Decodable & Sendable>(
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, as type: Output.Type = Output.self,
+        options: CallOptions = .init(), in scope: CallScope? = nil
+    ) async throws(APIError) -> Output {
+        try await send(
+            path: path, method: .patch, parameters: parameters, placement: placement, headers: headers,
+            service: service,
+            as: type, options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by PATCH.
+    public func patch(
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, options: CallOptions = .init(),
+        in scope: CallScope? = nil
+    ) async throws(APIError) {
+        try await send(
+            path: path, method: .patch, parameters: parameters, placement: placement, headers: headers,
+            service: service,
+            options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:as:options:in:)`` by DELETE.
+    public func delete<Output: Decodable & Sendable>(
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, as type: Output.Type = Output.self,
+        options: CallOptions = .init(), in scope: CallScope? = nil
+    ) async throws(APIError) -> Output {
+        try await send(
+            path: path, method: .delete, parameters: parameters, placement: placement, headers: headers,
+            service: service,
+            as: type, options: options, in: scope)
+    }
+
+    /// ``send(path:method:parameters:placement:headers:service:options:in:)`` by DELETE.
+    public func delete(
+        _ path: RoutePath, parameters: ParameterObject? = nil, placement: ParameterPlacement = .automatic,
+        headers: HeaderEdits = [:], service: ServiceID = .main, options: CallOptions = .init(),
+        in scope: CallScope? = nil
+    ) async throws(APIError) {
+        try await send(
+            path: path, method: .delete, parameters: parameters, placement: placement, headers: headers,
+            service: service,
+            options: options, in: scope)
     }
 }

@@ -4,12 +4,17 @@ extension APIClient {
     /// ```swift
     /// await client.clearCache(.url(try HTTPURL("https://shop.example.com/products?page=2")))
     /// await client.clearCache(.tag("cart"), .tag("orders"))
+    /// await client.clearCache(.tag("catalogue", in: .everyone))
     /// ```
+    ///
+    /// A URL, a path and a tag mean what is stored of the present user (``Configuration/identity``) in the present environment,
+    /// here as in ``Endpoint/invalidates``, unless another ``CacheSelection/Owner`` is said.
     ///
     /// - Returns: whether that is so for good; `true` for a client without a cache. See ``CacheStore/remove(_:)``.
     @discardableResult
     public func clearCache(_ selections: CacheSelection...) async -> Bool {
-        await clear(selections)
+        let partition = CachePartition(environment: environment.name, identity: configuration.identity())
+        return await clear(selections.map { $0.of(partition) })
     }
 
     /// Removes what is stored of an endpoint with exactly its parameters, for the user of the moment.
@@ -26,20 +31,7 @@ extension APIClient {
         return await clear([.key(key)])
     }
 
-    /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
-    /// it was derived from; and removes their cookies, their credentials, and all responses that are stored of them, in every
-    /// environment. Nothing that was under way is kept afterwards. Set ``Configuration/identity`` to another one first.
-    ///
-    /// - Returns: whether nothing is left of the credentials, and no byte of the responses; see ``CacheStore/remove(_:)``.
-    @discardableResult
-    public func forget(identity: String) async -> Bool {
-        state.calls.end { $0.isolation.identity == identity }
-        configuration.cookies?.removeAll(ofIdentity: identity)
-        let isSignedOut = await state.credentials.forget(account: identity)
-        return await clear([.identity(identity)]) && isSignedOut
-    }
-
-    private func clear(_ selections: [CacheSelection]) async -> Bool {
+    func clear(_ selections: [CacheSelection]) async -> Bool {
         guard let cache = state.cache else { return true }
         return await cache.change(nil) { await cache.store.remove(selections) }
     }

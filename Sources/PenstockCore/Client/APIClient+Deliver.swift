@@ -27,12 +27,14 @@ extension APIClient {
         let opened = try context.stage(.envelope) { () throws(APIError) in
             try endpoint.decoding.open(payload, envelope: envelope, options: options)
         }
-        if let rule = endpoint.payloadValidator {
-            try context.stage(.payloadValidation) { () throws(APIError) in try rule.validate(opened.payload) }
+        let content = endpoint.payloadValidator
+        if !content.isNone {
+            try context.stage(.payloadValidation) { () throws(APIError) in try content.validate(opened.payload) }
         }
         let (value, notes) = try context.stage(.decoding) { () throws(APIError) in try opened.decoded() }
         for note in notes { context.emit(.defaultUsed(path: note.path)) }
-        if let rule = endpoint.validator {
+        let rule = endpoint.validator
+        if !rule.isNone {
             try context.stage(.validation) { () throws(APIError) in try rule.validate(value) }
         }
         return APIResponse(value, notes, opened, exchange, attempts: context.attempts)

@@ -1,8 +1,11 @@
+import Foundation
+
 extension APIClient {
     /// The events that an endpoint sends (server-sent events, WHATWG HTML §9.2), over as many connections as it takes.
     ///
     /// ```swift
-    /// for try await event in client.events(of: Prices()) { show(try event.value(Price.self)) }
+    /// for try await price in client.events(of: Prices()).values { show(price) }
+    /// for try await event in client.events(of: Prices()) { show(event.id, event.name, event.data) }
     /// ```
     ///
     /// Nothing is sent before the first event is asked for. When a connection ends, the next one is made after the delay
@@ -11,7 +14,7 @@ extension APIClient {
     /// mended by trying again.
     ///
     /// From its first connection to its end it counts as one call, also while it waits for the next connection: its scope,
-    /// ``cancelAll()``, ``cancel(_:)-(CallID)`` and ``forget(identity:)`` end it then as well. It belongs to the user for
+    /// ``cancelAll()``, ``cancel(_:)-(CallID)`` and ``signOut(_:)`` end it then as well. It belongs to the user for
     /// whom it was begun, and ends with ``APIError/Kind/cancelled`` rather than go on for another one.
     ///
     /// Time-outs: the total one ends with the head of each response; without one byte for the idle time-out (30 s unless
@@ -27,8 +30,9 @@ extension APIClient {
     public func events<E: Endpoint>(
         of endpoint: E, options: CallOptions = .init(), reconnection: EventStreamReconnection = .init(),
         lastEventID: String? = nil, maxEventBytes: Int = 1 << 20, maxLineLength: Int? = nil, in scope: CallScope? = nil
-    ) -> ServerSentEvents {
-        ServerSentEvents(
+    ) -> ServerSentEvents<E.Output> {
+        let decode = decoding(of: endpoint, options)
+        return ServerSentEvents(
             EventSource(
                 lastEventID: lastEventID,
                 limits: EventLimits(maxEventBytes: maxEventBytes, maxLineLength: maxLineLength),
@@ -36,7 +40,8 @@ extension APIClient {
             ) { [wasGiven = scope != nil, weak scope] previous in
                 if wasGiven, scope == nil { return nil }
                 return self.session(of: endpoint, options, in: scope, after: previous)
-            })
+            }
+        ) { event throws(APIError) in try decode(Data(event.data.utf8)) }
     }
 
     /// - Parameter previous: the session that failed before this one, whose user it has.
@@ -62,7 +67,8 @@ extension APIClient {
         }
     }
 
-    private func eventOptions(_ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions {
+    private func eventOptions(_ options: CallOptions, _ endpoint: some Endpoint, _ lastEventID: String?) -> CallOptions
+    {
         var edits: HeaderEdits = ["Accept": "text/event-stream", "Cache-Control": "no-store"]
         if let lastEventID { edits = edits.setting("Last-Event-ID", lastEventID) }
         let limits = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.limits

@@ -5,6 +5,7 @@ extension APIClient {
     func prepare<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         let context = call.context
         try context.checkGoesOn()
+        try state.signOuts.check(context.isolation.identity)
         switch call.making {
         case .endpoint: break
         case .raw(let request): return try completed(request, for: call)
@@ -12,11 +13,12 @@ extension APIClient {
         case .frozen(let write): return try thawed(write, for: call)
         }
         let runtime = try call.runtime.get()
+        if configuration.checksEndpoints { try EndpointCheck.check(call.endpoint) }
         try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }
         let parameters = try context.stage(.commonParameters) { () throws(APIError) in
             try merged(call, runtime)
         }
-        return try context.stage(.prepare) { () throws(APIError) in try request(call, runtime, parameters) }
+        return try context.stage(.prepare) { () throws(APIError) in try made(call, runtime, parameters) }
     }
 
     /// The parameters of every level; `nil` when there are none.
@@ -27,13 +29,20 @@ extension APIClient {
             let called = call.resolved.settings.parameters
             let service = runtime.parameters.service.merging(over: runtime.service.parameters.read())
             let client = runtime.parameters.client.merging(over: configuration.parameters.read())
-            let own = try ownParameters(of: call.endpoint)
+            let own = isInLink(call) ? nil : try ownParameters(of: call.endpoint)
             // Most calls that have no parameters of their own have none at all.
             if case Optional.none = own, called.isEmpty, service.isEmpty, client.isEmpty { return nil }
             return try ParameterLayers(call: called, endpoint: own, service: service, client: client).merged()
         } catch {
             throw APIError(error, stage: .parameters)
         }
+    }
+
+    /// Whether the URL that the call is sent to has the endpoint's own parameters already.
+    private func isInLink<E: Endpoint>(_ call: ActiveCall<E>) -> Bool {
+        guard call.resolved.settings.link != nil else { return false }
+        let endpoint = call.endpoint
+        return !endpoint.body.isNone || endpoint.placement.resolved(for: endpoint.route.method) == .query
     }
 
     private func ownParameters<E: Endpoint>(of endpoint: E) throws(ParameterEncodingError) -> ParameterValue? {
@@ -44,7 +53,7 @@ extension APIClient {
         return value
     }
 
-    private func request<E: Endpoint>(
+    private func made<E: Endpoint>(
         _ call: ActiveCall<E>, _ runtime: ServiceRuntime, _ parameters: ParameterValue?
     ) throws(APIError) -> HTTPRequest {
         let endpoint = call.endpoint
@@ -52,8 +61,10 @@ extension APIClient {
         let content = try RequestContent(
             parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
             for: call.context)
-        let url = try url(route.path, query: content.query, base: baseURL(call, runtime))
-        var fields = commonFields(accepting: call.context.streams ? .anything : endpoint.decoding.accepts)
+        let url = try url(of: call, runtime, content.query)
+        var fields = commonFields(
+            accepting: call.context.streams ? .anything : endpoint.decoding.accepts,
+            for: call.context.settings.modelFormat.decoder)
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
         call.resolved.settings.headers.apply(to: &fields)
@@ -61,13 +72,15 @@ extension APIClient {
     }
 
     /// What every request of this client carries until something closer to the call changes it.
-    func commonFields(accepting media: AcceptedMedia = .anything) -> HTTPFields {
+    func commonFields(accepting media: AcceptedMedia = .anything, for decoder: (any ModelDecoder)? = nil) -> HTTPFields
+    {
         var fields =
             switch media {
             case .json: Self.jsonFields
             case .text: Self.textFields
             case .anything: Self.anyFields
             }
+        if media == .json, let decoder { fields[.accept] = decoder.mediaTypes }
         fields.merge(configuration.headers.read())
         return fields
     }
@@ -88,9 +101,13 @@ extension APIClient {
         return try runtime.service.parse(base.text, for: "this call")
     }
 
-    private func url(_ path: RoutePath, query: String?, base: HTTPURL) throws(APIError) -> HTTPURL {
+    private func url<E: Endpoint>(
+        of call: ActiveCall<E>, _ runtime: ServiceRuntime, _ query: String?
+    ) throws(APIError) -> HTTPURL {
+        let base = try baseURL(call, runtime)
+        if let link = call.resolved.settings.link { return try link.url(of: runtime.service, at: base, query) }
         do throws(RoutePath.Invalid) {
-            return try base.appending(path, query: query)
+            return try base.appending(call.endpoint.route.path, query: query)
         } catch {
             throw APIError(error)
         }
@@ -104,12 +121,12 @@ struct RequestContent {
     private(set) var type: String?
 
     init(
-        _ parameters: ParameterValue?, placement: ParameterPlacement, method: HTTPMethod, body: HTTPBody?,
+        _ parameters: ParameterValue?, placement: ParameterPlacement, method: HTTPMethod, body: HTTPBody,
         for call: CallContext
     ) throws(APIError) {
-        self.body = body ?? .none
+        self.body = body
         guard let parameters else { return }
-        let place = body == nil ? placement.resolved(for: method) : .query
+        let place = body.isNone ? placement.resolved(for: method) : .query
         do throws(ParameterEncodingError) {
             switch try call.settings.encoding(place).encode(parameters) {
             case .query(let text):

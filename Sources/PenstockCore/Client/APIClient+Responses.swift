@@ -7,32 +7,11 @@ extension APIClient {
     /// for try await page in client.responses(to: ProductList(page: 1)) { show(page.value, isOld: page.source != .network) }
     /// ```
     ///
-    /// The sequence owns the call: ending the iteration ends it. It throws ``APIError`` alone.
+    /// The sequence owns the call: ending the iteration ends it.
     public func responses<E: Endpoint>(to endpoint: E, options: CallOptions = .init()) -> CachedResponses<E.Output> {
         let policy = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.cache
         let isTwofold = !policy.isOff && policy.mode != .cacheOnly
         let call = start(endpoint, options: isTwofold ? options.cache(.cacheThenNetwork) : options)
-        let (stream, continuation) = CachedResponses<E.Output>.makeStream()
-        let relay = Task {
-            do {
-                for try await update in call.events {
-                    switch update {
-                    case .cached(let response), .response(let response): continuation.yield(response)
-                    default: break
-                    }
-                }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
-            }
-        }
-        continuation.onTermination = { _ in
-            call.cancel()
-            relay.cancel()
-        }
-        return stream
+        return .owning(call, \.arrival)
     }
 }
-
-/// One response or two: see ``APIClient/responses(to:options:)``.
-public typealias CachedResponses<Output: Sendable> = AsyncThrowingStream<APIResponse<Output>, any Error>

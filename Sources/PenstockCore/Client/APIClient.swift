@@ -52,6 +52,15 @@ public final class APIClient: Sendable {
         sink = EventFork.of(configuration.sinks)
     }
 
+    /// A client with one service, ``ServiceID/main``, over a transport of the caller's choice.
+    ///
+    /// ```swift
+    /// let client = APIClient("https://api.example.com", transport: stub)
+    /// ```
+    public convenience init(_ baseURLs: BaseURLs, options: CallOptions = .init(), transport: any Transport) {
+        self.init(Configuration(baseURLs, options: options), transport: transport)
+    }
+
     private init(_ configuration: Configuration, of client: APIClient) {
         self.configuration = configuration
         state = SharedState(configuration, of: client)
@@ -81,7 +90,7 @@ public final class APIClient: Sendable {
     /// - Its environment follows the parent's, also when that is switched later, until it has one of its own: set in
     ///   `change`, or by ``switchEnvironment(to:)``, which moves its descendants with it.
     ///
-    /// ``forget(identity:)`` alone is for everyone: a user who has signed out has done so in every module.
+    /// ``signOut(_:)`` alone is for everyone: a user who has signed out has done so in every module.
     public func with(_ change: (inout Configuration) -> Void) -> APIClient {
         var changed = configuration
         changed.beginsDerivation(in: environment)
@@ -122,17 +131,18 @@ public final class APIClient: Sendable {
     /// The key of a call that begins now. Most calls have that of the call before.
     func isolation(in environment: ServerEnvironment, _ settings: CallSettings) -> IsolationKey {
         let identity = configuration.identity()
-        return isolation.withLock { last in
-            if let last, last.identity == identity, last.environment == environment.name,
+        let known: IsolationKey? = isolation.withLock { last in
+            guard let last, last.identity == identity, last.environment == environment.name,
                 last.trust == settings.trust, last.proxy == settings.proxy
-            {
-                return last
-            }
-            let new = IsolationKey(
-                environment: environment.name, identity: identity, trust: settings.trust, proxy: settings.proxy)
-            last = new
-            return new
+            else { return nil }
+            return last
         }
+        if let known { return known }
+        state.signOuts.review()
+        let new = IsolationKey(
+            environment: environment.name, identity: identity, trust: settings.trust, proxy: settings.proxy)
+        isolation.withLock { $0 = new }
+        return new
     }
 
     /// What the contexts of calls have of their client.

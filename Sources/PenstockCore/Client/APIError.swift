@@ -116,6 +116,7 @@ public struct APIError: Error, Sendable {
         var underlying: (any Error)?
         var attempts: [Attempt] = []
         var presentation: Presentation?
+        var modelFormat = DecodingOptions()
     }
 
     /// An error of an app's own making, such as that of an interceptor. The call that throws it adds its attempts and
@@ -193,6 +194,34 @@ public struct APIError: Error, Sendable {
     public var presentation: Presentation? {
         get { parts.presentation }
         set { parts.presentation = newValue }
+    }
+
+    /// How the call that failed decodes models.
+    var modelFormat: DecodingOptions {
+        get { parts.modelFormat }
+        set { parts.modelFormat = newValue }
+    }
+}
+
+extension APIError {
+    /// The body of the response that came, as the call would have decoded it; `nil` where none came.
+    public var payload: Payload? {
+        response.map { Payload($0.body, contentType: $0.fields[.contentType], options: modelFormat) }
+    }
+
+    /// The server's own words about what went wrong, decoded as the call's models are: with the service's key and date
+    /// formats, or by its own decoder.
+    ///
+    /// ```swift
+    /// } catch {
+    ///     show(error.decode(Problem.self)?.detail ?? error.localizedDescription)
+    /// }
+    /// ```
+    ///
+    /// - Parameter path: a dotted path in the body, for servers that write `{"error": {…}}`.
+    /// - Returns: `nil` where no response came, or its body is no such model; ``payload`` tells why.
+    public func decode<Model: Decodable>(_ type: Model.Type, at path: String = "") -> Model? {
+        try? payload?.value(type, at: path)
     }
 }
 

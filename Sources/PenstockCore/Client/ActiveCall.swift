@@ -135,6 +135,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         guard var error = error ?? ending.map({ APIError($0.kind, stage: .transport) }) else { return nil }
         if let ending { error.kind = ending.kind }
         error.attempts = context.attempts
+        error.modelFormat = context.settings.modelFormat
         error.presentation =
             (try? runtime.get())?.service.errorMapper?.presentation(of: error)
             ?? client.configuration.errorMapper?.presentation(of: error)

@@ -2,20 +2,37 @@
 ///
 /// Letting go of the handle does not end the call; its scope does, or ``cancel()``.
 public final class Call<Output: Sendable>: Sendable {
-    let context: CallContext
     private let task: Task<Result<APIResponse<Output>, APIError>, Never>
-    private let feed: CallFeed<Output>
+    let audience: CallAudience<Output>
 
-    init(
-        context: CallContext, feed: CallFeed<Output>, task: Task<Result<APIResponse<Output>, APIError>, Never>
-    ) {
-        self.context = context
-        self.feed = feed
+    init(_ audience: CallAudience<Output>, _ task: Task<Result<APIResponse<Output>, APIError>, Never>) {
+        self.audience = audience
         self.task = task
     }
 
-    /// The call's number, by which events, delegates and ``APIClient/cancel(_:)-(CallID)`` know it.
+    /// The call's number, by which events, delegates, ``APIClient/call(_:)`` and ``APIClient/cancel(_:)-(CallID)`` know it.
     public var id: CallID { context.id }
+    var context: CallContext { audience.context }
+
+    /// What becomes of the call at the moment.
+    public enum State: Hashable, Sendable {
+        /// It waits, or bytes move.
+        case running
+        /// Its bytes stand still until ``Call/resume()``.
+        case suspended
+        /// It has its result, or has been told to end.
+        case over
+    }
+
+    /// What becomes of the call at the moment.
+    public var state: State {
+        if audience.feed.isOver || context.isCancelled { return .over }
+        return context.control.isSuspended ? .suspended : .running
+    }
+
+    /// How urgent the call is among those that wait to be sent: what its options say, or more, where a more urgent call waits
+    /// for the same work.
+    public var priority: CallPriority { context.priority }
 
     /// Ends the call and closes the wire; whoever waits gets ``APIError/Kind/cancelled``. Nothing once it is over.
     public func cancel() {
@@ -52,14 +69,7 @@ public final class Call<Output: Sendable>: Sendable {
             }
         }
     }
-
-    /// What the call yields: progress, redirects, and last its response or its error. One who comes late gets the
-    /// cached response, the latest progress and the end. Ending the iteration does not end the call.
-    public var events: CallUpdates<Output> { feed.subscribe() }
 }
-
-/// The sequence of what a call yields. It throws ``APIError`` alone.
-public typealias CallUpdates<Output: Sendable> = AsyncThrowingStream<CallUpdate<Output>, any Error>
 
 /// One thing that a call yields.
 @nonexhaustive
@@ -73,75 +83,4 @@ public enum CallUpdate<Output: Sendable>: Sendable {
     case cached(APIResponse<Output>)
     /// The last one.
     case response(APIResponse<Output>)
-}
-
-/// Hands what a call yields to those who listen.
-final class CallFeed<Output: Sendable>: Sendable {
-    private struct State {
-        var listeners: [CallUpdates<Output>.Continuation] = []
-        var progress = ProgressGate()
-        var cached: APIResponse<Output>?
-        var end: Result<APIResponse<Output>, APIError>?
-    }
-
-    private let state = Locked(State())
-    private let time: TimeSource
-
-    init(time: TimeSource) {
-        self.time = time
-    }
-
-    func subscribe() -> CallUpdates<Output> {
-        let (stream, continuation) = CallUpdates<Output>.makeStream()
-        let (cached, progress, end) = state.withLock { state in
-            if state.end == nil { state.listeners.append(continuation) }
-            return (state.cached, state.progress.latest, state.end)
-        }
-        if let cached { continuation.yield(.cached(cached)) }
-        if let progress { continuation.yield(.progress(progress)) }
-        if let end { Self.finish(continuation, with: end) }
-        return stream
-    }
-
-    func yield(_ progress: TransferProgress) {
-        let now = time.now()
-        let listeners = state.withLock { state in state.progress.take(progress, at: now) ? state.listeners : [] }
-        for listener in listeners { listener.yield(.progress(progress)) }
-    }
-
-    func yield(cached response: APIResponse<Output>) {
-        let listeners = state.withLock { state in
-            state.cached = response
-            return state.listeners
-        }
-        for listener in listeners { listener.yield(.cached(response)) }
-    }
-
-    func yield(redirectedTo url: HTTPURL) {
-        for listener in state.withLock(\.listeners) { listener.yield(.redirected(to: url)) }
-    }
-
-    func end(with result: Result<APIResponse<Output>, APIError>) {
-        let (listeners, progress) = state.withLock { state in
-            state.end = result
-            defer { state.listeners = [] }
-            return (state.listeners, state.progress.rest())
-        }
-        for listener in listeners {
-            if let progress { listener.yield(.progress(progress)) }
-            Self.finish(listener, with: result)
-        }
-    }
-
-    private static func finish(
-        _ listener: CallUpdates<Output>.Continuation, with result: Result<APIResponse<Output>, APIError>
-    ) {
-        switch result {
-        case .success(let response):
-            listener.yield(.response(response))
-            listener.finish()
-        case .failure(let error):
-            listener.finish(throwing: error)
-        }
-    }
 }

@@ -25,6 +25,8 @@
 public struct CallSettings: Sendable {
     /// Where the call goes in place of the service's base URL.
     var baseURL: BaseURL?
+    /// The URL that the call is sent to, in place of one that is made of the endpoint's route.
+    var link: Link?
     /// In place of the client's.
     var environment: ServerEnvironment?
     /// Of all levels, the widest first.
@@ -32,6 +34,9 @@ public struct CallSettings: Sendable {
     /// Those of the call over those in the options of its endpoint. A service's and a client's are not among them, since the
     /// endpoint's own parameters stand between.
     var parameters = ParameterObject()
+
+    /// Which of the app's interceptors have no part in the call.
+    var skippedInterceptors = SkippedInterceptors()
 
     /// How long the phases of an exchange and the whole call may take.
     public var timeouts = Timeouts()

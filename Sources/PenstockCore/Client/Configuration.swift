@@ -3,7 +3,8 @@ extension APIClient {
     public struct Configuration: Sendable {
         /// The services whose endpoints the client can call.
         public var services: ServiceRegistry
-        /// The environment at the start. Production in a release build, development in a debug build. In ``APIClient/with(_:)``
+        /// The environment at the start. Production in a release build, development in a debug build, where a service has a
+        /// base URL there. In ``APIClient/with(_:)``
         /// it is the one that the client is in at that moment; setting it there gives the derived client one of its own.
         public var environment: ServerEnvironment {
             didSet { setsEnvironment = true }
@@ -31,7 +32,8 @@ extension APIClient {
         /// just that set again. What a stage below the cache adds, such as an attempt interceptor or a signer, cannot
         /// be seen there: what came of such a request is not stored. Setting the identity is better in both cases.
         public var identity: @Sendable () -> String
-        /// `nil` keeps no cookies.
+        /// Where cookies are kept: by default in memory, until the app ends, apart for each ``identity`` and environment; see
+        /// ``MemoryCookieStore``. `nil` keeps none and sends none.
         public var cookies: (any CookieStore)?
         /// Where responses are stored. How each call uses them is ``CallOptions/cache``.
         public var cache: CacheChoice
@@ -62,14 +64,32 @@ extension APIClient {
         /// For delays that are spread.
         public var random: RandomSource
 
+        /// Whether the first use of each endpoint type is checked for properties that are sent nowhere, which fails the
+        /// call as ``APIError/Kind/invalidConfiguration(reason:)``. In a debug build unless set.
+        public var checksEndpoints: Bool
+
+        /// The configuration of a client with one service, ``ServiceID/main``.
+        ///
+        /// ```swift
+        /// APIClient.Configuration("https://api.example.com")
+        /// ```
+        public init(_ baseURLs: BaseURLs, options: CallOptions = .init(), build: BuildFlavor = .current) {
+            self.init(services: [Service(.main, baseURLs)], options: options, build: build)
+        }
+
         /// A configuration with the default of every property.
         ///
         /// - Parameters:
         ///   - services: those that endpoints name. Of two with one name the last one counts.
+        ///   - options: the widest level of options.
         ///   - build: decides the first environment, and whether it may be switched. By default it is how the package
-        ///     was built.
-        public init(services: [Service], build: BuildFlavor = .current) {
+        ///     was built. In a debug build the first environment is development, and production where no service has a base
+        ///     URL in development.
+        public init(services: [Service], options: CallOptions = .init(), build: BuildFlavor = .current) {
             self.init(registry: ServiceRegistry(services), build: build)
+            self.options = options
+            let has = { environment in services.contains { $0.baseURLs.text(in: environment) != nil } }
+            if !has(environment), has(.production) { environment = .production }
         }
 
         /// A configuration whose services are made when they are first asked for.
@@ -82,12 +102,14 @@ extension APIClient {
             services = registry
             environment = .initial(for: build)
             allowsEnvironmentSwitch = build == .debug
+            checksEndpoints = build == .debug
             headers = [:]
             parameters = .none
             options = CallOptions()
             callInterceptors = []
             attemptInterceptors = []
             identity = { "" }
+            cookies = MemoryCookieStore()
             cache = .standard
             retryBudget = .init()
             circuitBreaker = .init()

@@ -11,7 +11,7 @@ final class ServiceRuntime: Sendable {
     /// The path of calls that are held against others of their kind; made for the first of them.
     private let heldPipeline = Once<Pipeline>()
     /// Of the environment that was asked for last, which is nearly always the next one too.
-    private let baseURL = Locked<(environment: ServerEnvironment, url: HTTPURL)?>(nil)
+    private let baseURL = Locked<(environment: ServerEnvironment, text: String?, url: HTTPURL)?>(nil)
 
     init(_ service: Service, _ configuration: APIClient.Configuration, _ state: SharedState) {
         self.service = service
@@ -42,9 +42,12 @@ final class ServiceRuntime: Sendable {
     }
 
     func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
-        if let known = baseURL.withLock({ $0?.environment == environment ? $0?.url : nil }) { return known }
+        // What cannot change is not asked again.
+        let text = service.baseURLs.isLive ? service.baseURLs.text(in: environment) : nil
+        let known = baseURL.withLock { $0?.environment == environment && $0?.text == text ? $0?.url : nil }
+        if let known { return known }
         let url = try service.baseURL(in: environment)
-        baseURL.withLock { $0 = (environment, url) }
+        baseURL.withLock { $0 = (environment, text, url) }
         return url
     }
 }

@@ -27,6 +27,12 @@ public struct DecodingOptions: Sendable {
     /// A model that contains itself recurses once for each level, on a stack that on Apple's background threads is only
     /// 512 KiB; at 128 there is room for it.
     public var maximumDepth: Int
+    /// For the app's own `init(from:)`. Nothing by default.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// A decoder of the app's own, for services that send no JSON, in place of all that is set here; `nil`, the default, for
+    /// JSON. It is handed whole bodies: an output under an ``Envelope`` or at a path fails as
+    /// ``APIError/Kind/invalidConfiguration(reason:)``.
+    public var decoder: (any ModelDecoder)?
 
     /// The defaults, but for what is named.
     ///
@@ -62,6 +68,7 @@ public struct DecodingOptions: Sendable {
         decoder.dataDecodingStrategy = data
         decoder.keyDecodingStrategy = keys
         decoder.nonConformingFloatDecodingStrategy = nonConformingFloats
+        for (key, value) in userInfo { decoder.userInfo[key] = value }
         if let key = CodingUserInfoKey.decodingSession { decoder.userInfo[key] = session }
         return decoder
     }
@@ -85,4 +92,41 @@ public struct DecodingOptions: Sendable {
         let joined = first.lowercased() + words.dropFirst().map(\.capitalized).joined()
         return leading + joined + String(repeating: "_", count: trailing.count)
     }
+}
+
+/// What makes models of bytes in place of JSON: XML, a property list, Protocol Buffers.
+///
+/// ```swift
+/// struct PropertyLists: ModelDecoder {
+///     var mediaTypes: String { "application/x-plist" }
+///     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+///         try PropertyListDecoder().decode(type, from: data)
+///     }
+/// }
+///
+/// var options = CallOptions()
+/// options.modelFormat = DecodingOptions(decoder: PropertyLists())
+/// ```
+public protocol ModelDecoder: Sendable {
+    /// What is asked for in the `Accept` field of requests (RFC 9110 §12.5.1).
+    var mediaTypes: String { get }
+    /// - Throws: what the caller gets as ``APIError/Kind/decoding(path:reason:)``, the coding path of a `DecodingError` in it.
+    func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model
+}
+
+extension ModelDecoder {
+    /// Anything.
+    public var mediaTypes: String { "*/*" }
+}
+
+extension DecodingOptions {
+    /// The options of a service that sends no JSON.
+    public init(decoder: any ModelDecoder) {
+        self.init()
+        self.decoder = decoder
+    }
+
+    /// Why an output cannot be had of the app's own decoder.
+    static let wholeBodiesOnly = APIError(
+        .invalidConfiguration(reason: "a decoder of the app's own takes no envelope and no path"), stage: .decoding)
 }

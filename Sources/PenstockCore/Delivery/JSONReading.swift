@@ -31,12 +31,26 @@ enum JSONReading {
     static func decode<Output: Decodable>(
         _ type: Output.Type, from data: Data, session: DecodingSession
     ) throws(APIError) -> (value: Output, notes: [DecodingNote]) {
+        if let decoder = session.options.decoder { return (try decode(type, from: data, by: decoder, session), []) }
         do {
             let located = try locate(type, in: data, session: session)
             return try (value(of: located.output, session: session), session.notes)
         } catch let fault as JSONFault {
             if fault == .empty, let none = AbsentData.none(type) { return (none, []) }
             throw APIError.decoding(fault, at: JSONPath(""))
+        } catch {
+            throw error as? APIError ?? APIError.decoding(error, at: session.path)
+        }
+    }
+
+    /// Has the app's own decoder make the output of the whole body.
+    private static func decode<Output: Decodable>(
+        _ type: Output.Type, from data: Data, by decoder: any ModelDecoder, _ session: DecodingSession
+    ) throws(APIError) -> Output {
+        guard session.path.isRoot else { throw DecodingOptions.wholeBodiesOnly }
+        if data.isEmpty, let none = AbsentData.none(type) { return none }
+        do {
+            return try decoder.decode(type, from: data)
         } catch {
             throw error as? APIError ?? APIError.decoding(error, at: session.path)
         }

@@ -22,6 +22,7 @@ extension ResponseDecoding where Output: Decodable {
                     try JSONReading.decode(Output.self, from: payload.data, session: session)
                 }
             }
+            guard options.decoder == nil else { throw DecodingOptions.wholeBodiesOnly }
             let (head, located) = try payload.opened(Output.self, session: session)
             let output = Result { () throws(APIError) in try JSONReading.value(of: located.output, session: session) }
             return Opened(head, payload: payload.content(under: envelope, options)) { () throws(APIError) in

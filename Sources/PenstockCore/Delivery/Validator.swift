@@ -18,12 +18,22 @@ public struct Validator<Value>: Sendable {
     /// What holds for a valid value, in words.
     public let name: String
     /// The broken rule's name, `nil` when all hold.
-    private let broken: @Sendable (Value) throws(RuleFailure) -> String?
+    private let breach: (@Sendable (Value) throws(RuleFailure) -> String?)?
 
-    private init(_ name: String, broken: @escaping @Sendable (Value) throws(RuleFailure) -> String?) {
+    private init(_ name: String, broken: (@Sendable (Value) throws(RuleFailure) -> String?)?) {
         self.name = name
-        self.broken = broken
+        breach = broken
     }
+
+    private func broken(_ value: Value) throws(RuleFailure) -> String? {
+        try breach?(value)
+    }
+
+    /// No rule: every value is valid.
+    public static var none: Validator { Validator("", broken: nil) }
+
+    /// Whether it has no rule at all, so that a value need not be shown to it.
+    var isNone: Bool { breach == nil }
 
     /// Checks the rule on a value.
     ///

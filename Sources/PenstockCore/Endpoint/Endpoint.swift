@@ -11,16 +11,26 @@ import Foundation
 /// }
 /// ```
 ///
-/// Only ``Output`` and ``route`` are required. An endpoint that is `Encodable` sends its own stored properties as
-/// parameters; another one sends none unless it says which.
-public protocol Endpoint: Sendable {
-    /// What a call gives back: a `Decodable` model, made from JSON; `Data`, the bytes; `String`, the text
-    /// (``ResponseDecoding/standard``); ``Payload``; `Void`; or anything with a ``decoding-swift.property`` of its own.
-    associatedtype Output: Sendable
-
-    /// The type of ``parameters``. Left out, it is the endpoint's own type where that is `Encodable`, else
-    /// ``NoParameters``.
-    associatedtype Parameters: Encodable & Sendable = NoParameters
+/// Only ``EndpointMembers/Output`` and ``route`` are required. An endpoint that is `Encodable` sends its own stored properties
+/// as parameters, but for those marked ``PathArgument``; another one sends none unless it says which.
+///
+/// A member that is declared with another type than here does not compile, since it would be ignored: `headers` are
+/// ``HeaderEdits`` and no dictionary, ``options``, ``body`` and the validators are no optionals, ``parameterRules`` are
+/// ``ParameterRules`` and no array. Nor may a parameter have the name of one of these members; give it another, and its name
+/// on the wire in `CodingKeys`.
+public protocol Endpoint: EndpointMembers {
+    /// Not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this protocol gives
+    /// it: compare `headers`, `options`, `body`, `service`, `envelope`, the validators, the rules and the interceptors.
+    associatedtype MembersMustHaveTheTypesThatEndpointGivesThem: MembersAsDeclared = Members<
+        (
+            _Service, _Body, _Headers, _Options, _Envelope, _PayloadValidator, _Validator, _Calls, _Attempts, _Rules,
+            _Parameters
+        ),
+        (
+            ServiceID, HTTPBody, HeaderEdits, CallOptions, EnvelopeChoice, Validator<Payload>, Validator<Output>,
+            [any Interceptor], [any Interceptor], ParameterRules<Self>, Parameters
+        )
+    >
 
     /// Verb and path.
     var route: Route { get }
@@ -28,15 +38,13 @@ public protocol Endpoint: Sendable {
     /// The service the path belongs to. ``ServiceID/main`` by default.
     var service: ServiceID { get }
 
-    /// What is sent, encoded as ``placement`` says. An `Encodable` endpoint sends itself.
-    var parameters: Parameters { get }
-
     /// Where parameters go. By default into the query for GET, HEAD, DELETE, OPTIONS and TRACE, into a JSON body for
     /// the rest.
     var placement: ParameterPlacement { get }
 
-    /// A body in place of one made from parameters, which then go to the query.
-    var body: HTTPBody? { get }
+    /// A body in place of one made from parameters, which then go to the query. By default ``HTTPBody/none``: the body is
+    /// what the parameters make of it.
+    var body: HTTPBody { get }
 
     /// Headers that replace common ones of the same names. Every request has an `Accept` that fits ``decoding-swift.property``
     /// and a `User-Agent` that names the app, unless they are replaced or removed here, in options, or for all calls.
@@ -54,8 +62,8 @@ public protocol Endpoint: Sendable {
     /// How the output is made from a response.
     var decoding: ResponseDecoding<Output> { get }
 
-    /// Checked on the raw payload, before it is decoded.
-    var payloadValidator: Validator<Payload>? { get }
+    /// Checked on the raw payload, before it is decoded. ``Validator/none`` by default.
+    var payloadValidator: Validator<Payload> { get }
 
     /// Marks for what is stored of this API's responses, by which they are cleared and invalidated. None by default.
     var cacheTags: [String] { get }
@@ -70,8 +78,8 @@ public protocol Endpoint: Sendable {
     /// A selection that names no partition means that of the call.
     var invalidates: [CacheSelection] { get }
 
-    /// Checked on the decoded output.
-    var validator: Validator<Output>? { get }
+    /// Checked on the decoded output. ``Validator/none`` by default.
+    var validator: Validator<Output> { get }
 
     /// Around this API's calls alone, inside the client's and the service's own.
     var callInterceptors: [any Interceptor] { get }
@@ -83,15 +91,15 @@ public protocol Endpoint: Sendable {
 extension Endpoint {
     public var service: ServiceID { .main }
     public var placement: ParameterPlacement { .automatic }
-    public var body: HTTPBody? { nil }
+    public var body: HTTPBody { .none }
     public var headers: HeaderEdits { [:] }
     public var options: CallOptions { .init() }
     public static var parameterRules: ParameterRules<Self> { .init() }
     public var envelope: EnvelopeChoice { .ofService }
     public var cacheTags: [String] { [] }
     public var invalidates: [CacheSelection] { [] }
-    public var payloadValidator: Validator<Payload>? { nil }
-    public var validator: Validator<Output>? { nil }
+    public var payloadValidator: Validator<Payload> { .none }
+    public var validator: Validator<Output> { .none }
     public var callInterceptors: [any Interceptor] { [] }
     public var attemptInterceptors: [any Interceptor] { [] }
 }

@@ -23,6 +23,50 @@ public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     public var description: String { name }
 }
 
+/// Where an API lives in each environment, or in all.
+///
+/// ```swift
+/// Service(.main, "https://api.example.com")
+/// Service(.main, [.development: "http://127.0.0.1:8080", .production: "https://shop.example.com/api"])
+/// Service(.main, BaseURLs { _ in settings.server })     // read anew for every call, so that it can change
+/// ```
+public struct BaseURLs: Sendable, ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
+    private let read: @Sendable (ServerEnvironment) -> String?
+    /// Whether what is read may be another text each time.
+    let isLive: Bool
+
+    /// The same in every environment.
+    public init(_ text: String) {
+        read = { _ in text }
+        isLive = false
+    }
+
+    /// One for each environment.
+    public init(_ texts: [ServerEnvironment: String]) {
+        read = { texts[$0] }
+        isLive = false
+    }
+
+    /// - Parameter read: asked anew for every call; `nil` for an environment where the service is not.
+    public init(_ read: @escaping @Sendable (ServerEnvironment) -> String?) {
+        self.read = read
+        isLive = true
+    }
+
+    /// The same in every environment.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// One for each environment; of two for the same one the last.
+    public init(dictionaryLiteral elements: (ServerEnvironment, String)...) {
+        self.init(Dictionary(elements) { _, last in last })
+    }
+
+    /// The base URL in an environment, as it was written.
+    func text(in environment: ServerEnvironment) -> String? { read(environment) }
+}
+
 /// Where an API lives in each environment, and what is common to its calls.
 ///
 /// ```swift
@@ -33,8 +77,8 @@ public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 public struct Service: Sendable {
     /// The name by which endpoints ask for it.
     public let id: ServiceID
-    /// Base URLs as the app wrote them; ``baseURL(in:)`` parses.
-    public let baseURLs: [ServerEnvironment: String]
+    /// Where it lives, as the app wrote it; ``baseURL(in:)`` parses.
+    public let baseURLs: BaseURLs
     /// Appended to the base URL as a path segment; `nil` for none.
     public var version: String?
     /// Opened on every response before the data is decoded; `nil` when the data is all there is.
@@ -77,7 +121,7 @@ public struct Service: Sendable {
     ///   - signer: signs each attempt. None by default.
     ///   - errorMapper: asked before the client's. None by default.
     public init(
-        _ id: ServiceID, _ baseURLs: [ServerEnvironment: String], version: String? = nil,
+        _ id: ServiceID, _ baseURLs: BaseURLs, version: String? = nil,
         envelope: Envelope? = nil, headers: CommonHeaders = [:], parameters: CommonParameters = .none,
         options: CallOptions = .init(), callInterceptors: [any Interceptor] = [],
         attemptInterceptors: [any Interceptor] = [], sealer: (any Sealer)? = nil, signer: (any Signer)? = nil,
@@ -103,7 +147,7 @@ public struct Service: Sendable {
     /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when the service has none there, or a text that is no
     ///   `http` or `https` URL.
     public func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
-        guard let text = baseURLs[environment] else {
+        guard let text = baseURLs.text(in: environment) else {
             throw misconfigured("has no base URL in the environment \(environment)")
         }
         return try parse(text, for: "the environment \(environment)")

@@ -161,6 +161,18 @@ extension RoutePath: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["template": template], displayStyle: .struct) }
 }
 
+extension BaseURLs: CustomStringConvertible, CustomReflectable {
+    /// Where the service is, without secrets.
+    public var description: String {
+        let texts = ServerEnvironment.standard.compactMap { environment in
+            text(in: environment).map { "\(environment): \(Redaction.value($0, ofParameter: "baseURL"))" }
+        }
+        return texts.joined(separator: ", ")
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["urls": description], displayStyle: .struct) }
+}
+
 extension Service: CustomReflectable {
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [

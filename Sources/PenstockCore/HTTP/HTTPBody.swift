@@ -49,13 +49,18 @@ public struct HTTPBody: Sendable {
 
     /// A regular file that stays unchanged until the call ends.
     ///
-    /// - Throws: Foundation's error when there is no readable file at `url`.
-    public static func file(_ url: URL) throws -> HTTPBody {
-        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
-        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? Int else {
-            throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: url.path])
+    /// Where there is none at `url` that can be read, the call fails as ``APIError/TransportFault/requestBody`` when it is
+    /// sent, with Foundation's error; nothing is sent in its place.
+    public static func file(_ url: URL) -> HTTPBody {
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+            guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? Int else {
+                throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: url.path])
+            }
+            return HTTPBody(source: .file(url), length: size)
+        } catch {
+            return .stream { throw error }
         }
-        return HTTPBody(source: .file(url), length: size)
     }
 
     /// A stream that can be opened again for every time it is sent.

@@ -171,8 +171,8 @@ struct LinkedPage<API: Endpoint>: Endpoint {
     var options: CallOptions { api.options }
     var envelope: EnvelopeChoice { api.envelope }
     var decoding: ResponseDecoding<API.Output> { api.decoding }
-    var payloadValidator: Validator<Payload>? { api.payloadValidator }
-    var validator: Validator<API.Output>? { api.validator }
+    var payloadValidator: Validator<Payload> { api.payloadValidator }
+    var validator: Validator<API.Output> { api.validator }
     var cacheTags: [String] { api.cacheTags }
     var invalidates: [CacheSelection] { api.invalidates }
     var callInterceptors: [any Interceptor] { api.callInterceptors + [LinkFollowing(link: link)] }

@@ -2,7 +2,12 @@
 public final class CallContext: Sendable {
     /// The call's number, which its events and its handle have too.
     public let id: CallID
-    let endpointType: any Endpoint.Type
+    /// The endpoint's type, for interceptors that treat some otherwise.
+    ///
+    /// ```swift
+    /// guard call.endpointType != Login.self else { return try await next(request) }
+    /// ```
+    public let endpointType: any Endpoint.Type
     /// The service that the endpoint names; `none` for a request that belongs to no service.
     public let service: ServiceID
     /// The environment the call was made in; a later switch does not move it.

@@ -27,6 +27,40 @@ public protocol Interceptor: Sendable {
     func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange
 }
 
+/// An interceptor that is a closure; see ``Interceptor/closure(_:)``.
+public struct ClosureInterceptor: Interceptor {
+    /// What an interceptor does; see ``Interceptor/intercept(_:call:next:)``.
+    public typealias Body =
+        @Sendable (_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws -> Exchange
+
+    private let body: Body
+
+    /// - Parameter body: called for each call, or for each attempt, by where the interceptor stands.
+    public init(_ body: @escaping Body) {
+        self.body = body
+    }
+
+    /// Calls the closure.
+    public func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+        try await body(request, call, next)
+    }
+}
+
+extension Interceptor where Self == ClosureInterceptor {
+    /// An interceptor for which a type of its own would be too much.
+    ///
+    /// ```swift
+    /// configuration.callInterceptors.append(.closure { request, call, next in
+    ///     var request = request
+    ///     request.fields["X-Trace"] = "\(call.id.rawValue)"
+    ///     return try await next(request)
+    /// })
+    /// ```
+    public static func closure(_ body: @escaping ClosureInterceptor.Body) -> ClosureInterceptor {
+        ClosureInterceptor(body)
+    }
+}
+
 /// A request as it was sent and the response to it.
 public struct Exchange: Sendable {
     private var parts: Boxed<Parts>

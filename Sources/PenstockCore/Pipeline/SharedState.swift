@@ -8,6 +8,8 @@ final class SharedState: Sendable {
     let lineage: ClientLineage
     /// The calls under way.
     let calls: CallTable
+    /// The users who have signed out and are named still.
+    let signOuts: SignOuts
     /// Wakes the calls that wait for something that does not keep their time-outs.
     let deadlines: Deadlines
     /// The stored responses, and the exchanges that several calls wait for; `nil` for a client without a cache.
@@ -25,6 +27,7 @@ final class SharedState: Sendable {
         self.transport = transport
         lineage = ClientLineage(configuration.environment)
         calls = CallTable()
+        signOuts = SignOuts()
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache)
         origins = OriginTable(configuration)
@@ -39,6 +42,7 @@ final class SharedState: Sendable {
         let environment = configuration.setsEnvironment ? configuration.environment : nil
         lineage = ClientLineage(derivedFrom: client.state.lineage, environment: environment)
         calls = client.state.calls
+        signOuts = client.state.signOuts
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache, reusing: client)
         origins = OriginTable.of(configuration, reusing: client.state.origins)

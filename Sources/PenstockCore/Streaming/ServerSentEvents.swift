@@ -2,13 +2,22 @@ import Foundation
 
 /// The events of an event stream, across its connections. It is iterated once, by one task; cancelling that task, or
 /// letting go of the sequence and its iterator, closes the wire.
-public struct ServerSentEvents: AsyncSequence, Sendable {
+///
+/// `Output` is that of the endpoint, and what ``values`` yields:
+///
+/// ```swift
+/// func steps(of order: Order.ID) -> ServerSentEvents<OrderStep> { client.events(of: FollowOrder(id: order)) }
+/// ```
+public struct ServerSentEvents<Output: Sendable>: AsyncSequence, Sendable {
     private let source: EventSource
+    private let decode: @Sendable (ServerSentEvent) throws(APIError) -> Output
 
-    init(_ source: EventSource) {
+    init(_ source: EventSource, decode: @escaping @Sendable (ServerSentEvent) throws(APIError) -> Output) {
         self.source = source
+        self.decode = decode
     }
 
+    /// Begins the iteration, or goes on with it.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// Gives the events in the order they came. Copies of it read the same stream: each event goes to one of them.
@@ -17,9 +26,38 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// The next event, connecting first where that is needed; `nil` once the stream is over.
         ///
-        /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/eventBytes`` or
+        /// - Throws: ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/eventBytes`` or
         ///   ``ResponseLimits/Limit/lineLength`` for what is too long. Asking again after an error connects anew.
-        public mutating func next() async throws -> ServerSentEvent? { try await source.next() }
+        public mutating func next() async throws(APIError) -> ServerSentEvent? { try await source.next() }
+    }
+
+    /// What the events carry: the data of each, decoded and validated as the endpoint's output. Envelopes are not looked for.
+    ///
+    /// ```swift
+    /// for try await step in client.events(of: FollowOrder(id: 7)).values { show(step) }
+    /// ```
+    public var values: Values { Values(source: source, decode: decode) }
+
+    /// The data of the events as the endpoint's output.
+    public struct Values: AsyncSequence, Sendable {
+        fileprivate let source: EventSource
+        fileprivate let decode: @Sendable (ServerSentEvent) throws(APIError) -> Output
+
+        /// Begins the iteration, or goes on with it.
+        public func makeAsyncIterator() -> Iterator { Iterator(source: source, decode: decode) }
+
+        /// Yields the values.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate let source: EventSource
+            fileprivate let decode: @Sendable (ServerSentEvent) throws(APIError) -> Output
+
+            /// - Throws: what events throw, and ``APIError/Kind/decoding(path:reason:)`` or ``APIError/Kind/validation(rule:)``
+            ///   for data that is no such output; asking again goes on with the event after it.
+            public mutating func next() async throws(APIError) -> Output? {
+                guard let event = try await source.next() else { return nil }
+                return try decode(event)
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
         ///
         /// - Throws: ``APIError`` alone; ``APIError/Kind/limitExceeded(_:)`` with ``ResponseLimits/Limit/lineLength`` for a line
         ///   that is too long.
-        public mutating func next() async throws -> Output? {
+        public mutating func next() async throws(APIError) -> Output? {
             guard let line = try await nextLine() else { return nil }
             number += 1
             do throws(APIError) {

@@ -55,7 +55,7 @@ public struct StreamedResponse: AsyncSequence, Sendable {
         ///
         /// - Throws: ``APIError`` alone; ``APIError/Kind/cancelled`` when the task, the call's scope or the client ended
         ///   the call.
-        public mutating func next() async throws -> Data? { try await reader.next() }
+        public mutating func next() async throws(APIError) -> Data? { try await reader.next() }
     }
 }
 

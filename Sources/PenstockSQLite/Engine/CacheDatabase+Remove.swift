@@ -16,14 +16,15 @@ extension CacheDatabase {
         case .key(let key):
             rows(CacheRow.bytes(of: key))
         case .entry(let entry): Condition(sql: "id = ?", values: [entry.row])
-        case .url(let url, let partition):
+        case .url(let url, let owner):
             narrowed(
                 "place = ? AND url = ?",
-                [CacheHash.place(CacheSelection.place(url)), CacheHash.url(CacheSelection.text(url))], to: partition)
-        case .path(let url, let partition):
-            narrowed("place = ?", [CacheHash.place(CacheSelection.place(url))], to: partition)
-        case .tag(let tag, let partition):
-            tagged(CacheHash.tag(tag), in: partition)
+                [CacheHash.place(CacheSelection.place(url)), CacheHash.url(CacheSelection.text(url))],
+                to: owner.partition)
+        case .path(let url, let owner):
+            narrowed("place = ?", [CacheHash.place(CacheSelection.place(url))], to: owner.partition)
+        case .tag(let tag, let owner):
+            tagged(CacheHash.tag(tag), in: owner.partition)
         case .partition(let partition): Condition(sql: owned, values: owner(partition))
         case .identity(let identity): Condition(sql: "identity = ?", values: [CacheHash.identity(identity)])
         case .environment(let name): Condition(sql: "environment = ?", values: [CacheHash.environment(name)])

@@ -42,14 +42,14 @@ extension CacheStoreConformance {
                 _ = await probe.store.put(response, body: Data("\(index)".utf8))
             }
             let owner = CachePartition(environment: "test")
-            await probe.store.invalidate([.url(try probe.url("/a"), in: owner)])
+            await probe.store.invalidate([.url(try probe.url("/a"), in: .partition(owner))])
             for credentials in [nil, "1", "2"] {
                 let stored = try await probe.one(try probe.key("/a", credentials: credentials))
                 try expect(stored.response.isInvalidated, "\(credentials ?? "none") is not invalid")
             }
             await probe.store.remove([.key(try probe.key("/a", credentials: "1"))])
             try expect(await probe.store.statistics().entries, is: 2, "after one key")
-            await probe.store.remove([.tag("t", in: owner)])
+            await probe.store.remove([.tag("t", in: .partition(owner))])
             try expect(await probe.store.statistics().entries, is: 0, "after the tag")
         },
         Rule("What came by another way is another response, and goes with its user all the same") { probe in

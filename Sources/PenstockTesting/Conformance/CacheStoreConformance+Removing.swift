@@ -17,7 +17,7 @@ extension CacheStoreConformance {
             try await fill(probe)
             let owner = CachePartition(environment: "test", identity: "anna")
             try await expect(
-                probe, after: .url(probe.url("/a?page=2"), in: owner),
+                probe, after: .url(probe.url("/a?page=2"), in: .partition(owner)),
                 keeps: { $0.target != "/a?page=2" || $0.owner != owner })
         },
         Rule("By path go all parameters of it") { probe in

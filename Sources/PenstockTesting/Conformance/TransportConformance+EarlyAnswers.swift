@@ -54,7 +54,7 @@ extension TransportConformance {
             case .file:
                 let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
                 try Data(count: count).write(to: file)
-                return (try .file(file), file)
+                return (.file(file), file)
             }
         }
     }

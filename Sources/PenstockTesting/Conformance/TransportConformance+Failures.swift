@@ -63,7 +63,7 @@ extension TransportConformance {
         Rule("A file that is gone is the request's own fault") { probe in
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try allBytes.write(to: file)
-            let body = try HTTPBody.file(file)
+            let body = HTTPBody.file(file)
             try FileManager.default.removeItem(at: file)
             try await expect(probe.failure(.put, body: body), .requestBody)
             try expect(probe.server.requestCount, is: 0, "requests")

@@ -32,7 +32,7 @@ extension TransportConformance {
         },
         Rule("One file is sent as often as it is asked for") { probe in
             try await withFile(allBytes) { file in
-                let body = try HTTPBody.file(file)
+                let body = HTTPBody.file(file)
                 for _ in 1...3 { try await probe.send(.post, body: body) }
                 try expect(probe.server.requests.allSatisfy { $0.body == allBytes }, "other content arrived")
             }
@@ -115,7 +115,7 @@ extension TransportConformance {
         Rule("A file that has become shorter is the request's own fault", requires: .streamedRequests, needsWire: true)
         { probe in
             try await withFile(allBytes) { file in
-                let body = try HTTPBody.file(file)
+                let body = HTTPBody.file(file)
                 try allBytes.prefix(1_000).write(to: file)
                 try await expect(probe.failure(.put, body: body), .requestBody)
                 try expect(probe.server.requestCount, is: 0, "requests")
@@ -124,7 +124,7 @@ extension TransportConformance {
         Rule("Of a file that has become longer what was measured is sent", requires: .streamedRequests, needsWire: true)
         { probe in
             try await withFile(allBytes) { file in
-                let body = try HTTPBody.file(file)
+                let body = HTTPBody.file(file)
                 try (allBytes + allBytes).write(to: file)
                 try await probe.send(.put, body: body)
                 try expect(probe.lastRequest().body == allBytes, "other content arrived")

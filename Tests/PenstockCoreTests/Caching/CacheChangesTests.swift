@@ -67,7 +67,7 @@ import Testing
         let client = APIClient(configuration, transport: StubTransport { _ in .tea(1) })
         let call = client.start(Tea())
         await store.untilHeld()
-        let forgotten = Task { await client.forget(identity: "alice") }
+        let forgotten = Task { await client.signOut("alice") }
         while !call.context.isCancelled { await Task.yield() }
         store.release()
         #expect(await forgotten.value)

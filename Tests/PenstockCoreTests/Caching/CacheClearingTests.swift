@@ -47,6 +47,33 @@ import Testing
         #expect(await rig.store.statistics().entries == 0)
     }
 
+    @Test("A tag, a URL and a path mean the present user's, and everyone's where that is said", .covers("S4.13"))
+    func owners() async throws {
+        let rig = CacheRig()
+        func keep() async throws {
+            for name in ["alice", "bob"] {
+                rig.user.value = name
+                _ = try await rig.tea()
+            }
+        }
+        try await keep()
+        let url = try #require(rig.rig.sent.first?.url)
+        for selection in [CacheSelection.tag("tea"), .url(url), .path(url)] {
+            try await keep()
+            await rig.client.clearCache(selection)
+            #expect(try await rig.tea().source == .network)
+            rig.user.value = "alice"
+            #expect(try await rig.tea().source == .memory)
+        }
+        for selection in [
+            CacheSelection.tag("tea", in: .everyone), .url(url, in: .everyone), .path(url, in: .everyone),
+        ] {
+            try await keep()
+            await rig.client.clearCache(selection)
+            #expect(await rig.store.statistics().entries == 0)
+        }
+    }
+
     @Test("A write that succeeds makes the reads it names out of date, in one step", .covers("S4.21"))
     func write() async throws {
         let rig = CacheRig { request in request.method == .post ? .tea(9) : .tea(1) }
@@ -82,7 +109,7 @@ import Testing
         _ = try await rig.tea()
         rig.user.value = "bob"
         _ = try await rig.tea()
-        #expect(await rig.client.forget(identity: "alice"))
+        #expect(await rig.client.signOut("alice"))
         #expect(try await rig.tea().source == .memory)
         rig.user.value = "alice"
         #expect(try await rig.tea().source == .network)
@@ -100,7 +127,7 @@ import Testing
         let client = APIClient(configuration, transport: script)
         let call = client.start(Tea())
         await script.waitForExchanges(count: 1)
-        await client.forget(identity: "alice")
+        await client.signOut("alice")
         #expect(await failure { try await call.value }?.kind == .cancelled)
         #expect(await store.statistics().entries == 0)
     }

@@ -84,7 +84,7 @@ import Testing
             let (gone, semaphore) = (user.value, DispatchSemaphore(value: 0))
             user.value = ""
             Task.detached {
-                await client.forget(identity: gone)
+                await client.signOut(gone)
                 semaphore.signal()
             }
             semaphore.wait()
@@ -102,7 +102,7 @@ import Testing
         await stale.script.waitForExchanges(count: 2)
         #expect(stale.client.callCount == 1)
         stale.user.value = ""
-        #expect(await stale.client.forget(identity: "alice"))
+        #expect(await stale.client.signOut("alice"))
         await stale.client.untilIdle()
         #expect(stale.script.openExchangeCount == 0)
         #expect(await stale.store.statistics().entries == 0)

@@ -59,7 +59,7 @@ struct Tea: Endpoint {
     var page = 1
     var cacheTags: [String] = ["tea"]
     var options = CallOptions()
-    var validator: Validator<Product>?
+    var validator = Validator<Product>.none
     var invalidates: [CacheSelection] = []
     var parameters: ParameterObject { ["page": page] }
     var route: Route { .get("/tea") }

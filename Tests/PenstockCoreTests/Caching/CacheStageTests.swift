@@ -191,7 +191,7 @@ import Testing
         let hosts = ServerEnvironment.standard.map { ($0, "https://one.example.com") }
         let rig = CacheRig(configured: {
             $0.services = ServiceRegistry([
-                Service(.main, Dictionary(uniqueKeysWithValues: hosts), envelope: .retcode)
+                Service(.main, BaseURLs(Dictionary(uniqueKeysWithValues: hosts)), envelope: .retcode)
             ])
             $0.environment = .test
             $0.allowsEnvironmentSwitch = true

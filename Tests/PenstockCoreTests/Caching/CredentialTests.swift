@@ -224,7 +224,7 @@ import Testing
         let url = { try #require(shop.rig.rig.sent.first?.url) }
         let clearings: [() async throws -> Void] = [
             { await shop.rig.client.clearCache(.url(try url())) },
-            { await shop.rig.client.clearCache(.path(try url(), in: .init(environment: "development"))) },
+            { await shop.rig.client.clearCache(.path(try url(), in: .partition(.init(environment: "development")))) },
             { await shop.rig.client.clearCache(.tag("tea")) },
             { await shop.rig.client.clearCache(.identity("")) },
         ]

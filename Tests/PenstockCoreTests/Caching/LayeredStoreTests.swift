@@ -49,9 +49,9 @@ import Testing
         below.holdsChanges()
         let change = Task {
             if isInvalidation {
-                await layered.invalidate(selections + [.tag("t", in: Self.partition)])
+                await layered.invalidate(selections + [.tag("t", in: .partition(Self.partition))])
             } else {
-                await layered.remove(selections + [.tag("t", in: Self.partition)])
+                await layered.remove(selections + [.tag("t", in: .partition(Self.partition))])
             }
         }
         await below.untilHeld()

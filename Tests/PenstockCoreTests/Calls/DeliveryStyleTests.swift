@@ -98,7 +98,7 @@ import Testing
         let call = CallSupport.client(CallSupport.answering()).start(Hello())
         _ = try await call.value
         var seen: [CallUpdate<Message>] = []
-        for try await update in call.events { seen.append(update) }
+        for try await update in call.updates { seen.append(update) }
         #expect(seen.last?.response?.value == Message(text: "hello"))
         #expect(seen.compactMap(\.response).count == 1)
     }

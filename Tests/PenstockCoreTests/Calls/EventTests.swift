@@ -157,10 +157,10 @@ import Testing
         typealias Output = Message
         var name: String
         var route: Route { .post("/hello") }
-        var payloadValidator: Validator<Payload>? {
+        var payloadValidator: Validator<Payload> {
             .rule("has a text") { try !$0.value(String.self, at: "text").isEmpty }
         }
-        var validator: Validator<Message>? { .rule("is a greeting") { $0.text == "hello" } }
+        var validator: Validator<Message> { .rule("is a greeting") { $0.text == "hello" } }
         var callInterceptors: [any Interceptor] { [Passing()] }
         var attemptInterceptors: [any Interceptor] { [Passing()] }
         static var parameterRules: ParameterRules<Full> { [.notEmpty("name", \.name)] }

@@ -76,7 +76,7 @@ import Testing
         let clock = TestClock()
         let start = Latch()
         let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
-        let updates = client.start(Hello()).events
+        let updates = client.start(Hello()).updates
         start.open()
         var received: [Int] = []
         var isOver = false

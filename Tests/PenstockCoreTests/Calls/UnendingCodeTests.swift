@@ -225,7 +225,7 @@ struct StuckRig: Sendable {
         case .scope: scope = nil
         case .scopeCancelled: scope?.cancelAll()
         case .cancelAll: client.cancelAll()
-        case .signOut: await client.forget(identity: "alice")
+        case .signOut: await client.signOut("alice")
         case .total:
             await clock.waitForSleepers(count: 1)
             clock.advance(by: .seconds(1))
@@ -261,7 +261,7 @@ extension UnendingCodeTests.Form {
         case .actorClosure: return Self.task(client.start(Hello(), in: scope, on: MainActor.shared) { _, _ in })
         case .delegate:
             let delegate = Silent()
-            let call = client.start(Hello(), in: scope, delegate: delegate)
+            let call = client.start(Hello(), delegate: delegate, in: scope)
             return Task {
                 defer { withExtendedLifetime(delegate) {} }
                 return await call.result.failure

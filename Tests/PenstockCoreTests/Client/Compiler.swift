@@ -8,8 +8,10 @@ struct Compiler {
     /// What the compiler said, without the notes' source excerpts.
     let diagnostics: String
 
-    /// - Parameter sources: the files of one program, by name.
-    static func check(_ sources: [String: String]) async throws -> Compiler {
+    /// - Parameters:
+    ///   - sources: the files of one program, by name.
+    ///   - flags: for the compiler, besides those that it always has.
+    static func check(_ sources: [String: String], flags: [String] = []) async throws -> Compiler {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("snippet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -19,7 +21,7 @@ struct Compiler {
             try Data(text.utf8).write(to: file)
             files.append(file.path)
         }
-        return try await run(files.sorted())
+        return try await run(flags + files.sorted())
     }
 
     private static func run(_ files: [String]) async throws -> Compiler {

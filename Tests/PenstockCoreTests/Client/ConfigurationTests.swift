@@ -13,6 +13,23 @@ struct Tuned: Endpoint {
     var route: Route { .post("/tuned") }
 }
 
+/// Interceptors of four types.
+protocol Leveled: Interceptor {
+    init()
+}
+
+extension Leveled {
+    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+        try await next(request)
+    }
+}
+
+struct Leveled1: Leveled {}
+struct Leveled2: Leveled {}
+struct Leveled3: Leveled {}
+struct Leveled4: Leveled {}
+private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled3.self, Leveled4.self]
+
 @Suite struct OptionLevelTests {
     enum Level: Int, CaseIterable {
         case client, service, endpoint, call
@@ -31,6 +48,16 @@ struct Tuned: Endpoint {
             $0.baseURL = "https://base\($1).example"
         } read: { request, _ in
             Int(request.url.host.dropFirst(4).prefix { $0 != "." })
+        },
+        "link": Field {
+            $0 = $0.at(URLSet.url("https://development.example/link\($1)"))
+        } read: { request, _ in
+            request.url.path.hasPrefix("/link") ? Int(request.url.path.dropFirst(5)) : nil
+        },
+        "skippedInterceptors": Field {
+            $0 = $0.skipping(leveled[$1 - 1])
+        } read: { _, call in
+            leveled.lastIndex { call.settings.skippedInterceptors.contains($0.init()) }.map { $0 + 1 }
         },
         "environment": Field {
             $0.environment = .custom("\($1)")
@@ -199,7 +226,7 @@ struct Tuned: Endpoint {
         let capture = Capture()
         let urls = (1...4).map { (ServerEnvironment.custom("\($0)"), "https://env\($0).example") }
         let service = Service(
-            .main, Dictionary(uniqueKeysWithValues: urls + [(.development, "https://development.example")]),
+            .main, BaseURLs(Dictionary(uniqueKeysWithValues: urls + [(.development, "https://development.example")])),
             envelope: .retcode, options: options(.service))
         let rig = Rig([service]) {
             $0.options = options(.client)
@@ -238,7 +265,7 @@ struct Tuned: Endpoint {
             "options": (
                 { $0.options = .headers(["X-O": "1"]) }, { $0.sent.first?.fields["X-O"] == "1" }
             ),
-            "callInterceptors": ({ $0.callInterceptors = [capture] }, { _ in capture.requests.count == 1 }),
+            "callInterceptors": ({ $0.callInterceptors = [capture] }, { _ in !capture.requests.isEmpty }),
             "attemptInterceptors": (
                 { $0.attemptInterceptors = [Intercepting.setting("X-A", "1")] },
                 { $0.sent.first?.fields["X-A"] == "1" }
@@ -282,6 +309,10 @@ struct Tuned: Endpoint {
                 }
             ),
             "sinks": ({ $0.sinks = [sink] }, { _ in !sink.records.isEmpty }),
+            "checksEndpoints": (
+                { $0.checksEndpoints = false },
+                { rig in await failure { try await rig.client.send(Forgetful(account: "alice")) } == nil }
+            ),
             "random": (
                 { $0.random = RandomSource { .max } },
                 { rig in

@@ -92,7 +92,7 @@ import Testing
         struct ImportBody: Endpoint {
             typealias Output = Product
             var route: Route { .post("/import") }
-            var body: HTTPBody? { .bytes(Data("[1,2]".utf8)) }
+            var body: HTTPBody { .bytes(Data("[1,2]".utf8)) }
         }
         let rig = Rig { $0.parameters = CommonParameters { ["token": "t"] } }
         let error = await failure { try await rig.client.send(Import()) }

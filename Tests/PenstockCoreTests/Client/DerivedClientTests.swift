@@ -146,7 +146,7 @@ import Testing
             }
         }
         let rig = Rig { $0.cookies = cookies }
-        #expect(await rig.client.forget(identity: "u-1"))
+        #expect(await rig.client.signOut("u-1"))
         #expect(["development", "test"].map { Self.jar(cookies, "u-1", $0) } == [nil, nil])
         #expect(["development", "test"].map { Self.jar(cookies, "u-2", $0) } == ["c=u-2", "c=u-2"])
         #expect(["development", "test"].map { Self.jar(cookies, "", $0) } == ["c=", "c="])
@@ -177,7 +177,7 @@ import Testing
         who.value = "u-2"
         let second = parent.start(Hello())
         await script.waitForExchanges(count: 2)
-        await parent.with { _ in }.forget(identity: "u-1")
+        await parent.with { _ in }.signOut("u-1")
         #expect(first.context.isCancelled)
         #expect(!second.context.isCancelled)
         second.cancel()

@@ -130,7 +130,7 @@ import Testing
     struct Judged: Endpoint {
         typealias Output = Product
         var route: Route { .get("/judged") }
-        var validator: Validator<Product>? { .rule("named tea") { $0.name == "coffee" } }
+        var validator: Validator<Product> { .rule("named tea") { $0.name == "coffee" } }
     }
 
     @Test(.covers("S1.18")) func `each cause of a failed call has its own case in one switch`() async {

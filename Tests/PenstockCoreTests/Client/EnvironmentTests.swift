@@ -32,9 +32,7 @@ import Testing
     @Test(.covers("S1.22"))
     func `cookies, tokens and connections of one environment or user are not used in another`() async throws {
         let user = Box("alice")
-        let one = Service(
-            .main, Dictionary(uniqueKeysWithValues: ServerEnvironment.standard.map { ($0, "https://one.example.com") }),
-            envelope: .retcode)
+        let one = Service(.main, "https://one.example.com", envelope: .retcode)
         let rig = Rig([one]) {
             $0.cookies = MemoryCookieStore()
             $0.identity = { user.value }
@@ -135,7 +133,9 @@ import Testing
                 }),
         ])
         let refused = await failure { try await rig.client.send(GetProduct()) }
-        #expect(refused?.kind == .blocked(reason: "plain http to plain.example.com is not allowed"))
+        let reason =
+            #"plain http to plain.example.com is not allowed; the option .cleartext(.hosts(["plain.example.com"])) allows it"#
+        #expect(refused?.kind == .blocked(reason: reason))
         #expect(rig.sent.isEmpty)
         let _: Product = try await rig.client.get("/x", service: "mirror")
         #expect(rig.hosts == ["mirror.example.com"])

@@ -374,4 +374,71 @@ import Testing
         #expect(await failure { try await rig.client.send(GetProduct()) } == nil)
         #expect(rig.sent.map(\.url.path) == ["/api/products/7"])
     }
+
+    @Test func `a closure is an interceptor, in either position`() async throws {
+        let attempts = Box(0)
+        let rig = Rig {
+            $0.callInterceptors = [
+                .closure { request, call, next in
+                    var request = request
+                    request.fields["X-Call"] = call.endpoint
+                    return try await next(request)
+                }
+            ]
+            $0.attemptInterceptors.append(
+                .closure { request, _, next in
+                    attempts.update { $0 += 1 }
+                    return try await next(request)
+                })
+        }
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.sent.first?.fields["X-Call"] == "GetProduct" && attempts.value == 1)
+    }
+}
+
+@Suite struct SkippedInterceptorTests {
+    struct Marked: Interceptor {
+        let name: HTTPFieldName
+
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            var request = request
+            request.fields[name] = "1"
+            return try await next(request)
+        }
+    }
+
+    struct Unmarked: Endpoint {
+        typealias Output = Product
+        var route: Route { .get("/products/7") }
+        var options: CallOptions { .skipping(Marked.self) }
+    }
+
+    @Test func `an endpoint leaves out interceptors by their type, in both positions`() async throws {
+        let rig = Rig {
+            $0.callInterceptors = [Marked(name: "X-Call"), Intercepting.setting("X-Other", "1")]
+            $0.attemptInterceptors = [Marked(name: "X-Attempt")]
+        }
+        _ = try await rig.client.send(Unmarked())
+        _ = try await rig.client.send(GetProduct())
+        _ = try await rig.client.send(Unmarked(), options: .skipping(Intercepting.self))
+        let names: [HTTPFieldName] = ["X-Call", "X-Attempt", "X-Other"]
+        #expect(
+            rig.sent.map { request in names.map { request.fields.contains($0) } }
+                == [[false, false, true], [true, true, true], [false, false, false]])
+    }
+
+    @Test func `an interceptor knows the endpoint by its type`() async throws {
+        let types = Box<[Bool]>([])
+        let rig = Rig {
+            $0.callInterceptors = [
+                .closure { request, call, next in
+                    types.update { $0.append(call.endpointType == GetProduct.self) }
+                    return try await next(request)
+                }
+            ]
+        }
+        _ = try await rig.client.send(GetProduct())
+        _ = try await rig.client.send(Unmarked())
+        #expect(types.value == [true, false])
+    }
 }

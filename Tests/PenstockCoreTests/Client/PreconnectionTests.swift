@@ -28,7 +28,7 @@ private final class ConnectingTransport: Transport {
     private func client(
         _ transport: ConnectingTransport, _ change: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
-        let bases: [ServerEnvironment: String] = [
+        let bases: BaseURLs = [
             .test: "https://test.example/base", .production: "http://plain.example",
         ]
         var configuration = APIClient.Configuration(services: [Service(.main, bases, version: "v2")])

@@ -70,7 +70,8 @@ import Testing
         #expect(response.attempts.map(\.status) == [302, 200])
         #expect(events.grammarViolations.isEmpty)
         let trace = events.trace(of: try #require(events.calls.first))
-        let hop = ["cache", "retry", "admission", "transport", "/transport", "/admission", "/retry", "/cache"]
+        let down = ["cache", "retry", "admission", "cookies", "transport"]
+        let hop = down + down.reversed().map { "/" + $0 }
         #expect(trace.starts(with: ["prepare", "/prepare", "redirect"] + hop + hop + ["/redirect"]))
     }
 

@@ -87,7 +87,7 @@ import Testing
         configuration.sinks = [recorder]
         let client = APIClient(configuration, transport: script)
         let call = client.start(LogIn(account: "alice", password: "secret"))
-        let updates = call.events
+        let updates = call.updates
         await script.waitForExchanges(count: 1)
         script.release()
         var told: [String] = []
@@ -113,7 +113,12 @@ import Testing
             .redirect(to: "http://b.example/")
         }
         let error = await failure { try await rig.client.send(GetProduct()) }
-        #expect(error?.kind == .blocked(reason: "plain http to b.example is not allowed"))
+        #expect(
+            error?.kind
+                == .blocked(
+                    reason:
+                        "plain http to b.example is not allowed; the option .cleartext(.hosts([\"b.example\"])) allows it"
+                ))
         #expect(rig.hosts == ["a.example"])
     }
 

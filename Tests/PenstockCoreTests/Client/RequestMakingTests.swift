@@ -92,7 +92,7 @@ import Testing
         typealias Output = Product
         let name: String
         var route: Route { .put("/files") }
-        var body: HTTPBody? { .bytes(Data("content".utf8)) }
+        var body: HTTPBody { .bytes(Data("content".utf8)) }
     }
 
     @Test func `a body of the endpoint's own sends the parameters to the query`() async throws {

@@ -31,7 +31,7 @@ extension Service {
         _ id: ServiceID = .main, host: String = "shop.example.com", _ change: (inout Service) -> Void = { _ in }
     ) -> Service {
         let urls = ServerEnvironment.standard.map { ($0, "https://\($0.name.lowercased()).\(host)/api") }
-        var service = Service(id, Dictionary(uniqueKeysWithValues: urls), envelope: .retcode)
+        var service = Service(id, BaseURLs(Dictionary(uniqueKeysWithValues: urls)), envelope: .retcode)
         change(&service)
         return service
     }
@@ -39,10 +39,6 @@ extension Service {
 
 extension HTTPResponse {
     static let product = json(#"{"retcode":0,"retdesc":"","data":{"id":7,"name":"tea"}}"#)
-
-    static func json(_ text: String, status: Int = 200) -> HTTPResponse {
-        HTTPResponse(status: status, fields: [.contentType: "application/json"], body: Data(text.utf8))
-    }
 
     static func redirect(_ status: Int = 302, to location: String) -> HTTPResponse {
         HTTPResponse(status: status, fields: [.location: location])

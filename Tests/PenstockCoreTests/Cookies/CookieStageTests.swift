@@ -135,4 +135,23 @@ import Testing
         #expect(error?.kind == .blocked(reason: "the redirect is refused: the call took 20 redirects already"))
         #expect(rig.sent.count == 21)
     }
+
+    @Test func `unless told otherwise cookies are kept in memory, of each user apart`() async throws {
+        let user = Box("alice")
+        let rig = Rig {
+            $0.identity = { user.value }
+        } answering: { _ in
+            var response = HTTPResponse.product
+            response.fields.append("sid=1; Path=/", for: .setCookie)
+            return response
+        }
+        for name in ["alice", "alice", "bob"] {
+            user.value = name
+            _ = try await rig.client.send(GetProduct())
+        }
+        #expect(rig.sent.map { $0.fields[.cookie] } == [nil, "sid=1", nil])
+        let another = Rig { $0.identity = { "alice" } }
+        _ = try await another.client.send(GetProduct())
+        #expect(another.sent.first?.fields[.cookie] == nil)
+    }
 }

@@ -134,7 +134,7 @@ import Testing
         typealias Output = String
         let content: HTTPBody
         var route: Route { .post("/upload") }
-        var body: HTTPBody? { content }
+        var body: HTTPBody { content }
         var envelope: EnvelopeChoice { .none }
     }
 
@@ -210,7 +210,7 @@ import Testing
         _ = try await bob.send(GetProduct())
         #expect(rig.desk.sent.map { $0.fields[.authorization] } == ["Bearer alice's", "Bearer bob's"])
         #expect(try await rig.client.accounts() == ["alice", "bob"])
-        #expect(await rig.client.forget(identity: "alice"))
+        #expect(await rig.client.signOut("alice"))
         #expect(try await rig.client.accounts() == ["bob"])
         #expect(try await alice.credential() == nil)
         #expect(try await bob.credential()?.token == "bob's")
@@ -239,7 +239,7 @@ import Testing
         #expect(rig.desk.sent.isEmpty)
         #expect(await failure { try await rig.signIn() }?.kind == .authentication(.vault(error)))
         #expect(await failure { try await rig.client.accounts() }?.kind == .authentication(.vault(error)))
-        #expect(await rig.client.forget(identity: "") == false)
+        #expect(await rig.client.signOut("") == false)
     }
 
     @Test("A logout that overtakes a login in the vault wins")

@@ -42,6 +42,7 @@ import Testing
         #expect(broken(.any(nil, even, small), 9) == nil)
         #expect(broken(.any(nil, even, small), 11) == "even, or small")
         #expect(broken(.any("fits", even, small), 11) == "fits")
+        #expect(broken(.none, 7) == nil)
         #expect(broken(.any(), 1) == "")
         #expect(broken(.not(even), 2) == "not: even")
         #expect(broken(.not(even, name: "odd"), 2) == "odd")

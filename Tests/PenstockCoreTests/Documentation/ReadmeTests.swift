@@ -4,14 +4,18 @@ import Testing
 
 /// The samples of the README compile as they stand.
 @Suite struct ReadmeTests {
-    @Test("Every Swift sample of the README compiles")
-    func samplesCompile() async throws {
+    @Test(
+        "Every Swift sample of the README compiles, also in a module whose default isolation is the main actor",
+        arguments: [
+            [], ["-default-isolation", "MainActor"],
+        ])
+    func samplesCompile(flags: [String]) async throws {
         let blocks = try Self.samples()
         #expect(blocks.count > 10)
         let declarations = blocks.filter(Self.declares)
         let statements = blocks.filter { !Self.declares($0) }
         let program = declarations.joined(separator: "\n") + "\n" + Self.wrapped(statements)
-        let result = try await Compiler.check(["Readme.swift": program, "Prelude.swift": Self.prelude])
+        let result = try await Compiler.check(["Readme.swift": program, "Prelude.swift": Self.prelude], flags: flags)
         #expect(result.succeeded, "\(result.diagnostics)")
     }
 
@@ -24,6 +28,7 @@ import Testing
         }
         extension APIClient {
             convenience init(_ configuration: Configuration) { fatalError() }
+            convenience init(_ baseURLs: BaseURLs, options: CallOptions = .init()) { fatalError() }
         }
         enum PlatformOutbox {
             static var shared: any OutboxStore { fatalError() }

@@ -181,6 +181,7 @@ import Testing
             ParameterLayers(call: parameters(), endpoint: .object(parameters()), client: parameters()),
             ProxyCredentials(user: canary, password: canary), options.proxy ?? .none, try cookie(), try jar(),
             AdHocEndpoint(.get("/x"), parameters: parameters(), decoding: .payload),
+            BaseURLs("https://a.example/?token=\(canary)"), try CallOptions.at(url()),
         ]
     }
 
@@ -291,7 +292,7 @@ import Testing
             "Stage",
             "StatusRule", "StreamLimitError", "TLSFailure", "Throughput", "TimeoutPhase", "Timeouts", "Timings",
             "TransferProgress", "TransportCapabilities", "TransportFault", "TrustPolicy", "WrongTypePolicy", "Binary",
-            "IsolationKey", "CachePartition", "RedirectPolicy", "AlreadyRead", "EnvelopeChoice", "Limits",
+            "IsolationKey", "CachePartition", "Owner", "RedirectPolicy", "AlreadyRead", "EnvelopeChoice", "Limits",
             "NoParameters",
             "Output",
             "ParameterPlacement", "StageName", "AdaptiveThrottle", "Admission", "AdmissionPolicy", "AdmissionQueue",
@@ -318,16 +319,20 @@ import Testing
             "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",
             "PenstockVersion", "RandomSource", "Redaction", "ResponseDecoding", "TimeSource", "True", "Validator",
             "Zero",
+            "ClosureReformer", "ClosureInterceptor", "Members", "NullParameter", "State",
             "ClosureReformer", "CallGraph", "CallGroup", "CallNode", "PageSource", "PagedItems", "Pages",
         ],
         "all that it holds is behind a lock, or is among the values above": [
             "DPoPProver", "RefreshContext",
             "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
-            "CallScope", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator", "JSONLinesParser",
+            "CallScope", "CallStream", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator",
+            "JSONLinesParser",
             "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
             "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "Outbox", "OutboxReceipt", "OutboxToggle",
             "Configuration", "Update",
+            "Values",
         ],
+        "a value of the app's own, which prints as it does anywhere": ["PathArgument"],
         "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],
     ]
 

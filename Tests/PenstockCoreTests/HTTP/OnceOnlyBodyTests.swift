@@ -17,7 +17,7 @@ import Testing
         typealias Output = Data
         let content: HTTPBody
         var route: Route { .post("/upload") }
-        var body: HTTPBody? { content }
+        var body: HTTPBody { content }
     }
 
     /// Sends again, once, what failed or what came.

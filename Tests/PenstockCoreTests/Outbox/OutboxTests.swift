@@ -552,7 +552,7 @@ private struct SendFile: OutboxEndpoint {
     let count: Int
     var route: Route { .post("/files") }
     var parameters: NoParameters { NoParameters() }
-    var body: HTTPBody? {
+    var body: HTTPBody {
         count < 0 ? .stream { AsyncThrowingStream { $0.finish() } } : .bytes(Data(count: count))
     }
 }

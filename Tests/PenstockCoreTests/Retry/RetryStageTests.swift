@@ -52,7 +52,7 @@ extension RandomSource {
 struct PlaceOrder: Endpoint {
     typealias Output = Product
     var route: Route { .post("/orders") }
-    var body: HTTPBody? { .bytes(Data("one tea".utf8)) }
+    var body: HTTPBody { .bytes(Data("one tea".utf8)) }
 }
 
 extension ScriptedTransport.Step {
@@ -244,7 +244,7 @@ struct RetryStageTests {
     func onceOnly() async throws {
         struct Upload: Endpoint {
             typealias Output = Product
-            let body: HTTPBody?
+            let body: HTTPBody
             var route: Route { .put("/photo") }
         }
         for (step, hits) in [(ScriptedTransport.Step.lost(.unsent), 2), (.lost(.maybeProcessed), 1), (.busy, 1)] {

@@ -25,7 +25,9 @@ import Testing
     private static let end = ScriptedTransport.Step.respond(.init(status: 204))
 
     /// Reads a sequence to its end while the clock goes on by one delay after the other.
-    private func read(_ events: ServerSentEvents, waiting delays: Duration...) async throws -> [ServerSentEvent] {
+    private func read(_ events: ServerSentEvents<Message>, waiting delays: Duration...) async throws
+        -> [ServerSentEvent]
+    {
         let reader = Task {
             var seen: [ServerSentEvent] = []
             for try await event in events { seen.append(event) }
@@ -127,7 +129,7 @@ import Testing
         case .scopeCancelled: scope?.cancelAll()
         case .cancelAll: client.cancelAll()
         case .connectionID, .endpoint: client.cancel(Hello.self)
-        case .signOut: await client.forget(identity: "alice")
+        case .signOut: await client.signOut("alice")
         }
         #expect(await reader.value?.kind == .cancelled)
         #expect(client.callCount == 0)

@@ -65,7 +65,7 @@ import Testing
         _ = try await rig.client.send(Tea(), options: proxied)
         #expect(rig.hits == 2)
         #expect(await rig.store.statistics().entries == 2)
-        await rig.client.forget(identity: "alice")
+        await rig.client.signOut("alice")
         #expect(await rig.store.statistics().entries == 0)
     }
 

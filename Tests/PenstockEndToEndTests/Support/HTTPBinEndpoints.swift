@@ -8,7 +8,7 @@ struct Anything: Endpoint {
     var parameters: ParameterObject?
     var placement = ParameterPlacement.automatic
     var headers: HeaderEdits = [:]
-    var body: HTTPBody?
+    var body = HTTPBody.none
 
     var route: Route { Route(method, path) }
     typealias Output = JSONValue

@@ -16,7 +16,7 @@ struct Thing: Decodable, Hashable, Sendable {
 struct Echo: Endpoint {
     var method = HTTPMethod.get
     var query: ParameterObject = [:]
-    var body: HTTPBody?
+    var body = HTTPBody.none
 
     var route: Route { Route(method, "/echo") }
     var parameters: ParameterObject { query }
@@ -42,9 +42,9 @@ struct EchoReply: Decodable, Sendable {
 struct Redirected: Endpoint {
     let way: String
     var method = HTTPMethod.get
-    var body: HTTPBody?
+    var body = HTTPBody.none
 
-    init(_ way: String, method: HTTPMethod = .get, body: HTTPBody? = nil) {
+    init(_ way: String, method: HTTPMethod = .get, body: HTTPBody = .none) {
         self.way = way
         self.method = method
         self.body = body

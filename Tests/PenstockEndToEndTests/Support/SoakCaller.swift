@@ -97,7 +97,7 @@
             var pieces = response.makeAsyncIterator()
             while outcome.received.count <= plan.abandonAfter ?? .max {
                 outcome.isLate = Task.isCancelled
-                guard let piece = try await next(&pieces) else {
+                guard let piece = try await pieces.next() else {
                     outcome.result = .success(outcome.received)
                     return
                 }
@@ -105,14 +105,6 @@
                 guard !outcome.isLate else { return }
             }
             outcome.isAbandoned = true
-        }
-
-        private func next(_ pieces: inout StreamedResponse.Iterator) async throws(APIError) -> Data? {
-            do {
-                return try await pieces.next()
-            } catch {
-                throw error as? APIError ?? APIError(.invalidConfiguration(reason: "\(error)"), stage: .transport)
-            }
         }
 
         // MARK: Clients
@@ -174,8 +166,8 @@
         var envelope: EnvelopeChoice { .none }
         var options: CallOptions { .with { $0.timeouts = plan.timeouts } }
 
-        var body: HTTPBody? {
-            guard !plan.request.isEmpty else { return nil }
+        var body: HTTPBody {
+            guard !plan.request.isEmpty else { return .none }
             return plan.isRequestStreamed ? stream : .bytes(plan.request)
         }
 

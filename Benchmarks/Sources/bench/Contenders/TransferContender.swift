@@ -19,7 +19,7 @@ enum TransferContender {
     }
 
     static func upload(_ server: String, _ file: String) async throws -> Measurement {
-        let body = try HTTPBody.file(URL(fileURLWithPath: file))
+        let body = HTTPBody.file(URL(fileURLWithPath: file))
         return try await measure(server) { try await !$0.send(PutGibibyte(file: body)).isEmpty }
     }
 
@@ -44,6 +44,6 @@ private struct PutGibibyte: Endpoint {
     typealias Output = Data
     let file: HTTPBody
     var route: Route { .put("/gibibyte") }
-    var body: HTTPBody? { file }
+    var body: HTTPBody { file }
     var envelope: EnvelopeChoice { .none }
 }

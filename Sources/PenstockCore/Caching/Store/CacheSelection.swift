@@ -1,18 +1,35 @@
 /// Which stored responses are meant: to be removed, or to be invalidated.
 @nonexhaustive
 public enum CacheSelection: Hashable, Sendable {
+    /// Whose stored responses are meant.
+    @nonexhaustive
+    public enum Owner: Hashable, Sendable {
+        /// The user of the client, or of the call whose endpoint invalidates something, in the environment of the moment. A store
+        /// that is asked directly knows no users: there it is ``everyone``.
+        case current
+        /// All users in all environments.
+        case everyone
+        /// One user in one environment.
+        case partition(CachePartition)
+
+        /// `nil` for all.
+        package var partition: CachePartition? {
+            if case .partition(let partition) = self { partition } else { nil }
+        }
+    }
+
     /// Everything in the store, of every user in every environment.
     case all
     /// All variants of one key: the URL with exactly its parameters, for one method and one partition.
     case key(CacheKey)
     /// One body that is stored, and nothing that has taken its place since.
     case entry(CacheEntryID)
-    /// The URL with exactly its query, whatever the method; of one partition, or of all when that is `nil`.
-    case url(HTTPURL, in: CachePartition? = nil)
+    /// The URL with exactly its query, whatever the method; of the present user, or of another owner.
+    case url(HTTPURL, in: Owner = .current)
     /// The URL without its query: all that was ever asked for there, with whatever parameters.
-    case path(HTTPURL, in: CachePartition? = nil)
-    /// All that the app has marked so; of one partition, or of all when that is `nil`.
-    case tag(String, in: CachePartition? = nil)
+    case path(HTTPURL, in: Owner = .current)
+    /// All that the app has marked so.
+    case tag(String, in: Owner = .current)
     /// All of one user in one environment.
     case partition(CachePartition)
     /// All of one user, in every environment.
@@ -28,6 +45,16 @@ public enum CacheSelection: Hashable, Sendable {
         }
     }
 
+    /// The same, with `partition` for the present user.
+    func of(_ partition: CachePartition) -> CacheSelection {
+        switch self {
+        case .url(let url, .current): .url(url, in: .partition(partition))
+        case .path(let url, .current): .path(url, in: .partition(partition))
+        case .tag(let tag, .current): .tag(tag, in: .partition(partition))
+        default: self
+        }
+    }
+
     /// Whether a response that is stored as `entry` is meant.
     package func contains(_ response: CachedResponse, stored entry: CacheEntryID) -> Bool {
         let key = response.key
@@ -35,9 +62,9 @@ public enum CacheSelection: Hashable, Sendable {
         case .all: return true
         case .key(let wanted): return key == wanted
         case .entry(let wanted): return entry == wanted
-        case .url(let url, let partition): return key.url == Self.text(url) && key.isIn(partition)
-        case .path(let url, let partition): return key.place == Self.place(url) && key.isIn(partition)
-        case .tag(let tag, let partition): return response.tags.contains(tag) && key.isIn(partition)
+        case .url(let url, let owner): return key.url == Self.text(url) && key.isIn(owner.partition)
+        case .path(let url, let owner): return key.place == Self.place(url) && key.isIn(owner.partition)
+        case .tag(let tag, let owner): return response.tags.contains(tag) && key.isIn(owner.partition)
         case .partition(let partition): return key.isIn(partition)
         case .identity(let identity): return key.partition.identity == identity
         case .environment(let environment): return key.partition.environment == environment

@@ -121,8 +121,11 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
     }
 
     private func start(_ endpoint: API) -> CallID {
-        let call = client.startResponse(endpoint, options, in: scope) { [weak self] id, result in
-            self?.end(id, with: result)
+        let call = client.startDelivering(endpoint, options, in: scope) { [weak self] id, news in
+            switch news {
+            case .cached(let response): self?.show(response)
+            case .result(let result): self?.end(id, with: result)
+            }
         }
         loading[call.id] = call
         return call.id
@@ -134,9 +137,21 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
         case .success(let response): (self.response, error) = (response, nil)
         case .failure(let error): self.error = error
         }
+        deliver(result) { [error] manager in manager.tellDelegate(error) }
+    }
+
+    /// A stored response has come before the one that is loaded.
+    private func show(_ response: APIResponse<API.Output>) {
+        (self.response, error) = (response, nil)
+        deliver(.success(response)) { manager in manager.delegate?.managerDidLoadCached(manager) }
+    }
+
+    private func deliver(
+        _ result: Result<APIResponse<API.Output>, APIError>, _ tell: (APIManager) -> Void
+    ) {
         let failure = error
         let isAllowed = willDeliver(result) && interceptor?.manager(self, willDeliver: failure) ?? true
-        if isAllowed { tellDelegate(failure) }
+        if isAllowed { tell(self) }
         didDeliver(result)
         interceptor?.manager(self, didDeliver: failure)
     }

@@ -35,6 +35,13 @@ public protocol APIManagerDelegate: AnyObject {
     func managerDidSucceed(_ manager: any AnyAPIManager)
     /// A call failed, was cancelled, or could not be made. The manager keeps the payload of the last success.
     func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError)
+    /// A stored response has come before the one that is loaded (``CachePolicy/Mode/cacheThenNetwork``). Nothing is done by
+    /// default.
+    func managerDidLoadCached(_ manager: any AnyAPIManager)
+}
+
+extension APIManagerDelegate {
+    public func managerDidLoadCached(_ manager: any AnyAPIManager) {}
 }
 
 /// Who knows the parameters of an API when it loads.

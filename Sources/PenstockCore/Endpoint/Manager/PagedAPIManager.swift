@@ -127,7 +127,9 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
 
     private func start<E: Endpoint>(_ load: PagingMachine.Load, _ endpoint: E) -> CallID
     where E.Output == API.Output {
-        let call = client.startResponse(endpoint, in: scope) { [weak self] _, result in self?.end(load, result) }
+        let call = client.startDelivering(endpoint, in: scope) { [weak self] _, news in
+            if let result = news.result { self?.end(load, result) }
+        }
         self.call = call
         return call.id
     }

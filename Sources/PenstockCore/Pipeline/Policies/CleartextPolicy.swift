@@ -40,6 +40,12 @@ public struct CleartextPolicy: Hashable, Sendable {
         }
     }
 
+    /// Why plain `http` to a URL is refused, and what allows it.
+    static func refusal(of url: HTTPURL) -> String {
+        let policy = isLoopback(url.host) ? ".loopback" : ".hosts([\"\(url.host)\"])"
+        return "plain http to \(url.host) is not allowed; the option .cleartext(\(policy)) allows it"
+    }
+
     /// The parser leaves only dotted quads as numbers, so a prefix decides.
     private static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || isLoopbackQuad(host)

@@ -1,7 +1,7 @@
 /// What becomes of a call while another one of the same kind is under way: a value.
 ///
 /// ```swift
-/// var options: CallOptions? { .inFlight(.cancelPrevious) }                          // an API: only the last filter counts
+/// var options: CallOptions { .inFlight(.cancelPrevious) }                          // an API: only the last filter counts
 /// try await client.send(Search(text), options: .inFlight(.debounce(.milliseconds(300))))
 /// let products = APIManager(client: client, inFlight: .ignoreNew) { ProductList() } // among this object's own calls
 /// ```

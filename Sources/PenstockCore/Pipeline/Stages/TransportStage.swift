@@ -55,8 +55,7 @@ struct TransportStage: Stage {
         }
         guard call.settings.cleartext.allows(request.url) else {
             throw APIError(
-                .blocked(reason: "plain http to \(request.url.host) is not allowed"), stage: .transport,
-                request: request)
+                .blocked(reason: CleartextPolicy.refusal(of: request.url)), stage: .transport, request: request)
         }
     }
 

@@ -1,0 +1,50 @@
+extension APIClient {
+    /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
+    /// it was derived from; and removes their cookies, their credentials, and all responses that are stored of them, in
+    /// every environment.
+    ///
+    /// ```swift
+    /// await client.signOut(user.id)
+    /// session.user = nil
+    /// ```
+    ///
+    /// Nothing that was under way is kept afterwards, and it does not matter whether ``Configuration/identity`` names somebody
+    /// else before this or after it: as long as this client's still names the user, calls for them fail as
+    /// ``APIError/Kind/blocked(reason:)``. Once it has named another one they may sign in again.
+    ///
+    /// - Parameter identity: what ``Configuration/identity`` gave for them. For `""`, which is nobody, no call is refused.
+    /// - Returns: whether nothing is left of the credentials, and no byte of the responses; see ``CacheStore/remove(_:)``.
+    @discardableResult
+    public func signOut(_ identity: String) async -> Bool {
+        state.signOuts.begin(identity, asLongAs: configuration.identity)
+        state.calls.end { $0.isolation.identity == identity }
+        configuration.cookies?.removeAll(ofIdentity: identity)
+        let isSignedOut = await state.credentials.forget(account: identity)
+        return await clear([.identity(identity)]) && isSignedOut
+    }
+}
+
+/// The users who have signed out and whom the app still names as its user.
+final class SignOuts: Sendable {
+    private let identities = Locked<[String: @Sendable () -> String]>([:])
+
+    /// - Parameter present: the app's user at any moment.
+    func begin(_ identity: String, asLongAs present: @escaping @Sendable () -> String) {
+        guard !identity.isEmpty, present() == identity else { return }
+        identities.withLock { $0[identity] = present }
+    }
+
+    /// Lets those in again whom the app has ceased to name.
+    func review() {
+        let all = identities.withLock { $0 }
+        for (identity, present) in all where present() != identity { identities.withLock { $0[identity] = nil } }
+    }
+
+    /// - Throws: ``APIError/Kind/blocked(reason:)`` for a call of a user who has signed out.
+    func check(_ identity: String) throws(APIError) {
+        guard let present = identities.withLock({ $0.isEmpty ? nil : $0[identity] }) else { return }
+        guard present() == identity else { return review() }
+        throw APIError(
+            .blocked(reason: "this user has signed out, and the client's identity still names them"), stage: .prepare)
+    }
+}

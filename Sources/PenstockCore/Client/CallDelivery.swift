@@ -1,0 +1,271 @@
+/// Delivery to those who wait without a task of their own: closures, delegates, methods of an object.
+extension Call {
+    /// Delivers the result to a closure on the main actor, besides whatever else hears of the call.
+    ///
+    /// The closure is called once: with ``APIError/Kind/cancelled`` after a cancellation, at once where the call is over
+    /// already, and not at all once the scope is gone. It is let go of as soon as the call is over.
+    ///
+    /// ```swift
+    /// client.start(GetUser(), in: page).onResult { result in show(result) }
+    /// ```
+    @discardableResult
+    public func onResult(_ completion: @escaping CallCompletion<Output>) -> Call {
+        audience.add(completion)
+        return self
+    }
+
+    /// Delivers the result to a closure on an actor of the caller's choice, which it is handed; see ``onResult(_:)``.
+    @discardableResult
+    public func onResult<A: Actor>(
+        on actor: A, _ completion: @escaping @Sendable (isolated A, Result<Output, APIError>) -> Void
+    ) -> Call {
+        audience.add(on: actor, completion)
+        return self
+    }
+
+    /// Delivers the stored response that comes before the one that is loaded (``CachePolicy/Mode/cacheThenNetwork``) to a
+    /// closure on the main actor. It is called before the result is delivered, once or, where nothing usable is stored, not
+    /// at all.
+    ///
+    /// ```swift
+    /// client.start(GetCart(), options: .cache(.cacheThenNetwork), in: page)
+    ///     .onCached { cart in show(cart.value) }
+    ///     .onResult { result in show(result) }
+    /// ```
+    @discardableResult
+    public func onCached(_ take: @escaping @MainActor @Sendable (APIResponse<Output>) -> Void) -> Call {
+        audience.hear { news in if case .cached(let response) = news { take(response) } }
+        return self
+    }
+
+    /// Delivers the result, and a stored response before it, to a delegate on the main actor. The delegate is not kept alive:
+    /// once it is gone nothing is delivered.
+    @discardableResult
+    public func deliver<D: CallDelegate>(to delegate: D) -> Call where D.Output == Output {
+        audience.add(delegate)
+        return self
+    }
+
+    /// Delivers the result to a method of an object, on the main actor. The object is not kept alive: once it is gone nothing
+    /// is delivered. So one object can hear of calls with different outputs.
+    ///
+    /// ```swift
+    /// client.start(GetUser()).deliver(to: self, ProfileScreen.showUser)
+    /// client.start(GetOrders()).deliver(to: self, ProfileScreen.showOrders)
+    /// ```
+    @discardableResult
+    public func deliver<Target: AnyObject & Sendable>(
+        to target: Target, _ method: @escaping @Sendable (Target) -> @MainActor (Result<Output, APIError>) -> Void
+    ) -> Call {
+        let reference = WeakReference(target)
+        audience.hear { news in
+            if let target = reference.object, let result = news.result { method(target)(result.map(\.value)) }
+        }
+        return self
+    }
+}
+
+/// Those who hear of one call.
+struct CallAudience<Output: Sendable>: Sendable {
+    let context: CallContext
+    let feed: CallFeed<Output>
+    let owner: CallOwner
+
+    func add(_ completion: @escaping CallCompletion<Output>) {
+        hear { news in if let result = news.result { completion(result.map(\.value)) } }
+    }
+
+    func add<A: Actor>(
+        on actor: A, _ completion: @escaping @Sendable (isolated A, Result<Output, APIError>) -> Void
+    ) {
+        hear(on: actor) { actor, news in if let result = news.result { completion(actor, result.map(\.value)) } }
+    }
+
+    func add<D: CallDelegate>(_ delegate: D) where D.Output == Output {
+        let (reference, id) = (WeakReference(delegate), context.id)
+        hear { news in
+            switch news {
+            case .cached(let response): reference.object?.call(id, didLoadCached: response)
+            case .result(let result): reference.object?.call(id, didFinishWith: result.map(\.value))
+            }
+        }
+    }
+
+    func hear(_ take: @escaping @MainActor @Sendable (CallNews<Output>) -> Void) {
+        hear(on: MainActor.shared) { _, news in MainActor.assumeIsolated { take(news) } }
+    }
+
+    private func hear<A: Actor>(
+        on actor: A, _ take: @escaping @Sendable (isolated A, CallNews<Output>) -> Void
+    ) {
+        feed.add { [context, owner] news in await Self.deliver(news, of: context, owner, on: actor, to: take) }
+    }
+
+    /// The last look before something leaves: what was cancelled after it was made is not delivered.
+    private static func deliver<A: Actor>(
+        _ news: CallNews<Output>, of context: CallContext, _ owner: CallOwner, on actor: isolated A,
+        to take: @Sendable (isolated A, CallNews<Output>) -> Void
+    ) {
+        guard !owner.isGone else { return }
+        switch (context.ending, news) {
+        case (nil, _), (.deadline, _): take(actor, news)
+        case (.ownerGone, _), (_, .cached): return
+        case (let ending?, .result(let result)): take(actor, .result(.failure(Self.ended(result, ending))))
+        }
+    }
+
+    private static func ended(_ result: Result<some Sendable, APIError>, _ ending: CallContext.Ending) -> APIError {
+        guard case .failure(var error) = result else { return APIError(ending.kind, stage: .transport) }
+        error.kind = ending.kind
+        return error
+    }
+}
+
+/// A closure that hears the result of a call, on the main actor.
+public typealias CallCompletion<Output: Sendable> = @MainActor @Sendable (Result<Output, APIError>) -> Void
+
+/// Who hears the results of calls, on the main actor. A class that hears of several outputs takes
+/// ``Call/deliver(to:_:)`` instead.
+public protocol CallDelegate<Output>: AnyObject, Sendable {
+    /// What its calls give back.
+    associatedtype Output: Sendable
+    /// A call is over.
+    @MainActor func call(_ id: CallID, didFinishWith result: Result<Output, APIError>)
+    /// A stored response has come before the one that is loaded (``CachePolicy/Mode/cacheThenNetwork``). Nothing is done by
+    /// default.
+    @MainActor func call(_ id: CallID, didLoadCached response: APIResponse<Output>)
+}
+
+extension CallDelegate {
+    public func call(_ id: CallID, didLoadCached response: APIResponse<Output>) {}
+}
+
+/// What is delivered of a call.
+enum CallNews<Output: Sendable>: Sendable {
+    case cached(APIResponse<Output>)
+    case result(Result<APIResponse<Output>, APIError>)
+
+    var result: Result<APIResponse<Output>, APIError>? {
+        if case .result(let result) = self { result } else { nil }
+    }
+}
+
+/// Whether the scope that a call was started in is still there.
+struct CallOwner: Sendable {
+    private let wasGiven: Bool
+    private weak let scope: CallScope?
+
+    init(_ scope: CallScope?) {
+        wasGiven = scope != nil
+        self.scope = scope
+    }
+
+    var isGone: Bool { wasGiven && scope == nil }
+}
+
+private struct WeakReference<Object: AnyObject & Sendable>: Sendable {
+    weak let object: Object?
+
+    init(_ object: Object) {
+        self.object = object
+    }
+}
+
+/// Hands what a call yields to those who listen.
+final class CallFeed<Output: Sendable>: Sendable {
+    /// Delivers one thing; returns when that is done.
+    typealias Handler = @Sendable (CallNews<Output>) async -> Void
+
+    private struct State {
+        var listeners: [CallUpdates<Output>.Base.Continuation] = []
+        var handlers: [Handler] = []
+        /// What is being delivered: each waits for the one before it.
+        var lane: Task<Void, Never>?
+        var progress = ProgressGate()
+        var cached: APIResponse<Output>?
+        var end: Result<APIResponse<Output>, APIError>?
+
+        mutating func send(_ news: CallNews<Output>, to handler: @escaping Handler) {
+            lane = Task { [lane] in
+                await lane?.value
+                await handler(news)
+            }
+        }
+    }
+
+    private let state = Locked(State())
+    private let time: TimeSource
+
+    init(time: TimeSource) {
+        self.time = time
+    }
+
+    /// Whether the call has its result.
+    var isOver: Bool { state.withLock { $0.end != nil } }
+
+    func subscribe() -> CallUpdates<Output> {
+        let (stream, continuation) = CallUpdates<Output>.make()
+        let (cached, progress, end) = state.withLock { state in
+            if state.end == nil { state.listeners.append(continuation) }
+            return (state.cached, state.progress.latest, state.end)
+        }
+        if let cached { continuation.yield(.cached(cached)) }
+        if let progress { continuation.yield(.progress(progress)) }
+        if let end { Self.finish(continuation, with: end) }
+        return stream
+    }
+
+    /// Has a handler hear of the stored response and of the result, also where they have come already.
+    func add(_ handler: @escaping Handler) {
+        state.withLock { state in
+            if let cached = state.cached { state.send(.cached(cached), to: handler) }
+            if let end = state.end { state.send(.result(end), to: handler) } else { state.handlers.append(handler) }
+        }
+    }
+
+    func yield(_ progress: TransferProgress) {
+        let now = time.now()
+        let listeners = state.withLock { state in state.progress.take(progress, at: now) ? state.listeners : [] }
+        for listener in listeners { listener.yield(.progress(progress)) }
+    }
+
+    func yield(cached response: APIResponse<Output>) {
+        let listeners = state.withLock { state in
+            state.cached = response
+            for handler in state.handlers { state.send(.cached(response), to: handler) }
+            return state.listeners
+        }
+        for listener in listeners { listener.yield(.cached(response)) }
+    }
+
+    func yield(redirectedTo url: HTTPURL) {
+        for listener in state.withLock(\.listeners) { listener.yield(.redirected(to: url)) }
+    }
+
+    /// Ends everything that listens, and returns when the result has been delivered to all who are to hear of it.
+    func end(with result: Result<APIResponse<Output>, APIError>) async {
+        let (listeners, progress, handlers, lane) = state.withLock { state in
+            state.end = result
+            defer { (state.listeners, state.handlers) = ([], []) }
+            return (state.listeners, state.progress.rest(), state.handlers, state.lane)
+        }
+        for listener in listeners {
+            if let progress { listener.yield(.progress(progress)) }
+            Self.finish(listener, with: result)
+        }
+        await lane?.value
+        for handler in handlers { await handler(.result(result)) }
+    }
+
+    private static func finish(
+        _ listener: CallUpdates<Output>.Base.Continuation, with result: Result<APIResponse<Output>, APIError>
+    ) {
+        switch result {
+        case .success(let response):
+            listener.yield(.response(response))
+            listener.finish()
+        case .failure(let error):
+            listener.finish(throwing: error)
+        }
+    }
+}

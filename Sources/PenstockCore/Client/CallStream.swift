@@ -1,0 +1,103 @@
+/// What a call yields, one after the other. It throws ``APIError`` alone, and says so: `catch` has one.
+public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
+    typealias Base = AsyncThrowingStream<Element, any Error>
+
+    private let base: Base
+
+    private init(_ base: Base) {
+        self.base = base
+    }
+
+    static func make() -> (stream: CallStream, continuation: Base.Continuation) {
+        let (base, continuation) = Base.makeStream()
+        return (CallStream(base), continuation)
+    }
+
+    /// Begins the iteration. There is to be one at a time.
+    public func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
+
+    /// Yields the elements.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: Base.Iterator
+
+        /// The next element; `nil` at the end.
+        public mutating func next() async throws(APIError) -> Element? {
+            do {
+                return try await base.next()
+            } catch {
+                throw .wrapping(error)
+            }
+        }
+    }
+}
+
+/// The sequence of what a call yields.
+public typealias CallUpdates<Output: Sendable> = CallStream<CallUpdate<Output>>
+
+/// One response or two: what is stored, and what the server says; see ``Call/responses``.
+public typealias CachedResponses<Output: Sendable> = CallStream<APIResponse<Output>>
+
+extension CallStream {
+    /// A sequence that owns the call it hears of: ending the iteration ends the call.
+    ///
+    /// - Parameter element: what is yielded of an update; `nil` for nothing.
+    static func owning<Output>(
+        _ call: Call<Output>, _ element: @escaping @Sendable (CallUpdate<Output>) -> Element?
+    ) -> CallStream {
+        let (stream, continuation) = make()
+        let relay = call.relay(to: continuation, element)
+        continuation.onTermination = { _ in
+            call.cancel()
+            relay.cancel()
+        }
+        return stream
+    }
+}
+
+extension Call {
+    /// What the call yields: progress, redirects, and last its response or its error. One who comes late gets the
+    /// cached response, the latest progress and the end. Ending the iteration does not end the call.
+    ///
+    /// ```swift
+    /// for try await update in call.updates { if case .progress(let bytes) = update { show(bytes) } }
+    /// ```
+    public var updates: CallUpdates<Output> { audience.feed.subscribe() }
+
+    /// The stored response of a call by ``CachePolicy/Mode/cacheThenNetwork``, if there is one, and then the one that was
+    /// loaded; of any other call its response. One who comes late gets both. Ending the iteration does not end the call.
+    ///
+    /// ```swift
+    /// for try await cart in client.start(GetCart(), options: .cache(.cacheThenNetwork)).responses { show(cart.value) }
+    /// ```
+    public var responses: CachedResponses<Output> {
+        let (stream, continuation) = CachedResponses<Output>.make()
+        let relay = relay(to: continuation, \.arrival)
+        continuation.onTermination = { _ in relay.cancel() }
+        return stream
+    }
+
+    fileprivate func relay<Element: Sendable>(
+        to continuation: CallStream<Element>.Base.Continuation,
+        _ element: @escaping @Sendable (CallUpdate<Output>) -> Element?
+    ) -> Task<Void, Never> {
+        let updates = updates
+        return Task {
+            do throws(APIError) {
+                for try await update in updates { if let element = element(update) { continuation.yield(element) } }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+    }
+}
+
+extension CallUpdate {
+    /// A response that came, stored or loaded.
+    var arrival: APIResponse<Output>? {
+        switch self {
+        case .cached(let response), .response(let response): response
+        default: nil
+        }
+    }
+}

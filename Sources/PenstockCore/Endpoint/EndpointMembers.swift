@@ -1,0 +1,162 @@
+/// What an ``Endpoint`` is made for, and what its members are declared as, whatever their types.
+///
+/// A member that has a default and is declared with another type would be one of its own: it would compile, and the default
+/// would be used. Here every type is taken, so that ``Endpoint`` can ask for the right ones. Nothing of it is to be declared but
+/// ``Output``.
+public protocol EndpointMembers: EndpointParameters {
+    /// What a call gives back: a `Decodable` model, made from JSON; `Data`, the bytes; `String`, the text
+    /// (``ResponseDecoding/standard``); ``Payload``; `Void`; or anything with a ``Endpoint/decoding-swift.property`` of its own.
+    associatedtype Output: Sendable
+    /// What is sent: the endpoint itself where it is `Encodable`.
+    associatedtype Parameters: Encodable & Sendable = NoParameters
+
+    /// What is sent, encoded as ``Endpoint/placement`` says. An `Encodable` endpoint sends itself.
+    var parameters: Parameters { get }
+
+    /// The type that ``service`` is declared with.
+    associatedtype _Service
+    /// See ``Endpoint/service``.
+    var service: _Service { get }
+    /// The type that ``body`` is declared with.
+    associatedtype _Body
+    /// See ``Endpoint/body``.
+    var body: _Body { get }
+    /// The type that ``headers`` is declared with.
+    associatedtype _Headers
+    /// See ``Endpoint/headers``.
+    var headers: _Headers { get }
+    /// The type that ``options`` is declared with.
+    associatedtype _Options
+    /// See ``Endpoint/options``.
+    var options: _Options { get }
+    /// The type that ``envelope`` is declared with.
+    associatedtype _Envelope
+    /// See ``Endpoint/envelope``.
+    var envelope: _Envelope { get }
+    /// The type that ``payloadValidator`` is declared with.
+    associatedtype _PayloadValidator
+    /// See ``Endpoint/payloadValidator``.
+    var payloadValidator: _PayloadValidator { get }
+    /// The type that ``validator`` is declared with.
+    associatedtype _Validator
+    /// See ``Endpoint/validator``.
+    var validator: _Validator { get }
+    /// The type that ``callInterceptors`` is declared with.
+    associatedtype _Calls
+    /// See ``Endpoint/callInterceptors``.
+    var callInterceptors: _Calls { get }
+    /// The type that ``attemptInterceptors`` is declared with.
+    associatedtype _Attempts
+    /// See ``Endpoint/attemptInterceptors``.
+    var attemptInterceptors: _Attempts { get }
+    /// The type that ``parameterRules`` is declared with.
+    associatedtype _Rules
+    /// See ``Endpoint/parameterRules``.
+    static var parameterRules: _Rules { get }
+}
+
+/// What an endpoint declares as its parameters, whatever their type; see ``EndpointMembers``.
+public protocol EndpointParameters: Sendable {
+    /// The type that ``parameters`` is declared with.
+    associatedtype _Parameters
+    /// See ``Endpoint``.
+    var parameters: _Parameters { get }
+}
+
+/// Members of which the types are those that they must be.
+public protocol MembersAsDeclared {}
+
+/// The types of some members, and what they must be.
+public enum Members<Are, MustBe> {}
+
+extension Members: MembersAsDeclared where Are == MustBe {}
+
+/// A property that the route is made of, and that is not sent again as a parameter.
+///
+/// ```swift
+/// struct PlaceOrder: Endpoint, Encodable {
+///     typealias Output = Order
+///     @PathArgument var product: Int
+///     let quantity: Int
+///     var route: Route { .post("/products/\(product)/orders") }      // {"quantity":2}
+/// }
+/// ```
+///
+/// In an endpoint that is not `Encodable` it says the same to whom it may concern: that the property is used.
+@propertyWrapper
+public struct PathArgument<Value: Sendable>: Sendable {
+    /// The property.
+    public var wrappedValue: Value
+
+    /// Made by the endpoint's own initializer.
+    public init(wrappedValue: Value) {
+        self.wrappedValue = wrappedValue
+    }
+}
+
+extension PathArgument: Equatable where Value: Equatable {}
+extension PathArgument: Hashable where Value: Hashable {}
+
+extension PathArgument: Encodable {
+    /// Writes nothing.
+    public func encode(to encoder: any Encoder) throws {}
+}
+
+extension KeyedEncodingContainer {
+    /// Called by a synthesized `encode(to:)` in place of the general form, and leaves the key out.
+    public mutating func encode<Value>(_ value: PathArgument<Value>, forKey key: Key) throws {}
+}
+
+/// Looks, at the first use of each endpoint type, for what compiles and cannot be meant: a property that goes nowhere, since
+/// the endpoint is not `Encodable`.
+enum EndpointCheck {
+    private static let checked = Locked<Set<ObjectIdentifier>>([])
+
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` with what to write.
+    static func check<E: Endpoint>(_ endpoint: E) throws(APIError) {
+        guard checked.withLock({ !$0.contains(ObjectIdentifier(E.self)) }) else { return }
+        if let name = unsentProperty(of: endpoint) {
+            let reason =
+                "\(E.self) has the property \(name), which is sent nowhere: let \(E.self) conform to Encodable, or write"
+                + " @PathArgument var \(name) where the route or anything else is made of it"
+            throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
+        }
+        _ = checked.withLock { $0.insert(ObjectIdentifier(E.self)) }
+    }
+
+    /// The name of a property that could be a parameter and is nowhere to be found in what is sent.
+    static func unsentProperty<E: Endpoint>(of endpoint: E) -> String? {
+        guard E.Parameters.self == NoParameters.self, endpoint.body.isNone, endpoint.options.isEmpty else { return nil }
+        var fields = HTTPFields()
+        endpoint.headers.apply(to: &fields)
+        let sent =
+            [endpoint.route.path.encoded, endpoint.route.method.rawValue] + fields.map(\.value) + endpoint.cacheTags
+        return Mirror(reflecting: endpoint).children.first { property in
+            guard let name = property.label, property.value is any Encodable, !isKnown(property.value),
+                !members.contains(name)
+            else { return false }
+            let text = text(of: property.value)
+            let escaped = PercentEncoding.escaped(text)
+            return !sent.contains { $0.contains(text) || $0.contains(escaped) }
+        }?.label
+    }
+
+    /// Properties of these names are the endpoint's own.
+    private static let members: Set<String> = ["placement", "cacheTags", "invalidates", "decoding", "route"]
+
+    /// What says itself where it goes, and another endpoint, which this one stands for.
+    private static func isKnown(_ value: Any) -> Bool {
+        value is any AnyPathArgument || value is any Endpoint
+    }
+
+    /// As a path's argument writes it.
+    private static func text(of value: Any) -> String {
+        if let raw = value as? any RawRepresentable { return "\(raw.rawValue)" }
+        return "\(value)"
+    }
+}
+
+/// A path's argument of whatever type.
+private protocol AnyPathArgument {}
+
+extension PathArgument: AnyPathArgument {}

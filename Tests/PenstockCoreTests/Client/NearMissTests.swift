@@ -1,0 +1,333 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// An endpoint that was to be `Encodable`.
+struct Forgetful: Endpoint {
+    typealias Output = Product
+    let account: String
+    var route: Route { .post("/login") }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(3))) struct NearMissCompilationTests {
+    /// Declarations that a newcomer is likely to write, each of which would be ignored if it compiled.
+    private static let misses = [
+        "var headers: [String: String] { [\"X-Mine\": \"1\"] }",
+        "var options: CallOptions? { .timeout(.seconds(5)) }",
+        "var validator: Validator<String>? { nil }",
+        "let validator = Validator<Int>.none",
+        "var payloadValidator: Validator<Payload>? { nil }",
+        "static let parameterRules: [ParameterRule<Self>] = []",
+        "var body: HTTPBody? { nil }",
+        "var body: Data { Data() }",
+        "var service: String { \"shop\" }",
+        "var envelope: Envelope { .retcode }",
+        "var callInterceptors: [Passing] { [Passing()] }",
+        "var attemptInterceptors: [Passing] { [Passing()] }",
+        "var parameters: [String: Any] { [\"a\": 1] }",
+    ]
+
+    private static let hits = [
+        "", "var headers: HeaderEdits { [\"X-Mine\": \"1\"] }", "var options: CallOptions { .timeout(.seconds(5)) }",
+        "var validator: Validator<String> { .none }", "var payloadValidator: Validator<Payload> { .none }",
+        "static var parameterRules: ParameterRules<Self> { [] }", "var body: HTTPBody { .bytes(Data()) }",
+        "var service: ServiceID { \"shop\" }", "var envelope: EnvelopeChoice { .custom(.retcode) }",
+        "var callInterceptors: [any Interceptor] { [Passing()] }", "let headers: HeaderEdits",
+    ]
+
+    private static func program(_ members: [String]) -> [String: String] {
+        let types = members.enumerated().map { number, member in
+            """
+            struct Number\(number)_: Endpoint {
+                typealias Output = String
+                var route: Route { .get("/x") }
+                \(member)
+            }
+            """
+        }
+        let common = """
+            import Foundation
+            import PenstockCore
+            struct Passing: Interceptor {
+                func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+                    try await next(request)
+                }
+            }
+            struct Page<Output: Decodable & Sendable>: Endpoint { var route: Route { .get("/x") } }
+            protocol ShopEndpoint: Endpoint {}
+            extension ShopEndpoint { var headers: HeaderEdits { ["X-Shop": "1"] } }
+            struct Tea: ShopEndpoint { typealias Output = Void; var route: Route { .get("/x") } }
+            enum Choice: Endpoint { case one; typealias Output = Data; var route: Route { .get("/x") } }
+
+            """
+        return ["program.swift": common + types.joined(separator: "\n")]
+    }
+
+    @Test func `a member of another type than an endpoint's does not compile, and the compiler says what is wrong`()
+        async throws
+    {
+        let good = try await Compiler.check(Self.program(Self.hits))
+        #expect(good.succeeded, "\(good.diagnostics)")
+        let bad = try await Compiler.check(Self.program(Self.misses))
+        #expect(!bad.succeeded)
+        for number in Self.misses.indices {
+            let refusal = "type 'Number\(number)_' does not conform to protocol 'Endpoint'"
+            #expect(bad.diagnostics.contains(refusal), "\(Self.misses[number])")
+        }
+        #expect(bad.diagnostics.contains("MembersMustHaveTheTypesThatEndpointGivesThem"))
+        for type in ["Page", "Tea", "Choice"] { #expect(!bad.diagnostics.contains("type '\(type)")) }
+    }
+
+    @Test func `the parameters of an endpoint are those it declares, itself, or none`() async throws {
+        let result = try await Compiler.check([
+            "parameters.swift": """
+            import PenstockCore
+            struct A: Endpoint {
+                typealias Output = String
+                let parameters: ParameterObject?
+                var route: Route { .get("/x") }
+            }
+            struct B: Endpoint, Encodable { typealias Output = String; let x: Int; var route: Route { .get("/x") } }
+            struct C: Endpoint {
+                typealias Output = Void
+                var parameters: [String: Int] { [:] }
+                var route: Route { .get("/x") }
+            }
+            struct D: Endpoint { typealias Output = String; var route: Route { .get("/x") } }
+            struct E<Output: Decodable & Sendable>: Endpoint, Encodable { let x: Int; var route: Route { .get("/x") } }
+            struct F<Output: Decodable & Sendable, P: Encodable & Sendable>: Endpoint {
+                let parameters: P
+                var route: Route { .get("/x") }
+            }
+            let a: ParameterObject?.Type = A.Parameters.self
+            let b: B.Type = B.Parameters.self
+            let c: [String: Int].Type = C.Parameters.self
+            let d: NoParameters.Type = D.Parameters.self
+            let e: E<String>.Type = E<String>.Parameters.self
+            let f: Int.Type = F<String, Int>.Parameters.self
+            """
+        ])
+        #expect(result.succeeded, "\(result.diagnostics)")
+    }
+
+    @Test func `a call whose output nobody names is diagnosed, and does not break the compiler`() async throws {
+        let result = try await Compiler.check([
+            "call.swift": """
+            import PenstockCore
+            func f(_ client: APIClient) async throws {
+                let a: Unknown = try await client.send(path: "/x", method: .get)
+            }
+            func g(_ client: APIClient) async throws {
+                let a = try await client.send(path: "/x", method: .get)
+            }
+            """
+        ])
+        #expect(!result.succeeded)
+        #expect(result.diagnostics.contains("cannot find type 'Unknown' in scope"))
+        #expect(!result.diagnostics.contains("failed to produce diagnostic"))
+    }
+}
+
+/// What the compiler says to the mistakes that a newcomer makes.
+@Suite struct DiagnosticTests {
+    static let mistakes: [(code: String, says: String)] = [
+        ("client.start(P()) { print($0.payload) }", "has no member 'payload'"),
+        ("client.send(P()) { result in print(result) }", "extra trailing closure passed in call"),
+        ("_ = client.request(P())", "has no member 'request'"),
+        (
+            #"let p = "/a"; let r: Route = .get(p)"#,
+            "cannot convert value of type 'String' to expected argument type 'RoutePath'"
+        ),
+        (#"let c: ParameterObject = ["a": .nothing]"#, "has no member 'nothing'"),
+        ("_ = try await client.send(P(), options: .timeout(5))", "expected argument type 'Duration'"),
+    ]
+
+    @Test(arguments: mistakes) func `a mistake is diagnosed where it is, by what it is`(
+        code: String, says: String
+    ) async throws {
+        let result = try await Compiler.check([
+            "mistake.swift": """
+            import PenstockCore
+            struct P: Endpoint { typealias Output = String; var route: Route { .get("/x") } }
+            @MainActor func f(_ client: APIClient) async throws {
+                \(code)
+            }
+            """
+        ])
+        #expect(!result.succeeded)
+        #expect(result.diagnostics.contains(says), "\(result.diagnostics)")
+        #expect(!result.diagnostics.contains("CallDelegate"))
+    }
+}
+
+@Suite struct EndpointCheckTests {
+    struct Searched: Endpoint {
+        typealias Output = Product
+        let text: String
+        var route: Route { .get("/search") }
+    }
+
+    struct Used: Endpoint {
+        enum Kind: String, Encodable { case tea }
+        typealias Output = Product
+        let id: Int
+        let name: String
+        let kind: Kind
+        let number: UUID
+        let etag: String
+        let tag: String
+        let hook: @Sendable () -> Void = {}
+        @PathArgument var isDraft: Bool
+        var route: Route { isDraft ? .get("/drafts/\(id)") : .get("/things/\(id)/\(name)/\(kind)/\(number)") }
+        var headers: HeaderEdits { ["If-None-Match": etag] }
+        var cacheTags: [String] { [tag] }
+    }
+
+    struct Headed: Endpoint {
+        typealias Output = Product
+        let headers: HeaderEdits
+        var route: Route { .get("/p") }
+    }
+
+    struct Wrapping<Inner: Endpoint>: Endpoint {
+        typealias Output = Product
+        let inner: Inner
+        var route: Route { .get("/p") }
+    }
+
+    static let used = Used(
+        id: 7, name: "a b/c", kind: .tea, number: UUID(), etag: "\"x1\"", tag: "t9", isDraft: false)
+
+    @Test func `a property that is sent nowhere fails the first call of a debug build, with what to write`() async {
+        let rig = Rig()
+        for _ in 0..<2 {
+            let error = await failure { try await rig.client.send(Forgetful(account: "alice")) }
+            guard case .invalidConfiguration(let reason) = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains("Forgetful has the property account"))
+            #expect(reason.contains("let Forgetful conform to Encodable"))
+            #expect(reason.contains("@PathArgument var account"))
+        }
+        #expect(rig.sent.isEmpty)
+        let released = Rig { $0.checksEndpoints = false }
+        #expect(await failure { try await released.client.send(Forgetful(account: "alice")) } == nil)
+        #expect(!APIClient.Configuration(services: [], build: .release).checksEndpoints)
+        #expect(APIClient.Configuration(services: [], build: .debug).checksEndpoints)
+    }
+
+    @Test func `a property of the query is missed as one of the body is`() {
+        #expect(EndpointCheck.unsentProperty(of: Searched(text: "tea")) == "text")
+        #expect(EndpointCheck.unsentProperty(of: Forgetful(account: "alice")) == "account")
+    }
+
+    @Test func `what the path, a header or a tag shows is not missed, nor what is no data`() {
+        #expect(EndpointCheck.unsentProperty(of: Self.used) == nil)
+        #expect(EndpointCheck.unsentProperty(of: Tuned()) == nil)
+        #expect(EndpointCheck.unsentProperty(of: Wrapping(inner: LogIn(account: "a", password: "b"))) == nil)
+        #expect(EndpointCheck.unsentProperty(of: Headed(headers: ["X-A": "1"])) == nil)
+    }
+}
+
+@Suite struct PathArgumentTests {
+    struct Put: Endpoint, Encodable, Hashable {
+        typealias Output = Product
+        @PathArgument var id: Int
+        @PathArgument var part: String
+        let quantity: Int
+        var route: Route { Route(.put, "/things/\(id)/\(part)") }
+    }
+
+    struct Delete: Endpoint, Encodable {
+        typealias Output = Product
+        @PathArgument var id: Int
+        var route: Route { .delete("/things/\(id)") }
+    }
+
+    @Test func `what the path is made of is not sent again as a parameter`() async throws {
+        let rig = Rig()
+        _ = try await rig.client.send(Put(id: 5, part: "x y", quantity: 2))
+        _ = try await rig.client.send(Delete(id: 5))
+        #expect(rig.sent.map(\.url.path).map { $0.hasSuffix("/things/5/x%20y") } == [true, false])
+        #expect(rig.sent[0].text == #"{"quantity":2}"#)
+        #expect(rig.sent[1].url.query == nil)
+    }
+
+    @Test func `an endpoint with one is a value like any other`() throws {
+        #expect(Put(id: 5, part: "x", quantity: 2) == Put(id: 5, part: "x", quantity: 2))
+        #expect(Put(id: 5, part: "x", quantity: 2) != Put(id: 6, part: "x", quantity: 2))
+        let json = try JSONEncoder().encode(Put(id: 5, part: "x", quantity: 2))
+        #expect(String(decoding: json, as: UTF8.self) == #"{"quantity":2}"#)
+    }
+}
+
+@Suite struct FirstCallTests {
+    private func stub() -> StubTransport { StubTransport { _ in .json(#"{"id":7,"name":"tea"}"#) } }
+
+    @Test func `a client for one URL is that URL, in every environment`() async throws {
+        let stub = stub()
+        let client = APIClient("https://api.example.com/v1", options: .timeout(.seconds(5)), transport: stub)
+        let _: Product = try await client.get("/products/7")
+        try client.switchEnvironment(to: .custom("x"))
+        let _: Product = try await client.get("/products/7")
+        #expect(
+            stub.requests.map(\.url.absoluteString)
+                == Array(
+                    repeating: "https://api.example.com/v1/products/7", count: 2))
+        #expect(client.configuration.options.timeouts.total == .seconds(5))
+    }
+
+    @Test func `a debug build starts where a service is`() {
+        func environment(_ services: BaseURLs..., build: BuildFlavor = .debug) -> ServerEnvironment {
+            let services = services.enumerated().map { Service(ServiceID("\($0)"), $1) }
+            return APIClient.Configuration(services: services, build: build).environment
+        }
+        #expect(environment([.production: "https://a.example"]) == .production)
+        #expect(environment([.production: "https://a.example", .development: "https://b.example"]) == .development)
+        #expect(environment([.production: "https://a.example"], [.development: "https://b.example"]) == .development)
+        #expect(environment([.production: "https://a.example"], "https://b.example") == .development)
+        #expect(environment([.test: "https://a.example"]) == .development)
+        #expect(environment([.development: "https://a.example"], build: .release) == .production)
+        #expect(environment() == .development)
+    }
+
+    @Test func `a refusal of plain http names the option that allows it`() async {
+        for (url, option) in [
+            ("http://127.0.0.1:8080", ".cleartext(.loopback)"),
+            ("http://plain.example.com", #".cleartext(.hosts(["plain.example.com"]))"#),
+        ] {
+            let client = APIClient(BaseURLs(url), transport: stub())
+            let error = await failure { () async throws(APIError) -> Product in try await client.get("/x") }
+            guard case .blocked(let reason) = error?.kind else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains(option), "\(reason)")
+        }
+        let allowed = APIClient("http://127.0.0.1:8080", options: .cleartext(.loopback), transport: stub())
+        #expect(await failure { () async throws(APIError) -> Product in try await allowed.get("/x") } == nil)
+    }
+
+    @Test func `a base URL that is read anew can change while the client lives`() async throws {
+        let (stub, server) = (stub(), Box("https://one.example"))
+        let service = Service(.main, BaseURLs { $0 == .production ? "https://fixed.example" : server.value })
+        let client = APIClient(.init(services: [service], build: .debug), transport: stub)
+        for _ in 0..<2 { let _: Product = try await client.get("/x") }
+        server.value = "https://two.example"
+        let _: Product = try await client.get("/x")
+        try client.switchEnvironment(to: .production)
+        let _: Product = try await client.get("/x")
+        #expect(
+            stub.requests.map(\.url.host) == ["one.example", "one.example", "two.example", "fixed.example"])
+    }
+
+    @Test func `a base URL prints without its secrets`() {
+        let service = Service(.main, "https://a.example/?token=hunter2")
+        #expect("\(service.baseURLs)".contains("production: https://a.example/?token=‹redacted›"))
+        #expect(!"\(service)".contains("hunter2"))
+    }
+}
