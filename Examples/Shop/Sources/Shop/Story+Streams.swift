@@ -5,7 +5,7 @@ extension Story {
     func followOrder() async throws -> [String] {
         let before = world.development.wire.requestCount
         var lines: [String] = []
-        for try await step in shop.orders.steps(of: 1) { lines.append("\(step.step)") }
+        for try await step in shop.orders.steps(of: 1).values { lines.append("\(step.step)") }
         let connections = world.development.wire.requestCount - before
         try expect(lines.last == "delivered", "the order was lost after: \(lines)")
         return lines + ["it took \(connections) connections: each went on where the one before had ended"]

@@ -22,7 +22,7 @@ extension Service {
     /// Our own servers. They, and no others, are told who is logged in.
     static func shop(at addresses: [ServerEnvironment: String], session: Session) -> Service {
         Service(
-            .main, addresses, envelope: .retcode, headers: ["X-App": "Shop"],
+            .main, BaseURLs(addresses), envelope: .retcode, headers: ["X-App": "Shop"],
             parameters: CommonParameters { session.parameters })
     }
 
@@ -30,11 +30,11 @@ extension Service {
     static func members(at addresses: [ServerEnvironment: String]) -> Service {
         let authenticator = OAuth2Authenticator(
             tokenURL: { "\(addresses[$0] ?? "")/token" }, clientID: "shop-app")
-        return Service(.members, addresses, envelope: .retcode, authenticator: authenticator)
+        return Service(.members, BaseURLs(addresses), envelope: .retcode, authenticator: authenticator)
     }
 
     /// Another company's: its replies have no envelope.
     static func places(at addresses: [ServerEnvironment: String]) -> Service {
-        Service(.places, addresses)
+        Service(.places, BaseURLs(addresses))
     }
 }

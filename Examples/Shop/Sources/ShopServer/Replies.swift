@@ -16,6 +16,11 @@ extension LoopbackServer.Response {
         enveloped(Envelope<String>(retcode: code, retdesc: text, data: nil))
     }
 
+    /// A success without any data.
+    static var done: Self { .json(#"{"retcode":0,"retdesc":""}"#) }
+
+    static var notLoggedIn: Self { failure(1002, "not logged in") }
+
     static var malformed: Self { .text("That is not what this address takes.", status: 400) }
 
     private static func enveloped(_ envelope: some Encodable) -> Self {

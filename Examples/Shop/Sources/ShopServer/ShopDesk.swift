@@ -8,11 +8,13 @@ final class ShopDesk: Sendable {
     typealias Response = LoopbackServer.Response
 
     private struct State {
-        /// By token.
+        /// By account.
         var customers: [String: Stock.Customer] = [:]
+        /// Accounts by token.
+        var logins: [String: String] = [:]
+        var orders: [Receipt] = []
         /// By the number of the item.
         var left: [Int: Int] = [:]
-        var lastOrder = 0
         /// What was answered to each order that had a key.
         var answers: [String: Response] = [:]
         /// By the number of the item: who likes it, and how often that was written.
@@ -26,7 +28,8 @@ final class ShopDesk: Sendable {
     init(_ stock: Stock) {
         self.stock = stock
         let counted = stock.items.compactMap { item in item.stock.map { (item.id, $0) } }
-        state = Mutex(State(left: Dictionary(counted) { first, _ in first }))
+        let customers = Dictionary(stock.customers.map { ($0.account, $0) }) { first, _ in first }
+        state = Mutex(State(customers: customers, left: Dictionary(counted) { first, _ in first }))
     }
 
     func answer(_ request: Request) -> Response {
@@ -39,7 +42,12 @@ final class ShopDesk: Sendable {
         case (.get, 3, "products") where parts[2] == "like": return likes(Int(parts[1]))
         case (.get, 3, "products"): return .success([String]()).delayed(by: .seconds(30))
         case (.get, 2, "p"): return .init(status: 301, fields: ["Location": "/products/\(parts[1])"])
+        case (.post, 1, "user"): return register(request)
         case (.post, 2, "user"): return parts[1] == "login" ? login(request) : logout(request)
+        case (.put, 2, "user") where parts[1] == "password": return changePassword(request)
+        case (.get, 2, "user") where parts[1] == "profile": return profile(request) { _ in }
+        case (.patch, 2, "user") where parts[1] == "profile": return editProfile(request)
+        case (.get, 1, "orders"): return orders(of: request)
         case (.post, 1, "taps"): return .json(#"{"retcode":0,"retdesc":""}"#)
         case (.post, 1, "members"): return member.join(customer(of: request))
         case (.get, 2, "members"): return member.page(parts[1], request)
@@ -106,31 +114,87 @@ final class ShopDesk: Sendable {
 
     // MARK: Logins
 
+    private struct Form: Decodable {
+        let account: String
+        let password: String
+        var name: String?
+    }
+
     private func login(_ request: Request) -> Response {
-        struct Form: Decodable {
-            let account: String
-            let password: String
+        guard let form = request.form(Form.self) else { return .malformed }
+        let customer = state.withLock { $0.customers[form.account] }
+        guard let customer, customer.password == form.password else {
+            return .failure(1001, "wrong account or password")
         }
+        return welcome(customer)
+    }
+
+    private func register(_ request: Request) -> Response {
+        guard let form = request.form(Form.self) else { return .malformed }
+        let customer = state.withLock { state -> Stock.Customer? in
+            guard state.customers[form.account] == nil else { return nil }
+            let new = Stock.Customer(
+                id: "n-\(state.customers.count + 1)", account: form.account, password: form.password,
+                name: form.name ?? form.account)
+            state.customers[form.account] = new
+            return new
+        }
+        return customer.map(welcome) ?? .failure(1003, "the account is taken")
+    }
+
+    private func welcome(_ customer: Stock.Customer) -> Response {
         struct Welcome: Encodable {
             let id: String
             let token: String
             let name: String
         }
-        guard let form = request.form(Form.self) else { return .malformed }
-        guard
-            let customer = stock.customers.first(where: { $0.account == form.account && $0.password == form.password })
-        else { return .failure(1001, "wrong account or password") }
         let token = UUID().uuidString
-        state.withLock { $0.customers[token] = customer }
+        state.withLock { $0.logins[token] = customer.account }
         return .success(Welcome(id: customer.id, token: token, name: customer.name))
     }
 
     /// Answers without any data.
     private func logout(_ request: Request) -> Response {
-        if let token = request.form(Credentials.self)?.loginToken {
-            state.withLock { _ = $0.customers.removeValue(forKey: token) }
+        if let token = credentials(of: request)?.loginToken {
+            state.withLock { _ = $0.logins.removeValue(forKey: token) }
         }
-        return .json(#"{"retcode":0,"retdesc":""}"#)
+        return .done
+    }
+
+    private func changePassword(_ request: Request) -> Response {
+        struct Passwords: Decodable {
+            let old: String
+            let new: String
+        }
+        guard let customer = customer(of: request) else { return .notLoggedIn }
+        guard let form = request.form(Passwords.self) else { return .malformed }
+        guard customer.password == form.old else { return .failure(1004, "the old password is another one") }
+        state.withLock { $0.customers[customer.account]?.password = form.new }
+        return .done
+    }
+
+    private func editProfile(_ request: Request) -> Response {
+        struct Changes: Decodable {
+            let name: String?
+            let email: String?
+        }
+        guard let changes = request.form(Changes.self) else { return .malformed }
+        return profile(request) { customer in
+            customer.name = changes.name ?? customer.name
+            customer.email = changes.email ?? customer.email
+        }
+    }
+
+    private func profile(_ request: Request, after change: (inout Stock.Customer) -> Void) -> Response {
+        struct Profile: Encodable {
+            let account: String
+            let name: String
+            let email: String
+        }
+        guard var customer = customer(of: request) else { return .notLoggedIn }
+        change(&customer)
+        state.withLock { [customer] in $0.customers[customer.account] = customer }
+        return .success(Profile(account: customer.account, name: customer.name, email: customer.email))
     }
 
     /// What the app's common parameters bring.
@@ -139,9 +203,17 @@ final class ShopDesk: Sendable {
         let loginToken: String
     }
 
+    /// In the content, or in the query of a request that has none.
+    private func credentials(of request: Request) -> Credentials? {
+        if let form = request.form(Credentials.self) { return form }
+        guard let id = request.parameter("loginId"), let token = request.parameter("loginToken") else { return nil }
+        return Credentials(loginId: id, loginToken: token)
+    }
+
     private func customer(of request: Request) -> Stock.Customer? {
-        guard let claim = request.form(Credentials.self),
-            let customer = state.withLock({ $0.customers[claim.loginToken] }), customer.id == claim.loginId
+        guard let claim = credentials(of: request),
+            let customer = state.withLock({ state in state.logins[claim.loginToken].flatMap { state.customers[$0] } }),
+            customer.id == claim.loginId
         else { return nil }
         return customer
     }
@@ -162,22 +234,22 @@ final class ShopDesk: Sendable {
             let productId: Int
             let quantity: Int
         }
-        struct Receipt: Encodable {
-            let id: Int
-            let product: Stock.Item
-            let quantity: Int
-            let total: Int
-            let account: String
-            let reference: String?
-        }
-        guard let customer = customer(of: request) else { return .failure(1002, "not logged in") }
+        guard let customer = customer(of: request) else { return .notLoggedIn }
         guard let form = request.form(Form.self), form.quantity > 0 else { return .malformed }
         guard let item = item(form.productId) else { return .failure(2002, "no such product") }
-        guard let number = take(form.quantity, of: item) else { return .failure(2001, "sold out") }
-        return .success(
+        let receipt = take(form.quantity, of: item) { number in
             Receipt(
-                id: number, product: current(item), quantity: form.quantity, total: item.price * form.quantity,
-                account: customer.account, reference: request.fields["X-Order-Reference"]))
+                id: number, product: item, quantity: form.quantity, total: item.price * form.quantity,
+                account: customer.account, reference: request.fields["X-Order-Reference"])
+        }
+        guard var receipt else { return .failure(2001, "sold out") }
+        receipt.product = current(item)
+        return .success(receipt)
+    }
+
+    private func orders(of request: Request) -> Response {
+        guard let customer = customer(of: request) else { return .notLoggedIn }
+        return .success(state.withLock { $0.orders.filter { $0.account == customer.account } })
     }
 
     /// What happens to an order, as events: two before the connection breaks, the others after the client has come back.
@@ -191,13 +263,24 @@ final class ShopDesk: Sendable {
         return .chunks([Data("retry: 100\n\n".utf8)] + next, fields: ["Content-Type": "text/event-stream"])
     }
 
-    /// - Returns: the number of the order, or `nil` when there is not enough left.
-    private func take(_ quantity: Int, of item: Stock.Item) -> Int? {
+    /// - Returns: what `make` makes of the order's number, or `nil` when there is not enough left.
+    private func take(_ quantity: Int, of item: Stock.Item, _ make: (Int) -> Receipt) -> Receipt? {
         state.withLock { state in
             guard let left = state.left[item.id], left >= quantity else { return nil }
             state.left[item.id] = left - quantity
-            state.lastOrder += 1
-            return state.lastOrder
+            let receipt = make(state.orders.count + 1)
+            state.orders.append(receipt)
+            return receipt
         }
     }
+}
+
+/// An order as the server tells of it.
+struct Receipt: Encodable, Sendable {
+    let id: Int
+    var product: Stock.Item
+    let quantity: Int
+    let total: Int
+    let account: String
+    let reference: String?
 }

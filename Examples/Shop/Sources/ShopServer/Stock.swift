@@ -12,8 +12,9 @@ public struct Stock: Sendable {
     struct Customer: Sendable {
         let id: String
         let account: String
-        let password: String
-        let name: String
+        var password: String
+        var name: String
+        var email = ""
     }
 
     let title: String

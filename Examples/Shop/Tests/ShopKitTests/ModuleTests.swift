@@ -11,8 +11,8 @@ import Testing
 struct ModuleTests {
     @Test("What one module adds to its calls changes no byte of another's", .covers("S1.6"))
     func ownProcessing() async throws {
-        let (plainProducts, plainOrder) = try await requests { OrderAPI(client: $0, reference: { "A-1" }) }
-        let (products, order) = try await requests { OrderAPI(client: $0, reference: { "B-2" }) }
+        let (plainProducts, plainOrder) = try await requests { OrderAPI(client: $0, outbox: $1, reference: { "A-1" }) }
+        let (products, order) = try await requests { OrderAPI(client: $0, outbox: $1, reference: { "B-2" }) }
         #expect(plainProducts == products)
         #expect(!products.contains("Reference"))
         #expect(plainOrder.contains("A-1") && !plainOrder.contains("B-2"))
@@ -20,14 +20,16 @@ struct ModuleTests {
     }
 
     /// The bytes of a call for products and of an order, by one client, with a given way to order.
-    private func requests(_ makeOrders: (APIClient) -> OrderAPI) async throws -> (products: String, order: String) {
+    private func requests(_ makeOrders: (APIClient, Outbox) -> OrderAPI) async throws -> (
+        products: String, order: String
+    ) {
         let stub = StubTransport()
         stub.on(.get, "/api/products", .json(#"{"retcode":0,"data":{"title":"Tea","products":[]}}"#))
         stub.on(.post, "/api/orders", .json(#"{"retcode":2001,"retdesc":"sold out"}"#))
         let shop = stubbed(stub)
-        let orders = makeOrders(shop.client)
+        let orders = makeOrders(shop.client, shop.outbox)
         await #expect(throws: APIError.self) { try await orders.placeOrder(of: 1, quantity: 1) }
-        _ = try await ProductAPI(client: shop.client).products(page: 1)
+        _ = try await ProductAPI(client: shop.client, outbox: shop.outbox).products(page: 1)
         let sent = stub.requests.map(\.wireText)
         try #require(sent.count == 2)
         return (sent[1], sent[0])

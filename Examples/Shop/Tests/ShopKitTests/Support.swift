@@ -25,12 +25,6 @@ func stubbed(_ stub: StubTransport) -> ShopApp {
         transport: stub)
 }
 
-extension HTTPResponse {
-    static func json(_ text: String) -> HTTPResponse {
-        HTTPResponse(status: 200, body: Data(text.utf8))
-    }
-}
-
 extension HTTPRequest {
     /// Everything a server would see, as text.
     var wireText: String {

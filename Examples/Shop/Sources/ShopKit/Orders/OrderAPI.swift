@@ -21,6 +21,11 @@ public struct OrderAPI: Sendable {
         try await client.send(PlaceOrder(productId: product, quantity: quantity))
     }
 
+    /// What the user who is logged in has ordered, the first first.
+    public func orders() async throws(APIError) -> [Order] {
+        try await client.send(OrderList())
+    }
+
     /// Orders for the user who is logged in, now or as soon as that is possible: the order is on disk when this returns, and
     /// the shop books it once.
     public func placeOrderForSure(
@@ -30,8 +35,8 @@ public struct OrderAPI: Sendable {
     }
 
     /// What happens to an order, as it happens, until it is delivered.
-    public func steps(of order: Order.ID) -> AsyncThrowingMapSequence<ServerSentEvents, OrderStep> {
-        client.events(of: FollowOrder(id: order)).map { event async throws in try event.value(OrderStep.self) }
+    public func steps(of order: Order.ID) -> ServerSentEvents<OrderStep> {
+        client.events(of: FollowOrder(id: order))
     }
 }
 
@@ -51,9 +56,23 @@ struct PlaceOrder: OutboxEndpoint {
     let productId: Product.ID
     let quantity: Int
     var route: Route { .post("/orders") }
+    var validator: Validator<Order> { .priced }
+    var invalidates: [CacheSelection] { [.tag("orders")] }
     var lane: OutboxLane { "orders" }
 
     static let parameterRules: ParameterRules<Self> = [.range("quantity", \.quantity, 1...99)]
+}
+
+struct OrderList: Endpoint {
+    typealias Output = [Order]
+    var route: Route { .get("/orders") }
+    var validator: Validator<[Order]> { .rule("every order is priced") { $0.allSatisfy(\.isPriced) } }
+    var cacheTags: [String] { ["orders"] }
+}
+
+extension Validator<Order> {
+    /// A total that is not the price of the goods is a mistake that a customer must not see.
+    static let priced = Validator.rule("the total is the price of the goods") { $0.isPriced }
 }
 
 /// Gives every order a reference: one for a call, however often it is sent.
@@ -77,4 +96,6 @@ public struct Order: Decodable, Hashable, Sendable, Identifiable {
     /// Who ordered, as the server knows it.
     public let account: String
     @Default<Empty> public var reference: String
+
+    var isPriced: Bool { total == product.price * quantity }
 }

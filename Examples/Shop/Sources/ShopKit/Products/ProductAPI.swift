@@ -92,7 +92,7 @@ extension ProductAPI {
     public func products(
         page: Int, in scope: CallScope? = nil, delegate: some CallDelegate<Catalogue>
     ) -> Call<Catalogue> {
-        client.start(ProductList(page: page), in: scope, delegate: delegate)
+        client.start(ProductList(page: page), delegate: delegate, in: scope)
     }
 
     @discardableResult
@@ -111,6 +111,9 @@ struct ProductList: Endpoint, Encodable {
     typealias Output = Catalogue
     let page: Int
     var route: Route { .get("/products") }
+    var validator: Validator<Catalogue> {
+        .rule("a price is never negative") { $0.products.allSatisfy { $0.price >= 0 } }
+    }
 
     static let parameterRules: ParameterRules<Self> = [.range("page", \.page, 1...1_000)]
 }

@@ -18,3 +18,15 @@ extension Validator<User> {
         .nonEmpty("a logged-in user has an id", \.id),
         .nonEmpty("a logged-in user has a token", \.token))
 }
+
+/// What a user says of themselves.
+public struct Profile: Decodable, Hashable, Sendable {
+    public let account: String
+    @Default<Anonymous> public var name: String
+    @Default<Empty> public var email: String
+}
+
+extension Validator<Profile> {
+    /// A profile is somebody's.
+    static let valid = Validator.nonEmpty("a profile has an account", \.account)
+}
