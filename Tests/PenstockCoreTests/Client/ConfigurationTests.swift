@@ -300,9 +300,8 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
                 { $0.vault = vault },
                 { rig in
                     var configuration = rig.client.configuration
-                    let urls = [ServerEnvironment.test: "https://a.example"]
                     configuration.services = ServiceRegistry([
-                        Service(.main, urls, authenticator: BearerAuthenticator())
+                        Service(.main, [.test: "https://a.example"], authenticator: BearerAuthenticator())
                     ])
                     try await APIClient(configuration, transport: ScriptedTransport([])).signIn(Credential("token"))
                     return try await vault.keys().map(\.account) == ["alice"]
