@@ -66,11 +66,9 @@
         /// Whether any of the request may have been given to a socket, in this try or in an earlier one.
         ///
         /// Over HTTP/2 libcurl (seen with 7.88) keeps a head that the socket does not take at once, and counts it only when it
-        /// is asked again; meanwhile another stream may have sent it. So what was handed over once counts as sent, wherever
-        /// the server is not known to speak HTTP/1.1.
+        /// is asked again; meanwhile another stream may have sent it. So what was handed over beside others counts as sent.
         func hasSent(_ easy: UnsafeMutableRawPointer) -> Bool {
-            if let lane, lane.isMultiplexed != false, attempts > 0 { return true }
-            return detour?.hasSent == true || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) != 0
+            isAmongOthers || detour?.hasSent == true || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) != 0
         }
 
         private var partialResponse: HTTPResponse? {

@@ -28,6 +28,7 @@
             guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
             if attempts == 0 { lane?.sends() } else { countResend(easy) }
             attempts += 1
+            isAmongOthers = isAmongOthers || lane?.carriesSeveral == true
             self.connection = connection
             clock.sending(now)
             if source == nil || source?.length == 0 { clock.sent(now) }

@@ -71,6 +71,8 @@
         @exclusivity(unchecked) var attempts = 0
         /// Times the request was sent again, at least in part.
         @exclusivity(unchecked) var resends = 0
+        /// Whether its request was handed to libcurl while other streams were sent over what may be the same connection.
+        @exclusivity(unchecked) var isAmongOthers = false
         /// Bytes of the request, its body aside, that were sent in all attempts before this one.
         @exclusivity(unchecked) var sentBefore = 0
         /// Whether each attempt but the last had a connection that was made for it, and that no other used.

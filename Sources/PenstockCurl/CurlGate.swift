@@ -205,6 +205,9 @@
             onTheWire += 1
         }
 
+        /// Whether several requests are being sent over what may be one connection.
+        var carriesSeveral: Bool { isMultiplexed != false && onTheWire > 1 }
+
         /// Whether an exchange that is about to open a connection has no reason to wait for a place on one that is there.
         func mayConnect(_ exchange: CurlExchange) -> Bool {
             isMultiplexed != true || onTheWire == 0 || pioneer === exchange || exchange.attempts > 0
