@@ -72,6 +72,7 @@ public struct RefreshCoordinator: Sendable {
         case load
         /// The record is written, where what is there satisfies the condition.
         case save(CredentialRecord, over: VaultCondition)
+        /// The record is deleted, where the one of this version is there.
         case delete(version: String)
         /// A new credential is asked for in place of this one.
         case refresh(Credential)

@@ -2,6 +2,7 @@ import Foundation
 
 /// What came of one attempt to send a write.
 public struct OutboxOutcome: Hashable, Sendable {
+    /// How it ended.
     @nonexhaustive
     public enum Result: Hashable, Sendable {
         /// The call succeeded, whatever status its service takes for that.

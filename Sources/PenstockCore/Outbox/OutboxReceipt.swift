@@ -5,6 +5,7 @@ import Foundation
 public enum OutboxState: Hashable, Sendable {
     /// It is on disk and has not been sent.
     case queued
+    /// An attempt is under way: 1 for the first.
     case sending(attempt: Int)
     /// It was sent and is kept; at this date it may be sent again.
     case waiting(until: Date)

@@ -155,6 +155,7 @@ public struct OutboxRow: Hashable, Sendable {
 
 /// Why a write is on the list of the undeliverable.
 public struct OutboxFailure: Error, Hashable, Sendable {
+    /// Why, in one word. The numbers stand in files, and stay.
     @nonexhaustive
     public enum Reason: Int, Hashable, Sendable {
         /// The server refused it: ``OutboxFailure/status`` tells how.

@@ -3,9 +3,15 @@ public struct NetworkStatus: Hashable, Sendable {
     /// What kind of interface leads there.
     @nonexhaustive
     public enum Interface: String, Hashable, Sendable {
-        case wifi, cellular, wired
+        /// A wireless local network.
+        case wifi
+        /// A mobile network.
+        case cellular
+        /// A cable.
+        case wired
         /// A virtual private network or another tunnel; what carries it is not told.
         case tunnel
+        /// None of these, or one that the system does not name.
         case other
     }
 

@@ -13,6 +13,7 @@ public struct AdaptiveThrottle: Sendable {
         /// How far back attempts count. 2 min by default, as the book has it.
         public var window: Duration
 
+        /// The defaults, but for what is given.
         public init(multiplier: Double = 2, window: Duration = .seconds(120)) {
             self.multiplier = multiplier
             self.window = window
@@ -28,9 +29,11 @@ public struct AdaptiveThrottle: Sendable {
         }
     }
 
+    /// The numbers it goes by.
     public let policy: Policy
     private var tallies: SlidingTally<Tally>
 
+    /// A throttle that has seen no attempts yet, and refuses none.
     public init(_ policy: Policy = .init()) {
         self.policy = policy
         tallies = SlidingTally(window: policy.window)

@@ -32,6 +32,7 @@ public struct AdmissionPolicy: Hashable, Sendable {
     /// `high`, nobody is overtaken for longer than 15 s.
     public var ageing: Duration
 
+    /// The defaults, but for what is given.
     public init(
         total: Int? = nil, perHost: Int? = nil, rate: RateLimiter.Policy? = nil, heedsServer: Bool = false,
         ageing: Duration = .seconds(5)
@@ -58,9 +59,12 @@ public struct AdmissionQueue: Sendable {
     /// Names a request in the queue; the smaller one came earlier.
     public typealias Ticket = UInt64
 
+    /// Whether an attempt may be sent.
     @nonexhaustive
     public enum Verdict: Hashable, Sendable {
+        /// Now; it holds a place until it has ended.
         case admitted
+        /// Not yet, for this reason.
         case waits(WaitReason)
         /// It cannot be admitted in the time that it has: the wait would be at least this long.
         case refused(wait: Duration)
@@ -99,6 +103,7 @@ public struct AdmissionQueue: Sendable {
         }
     }
 
+    /// The limits it goes by.
     public let policy: AdmissionPolicy
     private var hosts: [String: Host] = [:]
     /// Those who wait.
@@ -106,6 +111,7 @@ public struct AdmissionQueue: Sendable {
     /// Those who have leave, and for which host.
     private var running: [Ticket: String] = [:]
 
+    /// A queue in which nobody waits.
     public init(_ policy: AdmissionPolicy) {
         self.policy = policy
     }

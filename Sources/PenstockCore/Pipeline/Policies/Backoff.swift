@@ -18,6 +18,7 @@ public struct Backoff: Hashable, Sendable {
     /// The longest duration that is looked at, so that no value an app may set can overflow.
     static let longest = Duration.seconds(86_400)
 
+    /// The defaults, but for what is given.
     public init(base: Duration = .milliseconds(250), cap: Duration = .seconds(20)) {
         self.base = base
         self.cap = cap

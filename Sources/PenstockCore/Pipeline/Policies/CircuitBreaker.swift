@@ -34,6 +34,7 @@ public struct CircuitBreaker: Sendable {
         /// How many probes are let through at a time, all of which must succeed. 1 by default.
         public var probes: Int
 
+        /// The defaults, but for what is given.
         public init(
             window: Duration = .seconds(30), minimumAttempts: Int = 20, failureRate: Double = 0.5,
             slowAfter: Duration = .seconds(15), slowRate: Double = 0.8, shortestPause: Duration = .seconds(1),
@@ -53,9 +54,11 @@ public struct CircuitBreaker: Sendable {
     /// What the breaker lets through.
     @nonexhaustive
     public enum State: Hashable, Sendable {
+        /// Every attempt, as long as few fail.
         case closed
         /// - Parameter until: when probes begin.
         case open(until: Duration)
+        /// As many probes at a time as the policy says, whose outcome decides.
         case halfOpen
     }
 
@@ -67,16 +70,21 @@ public struct CircuitBreaker: Sendable {
         fileprivate let era: Int
     }
 
+    /// Whether one attempt may be sent.
     @nonexhaustive
     public enum Admission: Hashable, Sendable {
+        /// It may; the pass is given back with its outcome.
         case allowed(Pass)
         /// - Parameter retryIn: after which time to ask again.
         case refused(retryIn: Duration)
     }
 
+    /// What an attempt says of its server.
     @nonexhaustive
     public enum Outcome: Hashable, Sendable {
+        /// The server works.
         case success
+        /// The server does not work, or not in time.
         case failure
         /// It says nothing about the server: the call was cancelled, or the failure was on this side.
         case unknown
@@ -105,6 +113,7 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
+    /// A closed breaker that has seen nothing yet.
     public init(_ policy: Policy = .init()) {
         self.policy = policy
         tallies = SlidingTally(window: policy.window)

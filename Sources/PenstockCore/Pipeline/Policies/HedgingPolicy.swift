@@ -12,6 +12,11 @@ public struct HedgingPolicy: Hashable, Sendable {
     /// How many attempts are sent besides the first. 1 by default: of two servers, one is rarely slow with the other.
     public var limit: Int
 
+    /// What is sent beside an attempt that is slow.
+    ///
+    /// - Parameters:
+    ///   - after: how long an attempt may take before another one is sent beside it.
+    ///   - limit: how many attempts are sent besides the first.
     public init(after: Duration, limit: Int = 1) {
         self.after = after
         self.limit = limit
@@ -21,6 +26,7 @@ public struct HedgingPolicy: Hashable, Sendable {
     public struct Situation: Hashable, Sendable {
         /// Whether the call may be sent twice: by its method, by declaration, or by its key.
         public var isIdempotent: Bool
+        /// Whether the request can be sent again as it was.
         public var isBodyReplayable: Bool
         /// Whether the response is handed over as it comes.
         public var isStreamed: Bool
@@ -31,6 +37,7 @@ public struct HedgingPolicy: Hashable, Sendable {
         /// How long the server still wants to be left alone, by its last `Retry-After`; `nil` when it does not.
         public var serverPause: Duration?
 
+        /// A call of which one attempt was sent, unless said otherwise.
         public init(
             isIdempotent: Bool, isBodyReplayable: Bool = true, isStreamed: Bool = false, sent: Int = 0,
             elapsed: Duration = .zero, serverPause: Duration? = nil
@@ -44,8 +51,10 @@ public struct HedgingPolicy: Hashable, Sendable {
         }
     }
 
+    /// What is done about an attempt that is slow.
     @nonexhaustive
     public enum Decision: Hashable, Sendable {
+        /// Another one is sent beside it.
         case send
         /// Ask again after this time.
         case wait(Duration)

@@ -15,6 +15,7 @@ public struct RateLimiter: Sendable {
         /// wait.
         public var burst: Int
 
+        /// So many attempts in a period, evenly, after a burst of as many unless told.
         public init(_ permits: Int, per period: Duration, burst: Int? = nil) {
             self.permits = permits
             self.period = period
@@ -25,6 +26,7 @@ public struct RateLimiter: Sendable {
         var interval: Duration { max(period, .zero) / max(permits, 1) }
     }
 
+    /// The app's own limit; `nil` where only the server limits.
     public let policy: Policy?
     /// When the bucket will be full again. Kept in place of a number of tokens, it needs no rounding (the "generic cell rate
     /// algorithm" of ATM).
@@ -90,6 +92,7 @@ public struct ServerRateLimit: Hashable, Sendable {
     /// `t`: after which time there are more.
     public var reset: Duration?
 
+    /// What was said, and `nil` for what was not.
     public init(
         _ name: String, quota: Int? = nil, window: Duration? = nil, remaining: Int? = nil, reset: Duration? = nil
     ) {

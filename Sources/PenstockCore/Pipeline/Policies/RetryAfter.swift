@@ -41,5 +41,6 @@ public enum RetryAfter {
 }
 
 extension HTTPFieldName {
+    /// When to come back (RFC 9110 §10.2.3).
     public static let retryAfter: HTTPFieldName = "Retry-After"
 }

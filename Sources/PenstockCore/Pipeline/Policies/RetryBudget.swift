@@ -25,6 +25,7 @@ public struct RetryBudget: Sendable {
         /// The most that successes may save up. 100 by default: an hour that went well must not pay for a storm.
         public var capacity: Double
 
+        /// The defaults, but for what is given.
         public init(ratio: Double = 0.2, reserve: Double = 10, refill: Duration? = .seconds(10), capacity: Double = 100)
         {
             self.ratio = ratio

@@ -28,6 +28,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Whether a second attempt is sent beside one that is slow, and when; `nil`, which is the default, for never.
     public var hedging: HedgingPolicy?
 
+    /// The defaults, but for what is given.
     public init(
         limit: Int = 2, backoff: Backoff = .init(), statuses: Set<Int> = [408, 425, 429, 502, 503, 504],
         timeouts: Set<TimeoutPhase> = [.connect], longestHint: Duration = .seconds(60), hedging: HedgingPolicy? = nil
@@ -56,11 +57,15 @@ public struct FinishedAttempt: Hashable, Sendable {
     /// What came of it.
     @nonexhaustive
     public enum Outcome: Hashable, Sendable {
+        /// An answer came, with this status.
         case answered(status: Int)
+        /// None came: how it failed, and how far the request had got.
         case failed(APIError.Kind, SendState)
     }
 
+    /// What came of it.
     public var outcome: Outcome
+    /// Whether it is idempotent (RFC 9110 §9.2.2) is half of what decides.
     public var method: HTTPMethod
     /// Whether the request may be sent twice, whatever its method: it was declared so, or carries a key.
     public var isDeclaredIdempotent: Bool
@@ -73,6 +78,7 @@ public struct FinishedAttempt: Hashable, Sendable {
     /// What the answer asked for, by ``RetryAfter``; `nil` where it did not ask.
     public var retryAfter: Duration?
 
+    /// The first attempt of a call without a deadline, unless said otherwise.
     public init(
         _ outcome: Outcome, method: HTTPMethod, isDeclaredIdempotent: Bool = false, number: Int = 1,
         isBodyReplayable: Bool = true, timeLeft: Duration? = nil, retryAfter: Duration? = nil
@@ -90,16 +96,20 @@ public struct FinishedAttempt: Hashable, Sendable {
 /// What is done about an attempt that is over.
 @nonexhaustive
 public enum RetryDecision: Hashable, Sendable {
+    /// The request is sent again after a wait, for this reason.
     case retry(after: Duration, RetryReason)
+    /// The call ends with what came of the attempt; why there is no other one.
     case stop(RetryRefusal)
 }
 
 /// Why an attempt is repeated.
 @nonexhaustive
 public enum RetryReason: Hashable, Sendable {
+    /// The server answered with a status that is worth another attempt.
     case status(Int)
     /// No connection could be made.
     case unreachable(TransportError.Reachability)
+    /// A phase of the attempt took too long.
     case timeout(TimeoutPhase)
     /// The connection broke.
     case connectionLost
