@@ -77,6 +77,9 @@ public final class Reachability: Sendable {
     /// How many listen.
     package var listenerCount: Int { state.withLock(\.listeners.count) }
 
+    /// How many have listened, those that do among them.
+    package var listenersSoFar: UInt64 { state.withLock(\.last) }
+
     /// The status of the moment, once it is known, and then each change. One who is slow gets the newest status and not
     /// those in between. Any number may listen; each stops by ending its iteration.
     public var changes: AsyncStream<NetworkStatus> {
