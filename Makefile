@@ -27,6 +27,7 @@ test: ## everything that must hold: lint, the package's tests, the example's tes
 	@Scripts/setup test
 	@Scripts/lint
 	@swift build --build-tests
+	@Scripts/api
 	@swift test --skip-build --disable-xctest --skip PenstockEndToEndTests --skip PenstockPackagingTests --skip PenstockSQLiteTests --skip PenstockTortureTests --skip OwnProcessTests --skip BombTests --skip FloodTests --skip penstockctlTests --skip CompileTimeTests --skip ReadmeTests --skip NetworkNamespaceTests
 	@swift test --skip-build --disable-xctest --filter penstockctlTests
 	@swift test --skip-build --disable-xctest --filter PenstockSQLiteTests
@@ -39,8 +40,10 @@ test: ## everything that must hold: lint, the package's tests, the example's tes
 	@$(refresh-example)
 	@swift test --disable-xctest --package-path Examples/Shop
 
-lint: ## layout, house rules and the register of requirements
+lint: ## layout, house rules, the register of requirements and the list of what is public
 	@Scripts/lint
+	@swift build
+	@Scripts/api
 
 setup: ## install what is missing, or say what it is
 	@Scripts/setup test
