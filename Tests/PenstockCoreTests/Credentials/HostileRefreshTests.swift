@@ -36,8 +36,10 @@ import Testing
             return Set(await results.map(\.failure?.kind))
         }
         #expect(kinds == [.authentication(trouble == .isRejected ? .rejected : .lost)])
-        // What may have been processed is asked once more with the same token, as part of the same refresh.
-        #expect(desk.refreshed.count == (trouble == .isRejected ? 1 : 2))
+        // What may have been processed is asked once more with the same token, as part of the same refresh; one that hangs only
+        // where the clock, which ticks by itself here, has left it the time.
+        let most = trouble == .isRejected ? 1 : 2
+        #expect(trouble == .hangs ? (1...most).contains(desk.refreshed.count) : desk.refreshed.count == most)
         #expect(Set(desk.refreshed).count == 1)
         #expect(rig.reasons.filter { $0 == .renewing }.count == 1)
         #expect(desk.sent.count == 100)
