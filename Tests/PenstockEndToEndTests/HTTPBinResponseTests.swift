@@ -135,7 +135,7 @@ struct HTTPBinResponseTests {
 
     @Test("Without a store no cookie is kept", arguments: Wire.allCases)
     func noCookies(wire: Wire) async throws {
-        try await client(wire) { client in
+        try await client(wire, with: { $0.cookies = nil }) { client in
             let reply = try await client.send(Document("/cookies/set/flavour/oat"))
             #expect(reply["cookies"]?.object == [:])
         }
