@@ -17,14 +17,18 @@ package final class Once<Value: Sendable>: @unchecked Sendable {
 
     package init() {}
 
-    /// - Parameter make: called once, or more often when several threads ask at the same time; the values must be equal.
-    ///   When it throws there is no value, and it is called again.
+    /// - Parameter make: called once, or more often when several threads ask at the same time, of whose values the first is
+    ///   everybody's. When it throws there is no value, and it is called again.
     package func value<Failure: Error>(_ make: () throws(Failure) -> Value) throws(Failure) -> Value {
         let lock = OnceLocks.lock(of: ObjectIdentifier(self))
         if let made = lock.withLock({ _ in made }) { return made.value }
         let new = Made(try make())
-        lock.withLock { _ in made = new }
-        return new.value
+        let kept = lock.withLock { _ in
+            let first = made ?? new
+            made = first
+            return first
+        }
+        return kept.value
     }
 }
 
