@@ -59,7 +59,8 @@ public struct APIError: Error, Sendable {
         case authentication(AuthenticationFailure)
         /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
         case cacheMiss
-        /// Nothing was sent: the server fails most of the time, or asked to be left alone for longer than the call may take.
+        /// Nothing more is sent: the server fails most of the time, or asked to be left alone for longer than the call may
+        /// take. ``APIError/attempts`` are those that were sent before, as a rule none.
         case unavailable(reason: String)
         /// No connection could be made to the server or, where there is one, through the proxy.
         case unreachable(TransportError.Reachability)

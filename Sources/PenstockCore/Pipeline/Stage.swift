@@ -39,10 +39,10 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let cache = StageName(rawValue: "cache")
     /// Attempts that failed are repeated.
     public static let retry = StageName(rawValue: "retry")
-    /// Attempts wait for a place, for their turn, or for the end of a pause.
-    public static let admission = StageName(rawValue: "admission")
     /// A call that found no way to its server waits for one.
     public static let connectivity = StageName(rawValue: "connectivity")
+    /// Attempts wait for a place, for their turn, or for the end of a pause.
+    public static let admission = StageName(rawValue: "admission")
     /// The credential is added, and a refused one renewed.
     public static let authenticate = StageName(rawValue: "authenticate")
     /// One of the app's interceptors around each attempt.

@@ -18,7 +18,8 @@ public struct InFlightPolicy: Hashable, Sendable {
         /// The new call wins; the one before it fails with ``DropReason/superseded``, also when its response has come and is
         /// yet to be delivered.
         case cancelPrevious
-        /// A call that asks for exactly the same waits for the same response, and ``APIResponse/isJoined`` says so.
+        /// A call that asks for exactly the same waits for the same response, and ``APIResponse/isJoined`` says so. Those of
+        /// an endpoint with interceptors of its own never do.
         case join
         /// The call waits until there was no newer one for so long, and then wins over those before it.
         case debounce(Duration)
