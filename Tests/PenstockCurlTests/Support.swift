@@ -53,9 +53,9 @@
             semaphore.signal()
         }
 
-        /// For threads; gives up after half a minute, so that a test that failed elsewhere ends.
+        /// For threads; gives up after the time limit of the tests, so that the threads of one that failed elsewhere end.
         func wait() {
-            guard semaphore.wait(timeout: .now() + 30) == .success else { return }
+            guard semaphore.wait(timeout: .now() + 120) == .success else { return }
             semaphore.signal()
         }
 
