@@ -216,7 +216,7 @@
     }
 
     /// Who goes, on real connections.
-    @Suite(.timeLimit(.minutes(3))) struct GateOnTheWireTests {
+    @Suite(.timeLimit(.minutes(5))) struct GateOnTheWireTests {
         private func get(_ server: LoopbackServer, _ trust: TrustPolicy) -> TransportRequest {
             TransportRequest(HTTPRequest(method: .get, url: server.url), isolation: IsolationKey(trust: trust))
         }

@@ -5,7 +5,7 @@
 
     @testable import PenstockCurl
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct LeadTests {
         private static let quick = CurlLead.haste - 1
 

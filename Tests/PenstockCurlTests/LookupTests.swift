@@ -51,7 +51,7 @@
     private let loopback = HostResult.success([HostAddress("127.0.0.1")])
 
     /// What an exchange makes of a name.
-    @Suite(.timeLimit(.minutes(2))) struct LookupTests {
+    @Suite(.timeLimit(.minutes(5))) struct LookupTests {
         private func with(
             _ table: [String: HostResult], _ server: WireServer? = nil,
             _ body: (CurlTransport, TableResolver, WireServer) async throws -> Void
@@ -305,7 +305,7 @@
     }
 
     /// Who looks what up, and how many at a time.
-    @Suite(.timeLimit(.minutes(2))) struct SystemResolverTests {
+    @Suite(.timeLimit(.minutes(5))) struct SystemResolverTests {
         /// A resolver whose look-ups last until they are let go, on threads that are counted.
         private final class Rig: Sendable {
             private struct State {

@@ -6,7 +6,7 @@ import Testing
 @testable import Penstock
 
 /// Clients made as an app makes them: without a transport.
-@Suite(.timeLimit(.minutes(1))) struct DefaultClientTests {
+@Suite(.timeLimit(.minutes(5))) struct DefaultClientTests {
     private struct Page: Endpoint {
         typealias Output = String
         var route: Route { .get("/page") }

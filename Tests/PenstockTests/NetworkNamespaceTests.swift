@@ -61,7 +61,7 @@
 
     /// The kernel itself, in a network that the test makes.
     @Suite(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         .enabled(
             if: Namespace.isAllowed, "this system does not let the test make a network namespace (unshare -rn, ip)"))
     struct NetworkNamespaceTests {

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// A body that can be read once is sent once, whoever asks for more.
-@Suite(.covers("H35"), .timeLimit(.minutes(1)))
+@Suite(.covers("H35"), .timeLimit(.minutes(5)))
 struct OnceOnlyBodyTests {
     /// Sends every request twice and gives the second response, as a hand-written retry does.
     private struct Twice: Interceptor {

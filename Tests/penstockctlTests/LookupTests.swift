@@ -6,7 +6,7 @@
 
     /// The tool with a name server that does not answer: a library that is loaded before all others looks names up in
     /// place of the system, and takes its time with some.
-    @Suite(.timeLimit(.minutes(3))) struct StalledLookupTests {
+    @Suite(.timeLimit(.minutes(5))) struct StalledLookupTests {
         private static let source = """
             #define _GNU_SOURCE
             #include <dlfcn.h>

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Several calls as one.
-@Suite(.timeLimit(.minutes(1))) struct BatchTests {
+@Suite(.timeLimit(.minutes(5))) struct BatchTests {
     private func error<Value>(_ body: () async throws(BatchError) -> Value) async -> BatchError? {
         do throws(BatchError) {
             _ = try await body()
@@ -241,7 +241,7 @@ extension CallID {
 }
 
 /// One callback for all calls of a batch.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct BatchCallbackTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct BatchCallbackTests {
     @Test("One callback brings everything on the main actor, once")
     func callback() async throws {
         let gate = GateTransport(isOpen: true) { request throws(TransportError) in

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Calls that need what others bring.
-@Suite(.timeLimit(.minutes(1))) struct CallGraphTests {
+@Suite(.timeLimit(.minutes(5))) struct CallGraphTests {
     private struct Refusal: Error {}
 
     @Test(

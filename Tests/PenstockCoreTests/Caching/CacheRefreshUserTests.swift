@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// A refresh behind the caller's back belongs to the user whose call it was begun for.
-@Suite(.timeLimit(.minutes(2))) struct CacheRefreshUserTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheRefreshUserTests {
     private static let fields: HTTPFields = [
         "Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"1\"",
     ]

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Redirects are stored hop by hop, and followed without asking the server again (RFC 9110 §15.4, RFC 9111 §3).
-@Suite(.timeLimit(.minutes(2))) struct RedirectCachingTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectCachingTests {
     private static let body = Data("<p>It is over there.</p>".utf8)
 
     private static func moved(_ status: Int, _ fields: HTTPFields = [:], to target: String = "/new") -> HTTPResponse {

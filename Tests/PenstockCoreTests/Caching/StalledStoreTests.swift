@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Calls over a store that does not come to an end: a disk that hangs, a file that another process holds.
-@Suite(.timeLimit(.minutes(2))) struct StalledStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct StalledStoreTests {
     private struct Stalled: Sendable {
         let store = StalledStore()
         let clock = TestClock()

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The long-lived object of one API.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct APIManagerTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct APIManagerTests {
     @Test("It loads with the parameters of the moment, keeps the payload, and tells its delegate")
     func loads() async throws {
         let stub = CallSupport.answering()

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What a handle offers to those who wait.
-@Suite(.timeLimit(.minutes(1))) struct CallMemberTests {
+@Suite(.timeLimit(.minutes(5))) struct CallMemberTests {
     private static let expected = Message(text: "hello")
 
     struct Count: Endpoint {
@@ -230,7 +230,7 @@ private final class TeaListener: CallDelegate, APIManagerDelegate {
 }
 
 /// An API that is named where it is called.
-@Suite(.timeLimit(.minutes(1))) struct AdHocFormTests {
+@Suite(.timeLimit(.minutes(5))) struct AdHocFormTests {
     @Test(
         "Every verb has a form, for models, text, bytes and nothing, with headers, placement and scope",
         .covers("S1.4", "S1.7"))

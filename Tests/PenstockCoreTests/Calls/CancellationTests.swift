@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Who may end a call, and what is heard of it.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
     @Test("Cancelling a handle ends its call once, as cancelled", .covers("S0.7"))
     @MainActor func cancelEndsOnce() async throws {
         let transport = CallSupport.holding()

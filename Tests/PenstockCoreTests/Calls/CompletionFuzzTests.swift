@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Whatever happens to a call, it completes exactly once.
-@Suite(.timeLimit(.minutes(2))) struct CompletionFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionFuzzTests {
     @Test(
         "Every call of every outcome completes exactly once, also when it is cancelled anywhere", .covers("S4.3"),
         arguments: [1, 2, 3, 4] as [UInt64])

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The total time-out of calls around which code of the app's stands.
-@Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
     private static let passing = Intercepting { request, _, next in try await next(request) }
     private static let lost = TransportError(.timeout(.total), sendState: .maybeProcessed)
 

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The same call by every style of delivery.
-@Suite(.timeLimit(.minutes(1))) struct DeliveryStyleTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryStyleTests {
     @Test("async, closure, delegate and sequence each deliver one value", .covers("S0.18", "S3.14"))
     func everyStyleDeliversOnce() async throws {
         let client = CallSupport.client(CallSupport.answering())

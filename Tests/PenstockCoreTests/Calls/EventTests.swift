@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What is told of a call while it happens.
-@Suite(.timeLimit(.minutes(1))) struct EventTests {
+@Suite(.timeLimit(.minutes(5))) struct EventTests {
     @Test("The trace of a call is the request path, in order and nested", .covers("S0.22", "S3.1"))
     func traceIsThePath() async throws {
         let recorder = EventRecorder()

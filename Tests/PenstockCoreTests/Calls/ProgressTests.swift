@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// Progress is told so often that a view can follow.
-@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
     private static func received(_ count: Int, of total: Int? = nil) -> TransferProgress {
         TransferProgress(received: count, expectedToReceive: total)
     }

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Calls that are held back before anything is sent.
-@Suite(.timeLimit(.minutes(2))) struct SuspensionTests {
+@Suite(.timeLimit(.minutes(5))) struct SuspensionTests {
     /// Suspends a call while its request is made.
     private final class Brake: EventSink {
         let call = Monitor<Call<Message>?>(nil)

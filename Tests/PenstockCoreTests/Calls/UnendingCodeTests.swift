@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Code of the app's that does not return when it is told to.
-@Suite(.timeLimit(.minutes(2))) struct UnendingCodeTests {
+@Suite(.timeLimit(.minutes(5))) struct UnendingCodeTests {
     /// Where the code stands.
     enum Place: CaseIterable, Sendable {
         case callInterceptor, attemptInterceptor, afterResponse, signer, sealer, opener

@@ -2,7 +2,7 @@ import PenstockTestSupport
 import Testing
 
 /// One compiler at a time: each takes a core and some seconds.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct CompileTimeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CompileTimeTests {
     private static let login = """
         import PenstockCore
 

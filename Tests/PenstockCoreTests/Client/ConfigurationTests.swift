@@ -236,7 +236,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         return field.read(try #require(rig.sent.first), try #require(capture.contexts.first))
     }
 
-    @Test(.covers("S2.6"), .timeLimit(.minutes(1)))
+    @Test(.covers("S2.6"), .timeLimit(.minutes(5)))
     func `every field of the client's configuration has an effect`() async throws {
         let sink = EventRecorder()
         let store = MemoryCookieStore()

@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// What is done to a client reaches it and the clients derived from it, and never the client it was derived from.
-@Suite(.timeLimit(.minutes(1))) struct DerivedClientTests {
+@Suite(.timeLimit(.minutes(5))) struct DerivedClientTests {
     private let script = ScriptedTransport(Array(repeating: .held(.respond(CallSupport.greeting)), count: 9))
     private let parent: APIClient
     private let child: APIClient
@@ -129,7 +129,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SignOutTests {
+@Suite(.timeLimit(.minutes(5))) struct SignOutTests {
     private static func jar(_ cookies: MemoryCookieStore, _ identity: String, _ environment: String) -> String? {
         cookies.field(
             for: URLSet.url("https://shop.example.com/"), in: .init(environment: environment, identity: identity))

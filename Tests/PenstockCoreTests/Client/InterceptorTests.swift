@@ -354,7 +354,7 @@ import Testing
         #expect(reformed == "reform 8")
     }
 
-    @Test(.covers("S3.2", "S3.9"), .timeLimit(.minutes(1)))
+    @Test(.covers("S3.2", "S3.9"), .timeLimit(.minutes(5)))
     func `who hears that a call began finds it by its id, and can end it`() async {
         /// Ends every call of one API as it begins.
         final class Blocker: EventSink {

@@ -12,7 +12,7 @@ struct Forgetful: Endpoint {
     var route: Route { .post("/login") }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(3))) struct NearMissCompilationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct NearMissCompilationTests {
     /// Declarations that a newcomer is likely to write, each of which would be ignored if it compiled.
     private static let misses = [
         "var headers: [String: String] { [\"X-Mine\": \"1\"] }",

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Expired credentials in the request path: one refresh, and every call once more.
-@Suite(.timeLimit(.minutes(2))) struct AuthenticateTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticateTests {
     // MARK: One refresh
 
     @Test(

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The authenticators that are ready made, byte by byte.
-@Suite(.timeLimit(.minutes(2))) struct AuthenticatorTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticatorTests {
     private static let tokens = "https://id.example.com/token"
 
     /// A client that answers tokens by `respond` and everything else by a refusal of what is not `new`.

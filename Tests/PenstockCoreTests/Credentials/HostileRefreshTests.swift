@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What goes wrong with a refresh, and what goes on besides data: uploads, downloads, other origins.
-@Suite(.timeLimit(.minutes(2))) struct HostileRefreshTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileRefreshTests {
     enum Trouble: CaseIterable { case hangs, isCancelled, isRejected }
 
     @Test(

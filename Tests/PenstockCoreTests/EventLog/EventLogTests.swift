@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// A log of events on disk.
-@Suite(.timeLimit(.minutes(1))) final class EventLogTests {
+@Suite(.timeLimit(.minutes(5))) final class EventLogTests {
     struct Tap: Codable, Hashable, Sendable {
         var button: String
     }

@@ -76,7 +76,7 @@ struct MergeQueueTests {
 }
 
 /// Many requests as one.
-@Suite(.timeLimit(.minutes(1))) struct RequestMergerTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestMergerTests {
     struct GetNames: Endpoint, Encodable {
         typealias Output = [String: String]
         let ids: String

@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// Writes from the call site to the server, under a clock that stands still.
-@Suite(.timeLimit(.minutes(2)), .covers("X9"))
+@Suite(.timeLimit(.minutes(5)), .covers("X9"))
 struct OutboxTests {
     private static let product: @Sendable (IdempotentServer.Effect) -> HTTPResponse = { _ in
         .json(#"{"id":7,"name":"tea"}"#)

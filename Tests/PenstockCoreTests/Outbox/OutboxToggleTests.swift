@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// A like that is tapped as fast as a finger goes.
-@Suite(.timeLimit(.minutes(2)), .covers("S3.12"))
+@Suite(.timeLimit(.minutes(5)), .covers("S3.12"))
 struct OutboxToggleTests {
     private static let ok = HTTPResponse(status: 200)
 

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Pages that a `Link` field leads to.
-@Suite(.timeLimit(.minutes(1))) struct LinkPagingTests {
+@Suite(.timeLimit(.minutes(5))) struct LinkPagingTests {
     private func client(
         _ script: ScriptedTransport, token: @escaping @Sendable () -> String = { "t" }
     ) -> APIClient {

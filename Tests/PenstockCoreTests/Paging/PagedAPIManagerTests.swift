@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The long-lived object of one list.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct PagedAPIManagerTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct PagedAPIManagerTests {
     @Test("It loads page after page, keeps them, tells its delegate, and stops at the last")
     func pages() async throws {
         let script = ScriptedTransport([

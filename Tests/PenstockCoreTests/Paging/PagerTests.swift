@@ -37,7 +37,7 @@ extension PageSource<ListRows> {
 }
 
 /// Page after page of a list.
-@Suite(.timeLimit(.minutes(1))) struct PagerTests {
+@Suite(.timeLimit(.minutes(5))) struct PagerTests {
     /// Three full pages and an empty one, by number.
     private static let numbered: StubTransport.Responder = { request throws(TransportError) in
         let page = Int(request.url.query?.dropFirst("page=".count) ?? "") ?? 0

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What becomes of a call while another one of its kind is under way.
-@Suite(.timeLimit(.minutes(2))) struct InFlightTests {
+@Suite(.timeLimit(.minutes(5))) struct InFlightTests {
     /// A list by a filter, whose answer names the filter that was asked for.
     struct Filtered: Endpoint, Encodable {
         typealias Output = Message

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What stages leave in an exchange, and what they are told of it.
-@Suite(.timeLimit(.minutes(2))) struct SettlementTests {
+@Suite(.timeLimit(.minutes(5))) struct SettlementTests {
     /// Makes an exchange of its own out of the one it is given.
     private static let renewing = Intercepting { request, _, next in
         let exchange = try await next(request)

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The status of the network, and what follows from it.
-@Suite(.timeLimit(.minutes(1))) struct ReachabilityTests {
+@Suite(.timeLimit(.minutes(5))) struct ReachabilityTests {
     private let wifi = NetworkStatus(isReachable: true, interfaces: [.wifi])
 
     @Test(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite("Admission", .timeLimit(.minutes(1)))
+@Suite("Admission", .timeLimit(.minutes(5)))
 struct AdmissionTests {
     private func held(_ count: Int) -> [ScriptedTransport.Step] { Array(repeating: .held(.product), count: count) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite("Hedged attempts", .timeLimit(.minutes(1)))
+@Suite("Hedged attempts", .timeLimit(.minutes(5)))
 struct HedgingStageTests {
     private static let policy = RetryPolicy(limit: 0, hedging: HedgingPolicy(after: .milliseconds(400)))
 

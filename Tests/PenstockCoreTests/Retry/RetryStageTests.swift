@@ -68,7 +68,7 @@ extension ScriptedTransport.Step {
     }
 }
 
-@Suite("Retries", .timeLimit(.minutes(1)))
+@Suite("Retries", .timeLimit(.minutes(5)))
 struct RetryStageTests {
     @Test(
         "n retries on 503 are n + 1 requests; a POST is one unless it is declared idempotent; Retry-After is waited for; and a call that is cancelled while it waits ends",

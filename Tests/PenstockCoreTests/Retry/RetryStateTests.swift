@@ -5,7 +5,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite("What calls know of a server together", .timeLimit(.minutes(1)))
+@Suite("What calls know of a server together", .timeLimit(.minutes(5)))
 struct RetryStateTests {
     @Test(
         "The key is made once for a call, and is the same on each attempt and each pass; another call has another one")

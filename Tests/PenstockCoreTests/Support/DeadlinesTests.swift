@@ -4,7 +4,7 @@ import Testing
 @testable import PenstockCore
 
 /// Moments that many wait for and one task sleeps for.
-@Suite(.timeLimit(.minutes(1))) struct DeadlinesTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlinesTests {
     private let clock = TestClock()
 
     @Test func `each rings at its moment, whatever the order in which they were asked for`() async {

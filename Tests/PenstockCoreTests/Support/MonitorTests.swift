@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockCore
 
 /// A value behind a lock, and those who wait for it.
-@Suite(.timeLimit(.minutes(1))) struct MonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct MonitorTests {
     @Test func `a condition that holds already is not waited for`() async {
         await Monitor(3).wait { $0 == 3 }
     }

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What calls share only with calls of the same key.
-@Suite(.timeLimit(.minutes(1))) struct IsolationKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct IsolationKeyTests {
     private static let plain = IsolationKey(environment: "test", identity: "alice")
     private static let ways: [IsolationKey] = [
         plain, IsolationKey(environment: "test", identity: "bob"), IsolationKey(identity: "alice"),

@@ -7,7 +7,7 @@ import Testing
 
 /// Users and what they say of themselves.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AccountTests {
     @Test("A new user is logged in at once, and an account is nobody else's", .covers("S4.2"))
     func register() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// What an app says to its servers, in its own words.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FacadeTests {
     @Test("A customer lists products, logs in and places an order", .covers("S4.2"))
     func scenario() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Modules that have processing and servers of their own.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ModuleTests {
     @Test("What one module adds to its calls changes no byte of another's", .covers("S1.6"))
     func ownProcessing() async throws {

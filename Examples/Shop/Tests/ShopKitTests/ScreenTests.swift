@@ -7,7 +7,7 @@ import Testing
 
 /// Screens, which own their calls.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScreenTests {
     @Test("Async, closure and delegate give the same products")
     func threeStyles() async throws {

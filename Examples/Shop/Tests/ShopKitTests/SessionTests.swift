@@ -7,7 +7,7 @@ import Testing
 
 /// The storage layer, and what it adds to the calls of the others.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SessionTests {
     @Test("A login goes through request, response and storage, and the next call carries it", .covers("S4.1"))
     func crossesAllLayers() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// The demo.
 @MainActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoryTests {
     @Test("The story is told to its end, and says what happened")
     func wholeStory() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// What an app's own tests do with a server that goes wrong, a clock that stands still, and a recording.
 @MainActor
-@Suite(.timeLimit(.minutes(1)), .covers("X13"))
+@Suite(.timeLimit(.minutes(5)), .covers("X13"))
 struct UnhappyTests {
     @Test("An order whose reply is cut off is not sent again, and the app can tell that it may have been placed")
     func orderIsCutOff() async throws {
