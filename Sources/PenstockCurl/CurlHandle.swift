@@ -19,8 +19,11 @@
         /// Where it stands among those of its pool that are in use.
         @exclusivity(unchecked) var place = 0
         @exclusivity(unchecked) var headers = CurlHeaderList()
-        /// Whether libcurl may remember of it that a stream was refused, and take the next failure for the same, or may
-        /// still keep content.
+        /// Whether libcurl may remember of it that a stream was refused, or may still keep content.
+        ///
+        /// libcurl 7.88 forgets a refusal only where it sends again because of it. Where the connection had carried other
+        /// requests that is reason enough, and it remembers the refusal, also after it has failed to connect anew. It would
+        /// take the next failure for a refusal, and send a request again that may have been processed.
         @exclusivity(unchecked) var isSpent = false
         /// Whether libcurl has come to the end of the transfer.
         @exclusivity(unchecked) var isOver = false

@@ -280,7 +280,7 @@
         private func conclude(_ handle: CurlHandle, _ code: CURLcode) {
             guard let exchange = handle.exchange else { return }
             handle.isOver = true
-            handle.isSpent = code == CURLE_RECV_ERROR
+            handle.isSpent = code != CURLE_OK && code != CURLE_WRITE_ERROR
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, exchange) }
             if code != CURLE_OK, setAside(exchange, code) { return }
             finish(exchange, exchange.result(code))

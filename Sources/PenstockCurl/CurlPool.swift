@@ -121,7 +121,8 @@
             lastUse = loop.now
             let isMultiplexed = handle.exchange?.head.version == .http2
             nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
-            let isSpent = handle.isSpent || handle.isLarge || (handle.exchange?.attempts ?? 0) > 1
+            let hasRunSmoothly = handle.isOver && (handle.exchange?.attempts ?? 0) <= 1
+            let isSpent = handle.isSpent || handle.isLarge || !hasRunSmoothly
             handle.noteUse(isMultiplexed: isMultiplexed)
             if let size = handle.answerSize { answers.note(size) }
             handle.clear()

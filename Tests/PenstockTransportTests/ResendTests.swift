@@ -91,6 +91,44 @@ struct ResendTests {
                 }
             }
         }
+
+        @Test(
+            "A refusal is no proof for the next request, also where there was no connection to send the refused one over",
+            .covers("X8"),
+            arguments: TransportUnderTest.withTrust)
+        func staleRefusal(transport: TransportUnderTest) async throws {
+            let authority = try TestCertificateAuthority()
+            let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+            let books = Books()
+            let server = try LoopbackServer(
+                .init(tls: tls), onConnect: { $0 == 2 ? .init(.reset, at: .firstBytes) : nil },
+                onHead: { request in
+                    switch request.fields["X-Mark"] {
+                    case "refused": .fault(.closeStream(.refusedStream), at: .requestBody(after: 1_000))
+                    case "lost": .fault(.reset, at: .responseStart)
+                    default: .proceed
+                    }
+                },
+                handler: { request in
+                    books.book(request)
+                    return .text("ok")
+                })
+            try await Shop.run(
+                transport, on: server,
+                configured: { configuration in
+                    configuration.options.trust = .authorities(authority.file)
+                    configuration.options.retry = RetryPolicy.none
+                }
+            ) { server, client in
+                _ = try await client.send(Page())
+                #expect(await client.failure(Write(mark: "refused")) != nil)
+                #expect(server.connectionCount == 2)
+                let error = await client.failure(Write(mark: "lost"))
+                #expect(error?.sendState == .maybeProcessed)
+                #expect(books.count("lost") == 1)
+                #expect(server.connectionCount == 3)
+            }
+        }
     #endif
 
     // MARK: Nothing is done twice
@@ -199,15 +237,7 @@ struct ResendTests {
             let idempotent = Set(plans.filter(\.method.isIdempotent).map(\.mark))
             let twice = results.filter { books.count($0.0) > 1 && !idempotent.contains($0.0) }.map(\.0)
             let places = twice.prefix(5).map { "\($0): \(faults[$0] ?? [])" }
-            if isMultiplexed {
-                // Of some three thousand and five hundred writes on a machine under load one or two were, each of them reset
-                // before its response. Until it is known why, the row of the requirements is claimed by nobody.
-                withKnownIssue("HTTP/2: a write is sent again after a reset", isIntermittent: true) {
-                    #expect(twice.isEmpty, "seed \(Self.seed): \(places)")
-                }
-            } else {
-                #expect(twice.isEmpty, "seed \(Self.seed): \(places)")
-            }
+            #expect(twice.isEmpty, "seed \(Self.seed): \(places)")
             // What succeeded was done.
             #expect(results.allSatisfy { !$0.1 || books.count($0.0) > 0 })
             let resent = heads.withLock { $0.filter { $0.value > 1 }.keys }
@@ -225,6 +255,7 @@ struct ResendTests {
 
     @Test(
         "Whatever goes wrong, and whenever, nothing that is not idempotent is processed twice",
+        .covers("X8"),
         arguments: onceOnly)
     func nothingTwice(transport: TransportUnderTest) async throws {
         try await run(transport, nil, .system)
