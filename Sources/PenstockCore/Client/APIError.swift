@@ -60,7 +60,8 @@ public struct APIError: Error, Sendable {
         /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
         case cacheMiss
         /// Nothing more is sent: the server fails most of the time, or asked to be left alone for longer than the call may
-        /// take. ``APIError/attempts`` are those that were sent before, as a rule none.
+        /// take. As a rule nothing was sent. An attempt that failed before is told of instead; of one that was answered there
+        /// are ``APIError/sendState`` and the head in ``APIError/response``.
         case unavailable(reason: String)
         /// No connection could be made to the server or, where there is one, through the proxy.
         case unreachable(TransportError.Reachability)

@@ -59,14 +59,21 @@ public final class CallContext: Sendable {
         var onCached: (@Sendable (Exchange) -> Void)?
         /// How many cookies the call's redirects have set.
         var redirectCookies = 0
-        /// Made when the first attempt needs it, and the same for all that follow.
-        var idempotencyKey: IdempotencyKey?
+        /// Made when the first attempt needs it, and the same for all that follow, also in a detached context of the call.
+        var idempotencyKey: Locked<IdempotencyKey?>?
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
-        var verdicts: [ObjectIdentifier: RetryDecision] = [:]
+        var verdicts: [ObjectIdentifier: (status: Int, decision: RetryDecision)] = [:]
         /// `nil` while it is what the options say.
         var priority: CallPriority?
         /// Tells the queue that the call is in of a new priority.
         var onPriority: (@Sendable (CallPriority) -> Void)?
+
+        /// Where the call's key is, or will be.
+        mutating func sharedKey() -> Locked<IdempotencyKey?> {
+            let place = idempotencyKey ?? Locked(nil)
+            idempotencyKey = place
+            return place
+        }
     }
 
     /// What the calls of one client and their parts have in common.
@@ -109,8 +116,12 @@ public final class CallContext: Sendable {
             options: options, control: ExchangeControl(onProgress: control.onProgress),
             in: Surroundings(time: time, deadlines: deadlines, lineage: lineage, sink: isTold ? relay : nil),
             isRefresh: isRefresh, deadline: .some(deadline))
-        let (pass, replays) = state.withLock { ($0.pass, $0.replays) }
-        detached.state.withLock { ($0.pass, $0.replays) = (pass, replays) }
+        let (pass, replays, key, cookies) = state.withLock { state in
+            (state.pass, state.replays, state.sharedKey(), state.redirectCookies)
+        }
+        detached.state.withLock { state in
+            (state.pass, state.replays, state.idempotencyKey, state.redirectCookies) = (pass, replays, key, cookies)
+        }
         return detached
     }
 
@@ -138,13 +149,14 @@ public final class CallContext: Sendable {
 
     /// The call's key, made when it is first asked for: every attempt and every pass has the same.
     func idempotencyKey(using random: RandomSource) -> IdempotencyKey {
-        if let known = state.withLock(\.idempotencyKey) { return known }
+        let place = state.withLock { $0.sharedKey() }
+        if let known = place.withLock({ $0 }) { return known }
         var random = random
         let new = IdempotencyKey(using: &random)
-        return state.withLock { state in
-            let key = state.idempotencyKey ?? new
-            state.idempotencyKey = key
-            return key
+        return place.withLock { key in
+            let first = key ?? new
+            key = first
+            return first
         }
     }
 

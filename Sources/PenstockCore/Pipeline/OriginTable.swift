@@ -114,16 +114,15 @@ final class OriginTable: Sendable {
     /// An attempt is over.
     ///
     /// - Parameters:
-    ///   - started: when it was sent.
+    ///   - took: until the head of the response, or the failure.
     ///   - drawn: a random number; asked for only where it is needed.
     /// - Returns: what the breaker of the origin has become, where that has changed.
     @discardableResult
     func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass?, to origin: HTTPURL.Origin, started: Duration,
+        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass?, to origin: HTTPURL.Origin, took: Duration,
         drawing drawn: () -> UInt64
     ) -> CircuitBreaker.State? {
         let now = time.now()
-        let took = now - started
         let mayOpen = outcome == .failure || breaker.map { took >= $0.slowAfter } ?? false
         var random = DrawnRandom(mayOpen ? drawn() : 0)
         return change(origin, now) { health in

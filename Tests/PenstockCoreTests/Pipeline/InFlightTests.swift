@@ -224,6 +224,15 @@ import Testing
         #expect(rig.desk.sent.map { $0.fields[.authorization] } == ["Bearer alice's", "Bearer bob's"])
     }
 
+    @Test("A call that others may join is replayed under the key that it was sent with first")
+    func replayedKey() async throws {
+        let rig = AuthRig(configured: { $0.options.inFlight = InFlightPolicy.join })
+        try await rig.signIn()
+        _ = try await rig.client.send(PlaceOrder(), options: CallOptions.idempotency(.key))
+        let keys = rig.desk.sent.map { $0.fields[IdempotencyKey.field] }
+        #expect(keys.count == 2 && keys.first == keys.last && keys.compactMap(\.self).count == 2)
+    }
+
     @Test("Calls that ask for the same wait for one response, and are told so")
     func join() async throws {
         let recorder = EventRecorder()

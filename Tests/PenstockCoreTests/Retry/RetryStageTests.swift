@@ -231,6 +231,18 @@ struct RetryStageTests {
         #expect(transport.skipped.value == [false])
     }
 
+    @Test("The budget pays once for each repetition, however often the transport asks whether there will be one")
+    func paidOnce() async throws {
+        let transport = HeadTransport(Array(repeating: 503, count: 9))
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.random = RandomSource { 0 }
+        configuration.circuitBreaker = nil
+        configuration.retryBudget = .init(reserve: 3, refill: nil)
+        let client = APIClient(configuration, transport: transport)
+        _ = await failure { try await client.send(GetProduct(), options: .retry(.limit(8))) }
+        #expect(transport.skipped.value == [true, true, true, false])
+    }
+
     @Test("A streamed call is repeated by the heads of its responses")
     func streamed() async throws {
         let rig = RetryRig([.busy, .stream(.init(status: 200), [Data("a".utf8), Data("b".utf8)])])
@@ -297,6 +309,10 @@ private final class HeadTransport: Transport {
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         var response = HTTPResponse(status: statuses.update { $0.removeFirst() })
         let isSkipped = exchange.isContentSkipped(response.status, response)
+        // A transport may ask as often as it likes.
+        guard isSkipped == exchange.isContentSkipped(response.status, response) else {
+            throw TransportError(.other, sendState: .answered)
+        }
         skipped.update { $0.append(isSkipped) }
         if !isSkipped { response.body = Data("content".utf8) }
         return TransportResponse(response)

@@ -147,6 +147,66 @@ struct RetryStateTests {
         #expect(rig.refusals == [.circuitOpen])
     }
 
+    @Test(
+        "A circuit that opens while a call waits for its next attempt hides nothing of what became of the earlier one")
+    func breakerDuringWait() async throws {
+        for (step, kind, state) in [
+            (
+                ScriptedTransport.Step.lost(.maybeProcessed), APIError.Kind.transport(.connectionLost),
+                SendState.maybeProcessed
+            ),
+            (.busy, .unavailable(reason: "development.shop.example.com fails, and is left alone for a moment"), .answered),
+        ] {
+            let rig = RetryRig([step] + Array(repeating: .lost(.maybeProcessed), count: 9)) { configuration in
+                configuration.random = RandomSource { .max }
+                configuration.circuitBreaker?.minimumAttempts = 3
+                configuration.options.retry = RetryPolicy(
+                    limit: 1, backoff: .init(base: .seconds(10), cap: .seconds(10)))
+            }
+            let call = rig.client.start(GetProduct())
+            await rig.clock.waitForSleepers(count: 1)
+            rig.clock.advance(by: .milliseconds(9_500))
+            for _ in 0..<2 { _ = await failure { try await rig.client.send(GetProduct(), options: .retry(.none)) } }
+            rig.clock.advance(by: .milliseconds(500))
+            let error = await failure { try await call.value }
+            #expect(error?.kind == kind)
+            #expect(error?.sendState == state)
+            #expect(error?.response?.status == (state == .answered ? 503 : nil))
+            #expect(error.map { "\($0)".contains("left alone") } == true)
+            #expect(error?.attempts.count == 1 && rig.hits == 3)
+        }
+    }
+
+    /// Answers after a time, and says when the head came.
+    private struct TimedTransport: Transport {
+        let clock: TestClock
+        let head: Duration?
+        var capabilities: TransportCapabilities { .all }
+
+        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+            clock.advance(by: .seconds(20))
+            return TransportResponse(.product, timings: Timings(responseStart: head))
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test("An answer is slow by its head, and not by its content; without a measure, by all of the attempt")
+    func slowHeads() async throws {
+        for (head, isOpen) in [(Duration.seconds(14), false), (.seconds(15), true), (nil, true)] {
+            let (clock, recorder) = (TestClock(), EventRecorder())
+            var configuration = APIClient.Configuration(services: [.shop()])
+            configuration.time = clock.timeSource
+            configuration.random = RandomSource { 0 }
+            configuration.sinks = [recorder]
+            configuration.circuitBreaker?.minimumAttempts = 1
+            let client = APIClient(configuration, transport: TimedTransport(clock: clock, head: head))
+            _ = try await client.send(GetProduct())
+            let changes = recorder.records.filter { if case .circuitChanged = $0.event { true } else { false } }
+            #expect(changes.isEmpty == !isOpen, "\(head as Any)")
+        }
+    }
+
     @Test("While the circuit is open the cache answers with what it has")
     func stale() async throws {
         let stored = HTTPResponse(

@@ -22,8 +22,7 @@ public struct CircuitBreaker: Sendable {
         /// Which share of failures opens the circuit. 0.5 by default: less may be one bad path of many.
         public var failureRate: Double
         /// From when on an attempt that succeeded is slow. 15 s by default, half of what ``Timeouts`` allow: the time-outs that
-        /// follow are better not waited for. A client counts up to the end of collected content, and the waits in its own
-        /// queue: who loads much at a time over a slow network sets more.
+        /// follow are better not waited for. Counted to the head of the response: content may be long.
         public var slowAfter: Duration
         /// Which share of slow attempts opens the circuit. 0.8 by default: a slow network is no failing server, and is only
         /// given up when nearly nothing comes in time. More than 1 for never.

@@ -1,8 +1,9 @@
 /// A mark by which a server knows a request that it has seen before, so that sending it twice has the effect of sending it
 /// once: the value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07).
 ///
-/// A key belongs to one call: it is made before the first attempt, and every attempt carries it, and every replay but that
-/// of a call that has joined another (``InFlightPolicy/Strategy/join``), which begins with a new one.
+/// A key belongs to one call: it is made before the first attempt, and every attempt and every replay carries
+/// it. A call that waited for the response of another (``InFlightPolicy/Strategy/join``) has sent nothing yet, and is replayed
+/// under a key of its own.
 public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     /// The name of the field.
     public static let field: HTTPFieldName = "Idempotency-Key"

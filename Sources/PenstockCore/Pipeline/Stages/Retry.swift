@@ -9,17 +9,23 @@ struct Retry: Stage {
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         var attempt = try RetryAttempt(1, of: prepared(request, call), call, self)
+        var earlier: APIError?
         while true {
             let wait: Duration
             do throws(APIError) {
                 var exchange = try await attempt.send(through: next)
                 guard let pause = attempt.pause(after: &exchange) else { return exchange }
-                wait = pause
+                (wait, earlier) = (pause, attempt.dropped(exchange))
             } catch {
-                wait = try attempt.pause(after: error)
+                wait = try attempt.pause(after: error.following(earlier))
+                earlier = error
             }
             if wait > .zero { try await call.sleep(for: wait) }
-            attempt = try attempt.next()
+            do throws(APIError) {
+                attempt = try attempt.next()
+            } catch {
+                throw error.following(earlier)
+            }
         }
     }
 
@@ -88,27 +94,39 @@ final class RetryAttempt: Sendable {
         call.settings.retry.limit > 0 ? next.discarding { [self] in isDiscarded($0) } : next
     }
 
+    /// What is told of an answer that another attempt was to follow, where that is not sent: its content is gone.
+    @inline(never)
+    func dropped(_ exchange: Exchange) -> APIError {
+        let head = HTTPResponse(
+            status: exchange.response.status, fields: exchange.response.fields, version: exchange.response.version)
+        return APIError(
+            .httpStatus(head.status), stage: .retry, request: exchange.request, response: head, sendState: .answered)
+    }
+
     // MARK: What is decided
 
     /// Whether the content of a response is of no use, as there will be another attempt. The decision is made here, at the head of
-    /// the response, and the budget is charged for it.
+    /// the response, and the budget is charged for it, once however often it is asked for.
     private func isDiscarded(_ response: HTTPResponse) -> Bool {
+        let known = call.state.withLock { $0.verdicts[ObjectIdentifier(self)] }
+        if let known, known.status == response.status { return known.decision.isRetry }
         let decision = decide(on: .answered(status: response.status), response.fields)
-        call.state.withLock { $0.verdicts[ObjectIdentifier(self)] = decision }
-        if case .retry = decision { return true }
-        return false
+        call.state.withLock { $0.verdicts[ObjectIdentifier(self)] = (response.status, decision) }
+        return decision.isRetry
     }
 
     /// What was decided at the head of the response, where that was asked for.
     private func decided() -> RetryDecision? {
-        call.state.withLock { $0.verdicts.isEmpty ? nil : $0.verdicts.removeValue(forKey: ObjectIdentifier(self)) }
+        call.state.withLock {
+            $0.verdicts.isEmpty ? nil : $0.verdicts.removeValue(forKey: ObjectIdentifier(self))?.decision
+        }
     }
 
     /// How long to wait for the next attempt; `nil` when this one is the last, whose response then tells why.
     @inline(never)
     func pause(after exchange: inout Exchange) -> Duration? {
         let (status, fields) = (exchange.response.status, exchange.response.fields)
-        record(CircuitBreaker.Outcome(status: status))
+        record(CircuitBreaker.Outcome(status: status), exchange.timings.responseStart)
         guard status >= 400 else { return nil }
         if status == 429 || status == 503, let hint = hint(fields) {
             stage.origins.pause(request.url.origin, for: hint)
@@ -129,7 +147,7 @@ final class RetryAttempt: Sendable {
     /// - Throws: the error, when this attempt is the last.
     @inline(never)
     func pause(after error: APIError) throws(APIError) -> Duration {
-        record(error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown)
+        record(error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown, nil)
         let known = decided()
         // What did not come from the transport was refused on this side, and would be again.
         guard error.stage == .transport, let state = error.sendState, !call.isCancelled else { throw error }
@@ -142,9 +160,12 @@ final class RetryAttempt: Sendable {
         }
     }
 
-    private func record(_ outcome: CircuitBreaker.Outcome) {
+    /// - Parameter head: when the head of the response came, after the request had left this side's queues. A transport that does
+    ///   not measure it has the whole attempt taken for it.
+    private func record(_ outcome: CircuitBreaker.Outcome, _ head: Duration?) {
         let origin = request.url.origin
-        let change = stage.origins.record(outcome, of: pass, to: origin, started: started, drawing: stage.random.next)
+        let took = head ?? call.time.now() - started
+        let change = stage.origins.record(outcome, of: pass, to: origin, took: took, drawing: stage.random.next)
         if let change { call.emit(.circuitChanged(origin, change)) }
     }
 
@@ -180,7 +201,28 @@ final class RetryAttempt: Sendable {
     }
 }
 
+extension RetryDecision {
+    fileprivate var isRetry: Bool {
+        if case .retry = self { true } else { false }
+    }
+}
+
 extension APIError {
+    /// That a server is left alone is no news of a request which was sent before: what became of that is told, and why it was not
+    /// sent again.
+    fileprivate func following(_ earlier: APIError?) -> APIError {
+        guard let earlier, case .unavailable(let reason) = kind else { return self }
+        guard earlier.sendState == .answered, earlier.stage == .retry else {
+            var error = earlier
+            let note = "not retried: \(reason)"
+            error.debugMessage = error.debugMessage.isEmpty ? note : "\(error.debugMessage); \(note)"
+            return error
+        }
+        var error = self
+        (error.response, error.sendState) = (earlier.response, .answered)
+        return error
+    }
+
     /// The error with the reason why it is the last one.
     func noting(_ refusal: RetryRefusal?) -> APIError {
         guard let refusal else { return self }
