@@ -15,8 +15,11 @@ private struct Write: Endpoint {
     var headers: HeaderEdits { ["X-Mark": mark] }
 }
 
+/// How often each kind of wire goes through every pair of effect and trigger; with `PENSTOCK_SOAK=full`, 1,000 times.
+private let rounds = ProcessInfo.processInfo.environment["PENSTOCK_SOAK"] == "full" ? 1_000 : 6
+
 /// What is sent again, and that nothing is done twice, on real sockets.
-@Suite("Resending on the wire", .timeLimit(.minutes(5)))
+@Suite("Resending on the wire", .timeLimit(.minutes(rounds > 6 ? 60 : 5)))
 struct ResendTests {
     private typealias Fault = LoopbackServer.Fault
 
@@ -172,8 +175,6 @@ struct ResendTests {
         }
     }
 
-    /// How often each kind of wire goes through every pair of effect and trigger; with `PENSTOCK_SOAK=full`, 1,000 times.
-    private static let seeds = ProcessInfo.processInfo.environment["PENSTOCK_SOAK"] == "full" ? 1_000 : 6
     private static let seed =
         ProcessInfo.processInfo.environment["PENSTOCK_SEED"].flatMap(UInt64.init) ?? .random(in: 1...1_000_000)
 
@@ -187,7 +188,7 @@ struct ResendTests {
     private func run(_ transport: TransportUnderTest, _ tls: LoopbackServer.TLS?, _ trust: TrustPolicy) async throws {
         let isMultiplexed = tls?.protocols == [.http2]
         let pairs = isMultiplexed ? 30 : 25
-        let plans = (0..<Self.seeds).flatMap { round in
+        let plans = (0..<rounds).flatMap { round in
             (0..<pairs).map { Plan($0, Self.seed &+ UInt64(round), multiplexed: isMultiplexed) }
         }
         let faults = Dictionary(uniqueKeysWithValues: plans.map { ($0.mark, $0.faults) })
