@@ -155,7 +155,10 @@ struct RetryStateTests {
                 ScriptedTransport.Step.lost(.maybeProcessed), APIError.Kind.transport(.connectionLost),
                 SendState.maybeProcessed
             ),
-            (.busy, .unavailable(reason: "development.shop.example.com fails, and is left alone for a moment"), .answered),
+            (
+                .busy, .unavailable(reason: "development.shop.example.com fails, and is left alone for a moment"),
+                .answered
+            ),
         ] {
             let rig = RetryRig([step] + Array(repeating: .lost(.maybeProcessed), count: 9)) { configuration in
                 configuration.random = RandomSource { .max }
