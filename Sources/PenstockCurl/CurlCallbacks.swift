@@ -102,8 +102,11 @@
         }
 
         static let text: curl_debug_callback = { _, kind, bytes, count, context in
-            guard kind == CURLINFO_TEXT, let detour = handle(context)?.exchange?.detour else { return 0 }
-            detour.full = CurlTexts.streams(in: UnsafeRawBufferPointer(start: bytes, count: count)) ?? detour.full
+            guard kind == CURLINFO_TEXT, let handle = handle(context), let exchange = handle.exchange else { return 0 }
+            let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+            if let detour = exchange.detour { detour.full = CurlTexts.streams(in: text) ?? detour.full }
+            exchange.stream = CurlTexts.stream(in: text) ?? exchange.stream
+            if let last = CurlTexts.lastStream(in: text) { exchange.pool?.leavesOut(after: last, handle) }
             return 0
         }
 

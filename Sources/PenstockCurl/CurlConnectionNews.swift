@@ -20,11 +20,30 @@
     enum CurlTexts {
         private static let full = "MAX_CONCURRENT_STREAMS reached, skip ("
 
-        /// How many exchanges a connection carries that takes no more, if a text tells it.
-        static func streams(in text: UnsafeRawBufferPointer) -> Int? {
-            let text = String(decoding: text, as: UTF8.self)
-            guard let range = text.range(of: full) else { return nil }
+        private static let streamNumber = "Using Stream ID: "
+        // Both ways of writing it: 7.88 misspells the word.
+        private static let leaving = ["recveived GOAWAY, error=", "received GOAWAY, error="]
+        private static let lastStream = "last_stream="
+
+        /// The number of the stream that a request has been given, if a text tells it.
+        static func stream(in text: String) -> Int? {
+            number(after: streamNumber, in: text)
+        }
+
+        /// The last stream that a server has processed or may process yet, if a text tells that it leaves (RFC 9113 §6.8).
+        static func lastStream(in text: String) -> Int? {
+            guard leaving.contains(where: text.hasPrefix) else { return nil }
+            return number(after: lastStream, in: text)
+        }
+
+        private static func number(after mark: String, in text: String) -> Int? {
+            guard let range = text.range(of: mark) else { return nil }
             return Int(text[range.upperBound...].prefix { $0.isASCII && $0.isNumber })
+        }
+
+        /// How many exchanges a connection carries that takes no more, if a text tells it.
+        static func streams(in text: String) -> Int? {
+            number(after: full, in: text)
         }
     }
 #endif

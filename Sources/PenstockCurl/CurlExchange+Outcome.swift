@@ -60,6 +60,7 @@
             if attempts == 0 { return .unsent }
             if isRefusedByProxy || isRefused { return .unprocessed }
             if head.hasBegun { return .answered }
+            if isLeftOut, wasAlone || attempts == 1 { return .unprocessed }
             return hasSent(handle.easy) ? .maybeProcessed : .unsent
         }
 

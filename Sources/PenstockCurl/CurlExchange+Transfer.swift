@@ -28,6 +28,7 @@
             guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
             if attempts == 0 { lane?.sends() } else { countResend(easy) }
             attempts += 1
+            (stream, isLeftOut) = (nil, false)
             isAmongOthers = isAmongOthers || lane?.carriesSeveral == true
             self.connection = connection
             clock.sending(now)
@@ -38,10 +39,10 @@
         /// libcurl comes back here when it sends a request again by itself: after a connection ended that not only this
         /// exchange has used, without one byte of an answer, where the server may have acted on the request all the same;
         /// and after an HTTP/2 server refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which
-        /// of the two it was, but the first cannot happen on connections that nobody else used. Who is refused twice is told
-        /// so.
+        /// of the two it was, but the first cannot happen on connections that nobody else used, nor to a stream that the
+        /// server's GOAWAY left out. Who is refused twice is told so.
         private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
-            wasAlone = wasAlone && connection?.isShared == false
+            wasAlone = wasAlone && (connection?.isShared == false || isLeftOut)
             isRefused = wasAlone && attempts > 1
             let isSafe =
                 wasAlone || order.request.method.isIdempotent || !hasSent(easy)

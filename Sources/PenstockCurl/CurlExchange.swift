@@ -75,7 +75,11 @@
         @exclusivity(unchecked) var isAmongOthers = false
         /// Bytes of the request, its body aside, that were sent in all attempts before this one.
         @exclusivity(unchecked) var sentBefore = 0
-        /// Whether each attempt but the last had a connection that was made for it, and that no other used.
+        /// The stream of the last attempt, where libcurl was asked to tell it.
+        @exclusivity(unchecked) var stream: Int?
+        /// Whether the server said that it does not process the stream of the last attempt.
+        @exclusivity(unchecked) var isLeftOut = false
+        /// Whether each attempt but the last had a connection that was made for it, and that no other used, or was left out.
         @exclusivity(unchecked) var wasAlone = true
         /// The connection of the last attempt, if it was made for it.
         @exclusivity(unchecked) var connection: CurlConnectionUse?

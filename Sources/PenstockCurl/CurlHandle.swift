@@ -245,7 +245,7 @@
             self.exchange = exchange
             let request = exchange.order.request
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
-            setVersion(request.url.scheme)
+            setVersion(request.url.scheme, isIdempotent: request.method.isIdempotent)
             setMethodAndBody(request, exchange.source)
             if let detour = exchange.detour { setAddresses(exchange, detour) }
             headers.build(request.fields, hasBody: needsReset)
@@ -283,10 +283,14 @@
 
         /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
         /// is nothing to wait for: only the first response would tell.
-        private func setVersion(_ scheme: HTTPURL.Scheme) {
+        ///
+        /// A GOAWAY libcurl tells as text alone. It costs some lines of text to listen, so only those do for whom it decides
+        /// whether they may be sent again.
+        private func setVersion(_ scheme: HTTPURL.Scheme, isIdempotent: Bool) {
             let isShared = scheme == .https && pool.key.isShared && CurlMultiplexing.isThere
             set(CURLOPT_HTTP_VERSION, isShared ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
+            if isShared, !isIdempotent { watchText() }
             guard isShared, !hasSharedBuffer, !CurlMultiplexing.isSound else { return }
             hasSharedBuffer = true
             hint(CURLOPT_BUFFERSIZE, Self.sharedBuffer)

@@ -95,6 +95,14 @@
 
         // MARK: Handles
 
+        /// A server leaves: what it has been sent in later streams of the handle's connection it does not process.
+        func leavesOut(after last: Int, _ teller: CurlHandle) {
+            for handle in handles where handle === teller || handle.socket != nil && handle.socket == teller.socket {
+                guard let exchange = handle.exchange, let stream = exchange.stream, stream > last else { continue }
+                exchange.isLeftOut = true
+            }
+        }
+
         /// How much an exchange that collects its response is to read at a time.
         var buffer: Int { answers.buffer }
 

@@ -203,7 +203,7 @@
         }
 
         @Test func `The number of streams is read from libcurl's text`() {
-            func streams(_ text: String) -> Int? { Array(text.utf8).withUnsafeBytes { CurlTexts.streams(in: $0) } }
+            func streams(_ text: String) -> Int? { CurlTexts.streams(in: text) }
             #expect(streams("MAX_CONCURRENT_STREAMS reached, skip (17)\n") == 17)
             #expect(streams("client side MAX_CONCURRENT_STREAMS reached, skip (100)") == 100)
             #expect(streams("MAX_CONCURRENT_STREAMS reached, skip (x)") == nil)

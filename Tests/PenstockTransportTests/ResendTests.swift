@@ -64,33 +64,44 @@ struct ResendTests {
 
     #if os(Linux)
         @Test(
-            "A request that the server refused unprocessed is sent once more on a new connection: a POST where the wire says so, by REFUSED_STREAM",
+            "A request that the server left unprocessed, by GOAWAY or REFUSED_STREAM, is sent once more on a new connection, even a POST",
+            .covers("H14"),
             arguments: TransportUnderTest.withTrust, [HTTPMethod.get, .post])
         func unprocessed(transport: TransportUnderTest, method: HTTPMethod) async throws {
             let authority = try TestCertificateAuthority()
-            // What a GOAWAY leaves out libcurl ends as it ends a request whose answer was lost, which is no proof.
-            let effects: [Fault.Effect] =
-                [.closeStream(.refusedStream)] + (method == .get ? [.goAway(lastStream: 0, .noError), .shutDown] : [])
-            for effect in effects {
+            // A refusal on a connection that carried others libcurl takes for a lost answer.
+            let effects: [(effect: Fault.Effect, isWarm: Bool)] = [
+                (.closeStream(.refusedStream), false), (.goAway(lastStream: 0, .noError), false),
+                (.goAway(lastStream: 0, .enhanceYourCalm), false), (.goAway(lastStream: 1, .noError), true),
+                (.shutDown, false), (.shutDown, true),
+            ]
+            for (effect, isWarm) in effects {
                 let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
-                let heads = Locked(0)
+                let (writes, books) = (Locked(0), Books())
                 let server = try LoopbackServer(
                     .init(tls: tls),
-                    onHead: { _ in
-                        let number = heads.withLock { heads in
-                            heads += 1
-                            return heads
+                    onHead: { request in
+                        guard request.path == "/write" else { return .proceed }
+                        let number = writes.withLock { writes in
+                            writes += 1
+                            return writes
                         }
                         // With everything read, so that the end of the connection does not overtake what is said before.
                         return number == 1 ? .fault(effect, at: .requestBody(after: 1_000)) : .proceed
-                    }, handler: { _ in .text("ok") })
+                    },
+                    handler: { request in
+                        books.book(request)
+                        return .text("ok")
+                    })
                 try await Shop.run(
                     transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
                 ) { server, client in
-                    _ = try await client.send(Write(mark: "a", method: method))
-                    #expect(server.requestCount == 1, "\(effect)")
-                    #expect(heads.withLock { $0 } == 2, "\(effect)")
-                    #expect(server.connectionCount == 2, "\(effect)")
+                    if isWarm { _ = try await client.send(Page()) }
+                    let error = await client.failure(Write(mark: "a", method: method))
+                    #expect(error == nil, "\(effect), \(isWarm)")
+                    #expect(books.count("a") == 1, "\(effect), \(isWarm)")
+                    #expect(writes.withLock { $0 } == 2, "\(effect), \(isWarm)")
+                    #expect(server.connectionCount == 2, "\(effect), \(isWarm)")
                 }
             }
         }
