@@ -148,7 +148,8 @@ public final class APIClient: Sendable {
     /// What the contexts of calls have of their client.
     func surroundings(isSilent: Bool) -> CallContext.Surroundings {
         CallContext.Surroundings(
-            time: configuration.time, deadlines: state.deadlines, lineage: state.lineage, sink: isSilent ? nil : sink)
+            time: configuration.time, deadlines: state.deadlines, lineage: state.lineage, clocks: state.clocks,
+            sink: isSilent ? nil : sink)
     }
 
     /// All levels of options in one.

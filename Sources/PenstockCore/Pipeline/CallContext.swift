@@ -33,6 +33,7 @@ public final class CallContext: Sendable {
     let deadlines: Deadlines
     /// Of the client that made it.
     let lineage: ClientLineage
+    let clocks: ServerClocks
     let state = Locked(State())
 
     struct State {
@@ -82,6 +83,7 @@ public final class CallContext: Sendable {
         let deadlines: Deadlines
         /// Of the client that made the call.
         let lineage: ClientLineage
+        let clocks: ServerClocks
         /// `nil` when nobody is told of anything.
         let sink: (any EventSink)?
     }
@@ -102,6 +104,7 @@ public final class CallContext: Sendable {
         time = surroundings.time
         deadlines = surroundings.deadlines
         lineage = surroundings.lineage
+        clocks = surroundings.clocks
         events = surroundings.sink.map { CallEvents(of: id, to: $0, surroundings.time) }
         isTold = surroundings.sink != nil
         self.streams = streams
@@ -114,7 +117,8 @@ public final class CallContext: Sendable {
         let detached = CallContext(
             id: id, endpoint: endpointType, service: service, environment: environment, isolation: isolation,
             options: options, control: ExchangeControl(onProgress: control.onProgress),
-            in: Surroundings(time: time, deadlines: deadlines, lineage: lineage, sink: isTold ? relay : nil),
+            in: Surroundings(
+                time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil),
             isRefresh: isRefresh, deadline: .some(deadline))
         let (pass, replays, key, cookies) = state.withLock { state in
             (state.pass, state.replays, state.sharedKey(), state.redirectCookies)

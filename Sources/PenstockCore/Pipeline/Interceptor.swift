@@ -193,17 +193,33 @@ public enum ResponseSource: String, Hashable, Sendable {
     case interceptor
 }
 
-/// Signs the bytes of a request after all else is done to it; asked anew for every attempt. A call that ends early does
-/// not wait for a signer that has not returned yet.
+/// Signs the bytes of a request after all else is done to it; asked anew for every attempt and every redirect within the
+/// service's own origin. A request that a redirect has led to another origin goes unsigned. A call that ends early does not
+/// wait for a signer that has not returned yet.
+///
+/// Ready made, in PenstockSecurity: `SortedParameterSigner`, `AWSSignatureV4` and `HTTPMessageSigner`.
 public protocol Signer: Sendable {
+    /// Origins that are signed for besides the service's own; none by default.
+    var trustedOrigins: Set<HTTPURL.Origin> { get }
+
+    /// Whether a signature says when it was made. A request that is refused (400, 401 or 403) by a response whose `Date` shows
+    /// that the time was wrong by half a minute or more is then signed and sent once more, by the server's clock. `false` by
+    /// default.
+    var isTimed: Bool { get }
+
     /// The request with its signature. An implementation adds that, and leaves what it signs as it is. Cookies are in
     /// the request and its content is sealed by now, so what is signed is what is sent, but for the fields that the
-    /// transport adds (``TransportRequest/request``). The request may be the one of a redirect: look at the URL before
-    /// a secret goes there. Its body may be a file or a stream (``HTTPBody/source``).
+    /// transport adds (``TransportRequest/request``). Its body may be a file or a stream (``HTTPBody/source``). The time to
+    /// sign by is ``CallContext/serverDate(of:)``.
     ///
     /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``
     ///   with that error underneath. Nothing is sent then.
     func sign(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest
+}
+
+extension Signer {
+    public var trustedOrigins: Set<HTTPURL.Origin> { [] }
+    public var isTimed: Bool { false }
 }
 
 /// Encrypts what is sent and decrypts what comes back. The cache, the interceptors and the app see plain content; only

@@ -31,7 +31,7 @@ struct Pipeline: Sendable {
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }
-        if let signer = service.signer { stages.append(Sign(signer: signer)) }
+        if let signer = service.signer { stages.append(Sign(signer: signer, service: service, clocks: state.clocks)) }
         stages.append(
             TransportStage(
                 transport: state.transport, isBelowAppCode: runsAppCode, reachability: configuration.reachability))

@@ -16,6 +16,8 @@ final class SharedState: Sendable {
     let cache: CacheAccess?
     /// What is known of the servers: retry budgets and circuit breakers.
     let origins: OriginTable
+    /// What is known of the servers' clocks.
+    let clocks: ServerClocks
     /// Who waits for leave to send.
     let admissions: Admissions
     /// The credentials, and who waits for new ones.
@@ -31,6 +33,7 @@ final class SharedState: Sendable {
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache)
         origins = OriginTable(configuration)
+        clocks = ServerClocks()
         admissions = Admissions(configuration.admission, configuration.time, deadlines)
         credentials = CredentialTable(configuration.vault, configuration.time, configuration.random)
         flights = Flights()
@@ -46,6 +49,7 @@ final class SharedState: Sendable {
         deadlines = Deadlines(configuration.time)
         cache = CacheAccess.of(configuration.cache, reusing: client)
         origins = OriginTable.of(configuration, reusing: client.state.origins)
+        clocks = client.state.clocks
         admissions = Admissions.of(configuration, reusing: client.state.admissions, deadlines)
         flights = client.state.flights
         let known = client.state.credentials

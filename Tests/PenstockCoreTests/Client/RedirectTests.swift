@@ -53,7 +53,7 @@ import Testing
         store.receive(["who=b; Path=/"], from: b, in: .init(environment: "development"))
         let service = Service(
             .main, [.development: "https://a.example"], envelope: .retcode, headers: [.authorization: "Bearer t"],
-            signer: WireSigner())
+            signer: WireSigner(trustedOrigins: [b.origin]))
         let rig = Rig([service]) {
             $0.cookies = store
             $0.callInterceptors = [calls]

@@ -127,6 +127,7 @@ struct Intercepting: Interceptor {
 /// A signer that covers all that it sees.
 struct WireSigner: Signer {
     var key = "k"
+    var trustedOrigins: Set<HTTPURL.Origin> = []
 
     func sign(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest {
         var signed = request
