@@ -11,17 +11,18 @@ let package = Package(
         .library(name: "Penstock", targets: ["Penstock"]),
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
         .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
+        .library(name: "PenstockSecurity", targets: ["PenstockSecurity"]),
         .library(name: "PenstockSQLite", targets: ["PenstockSQLite"]),
         .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
         .executable(name: "penstockctl", targets: ["penstockctl"]),
     ],
     targets: [
-        // What an app imports: the core, the platform's transport, and the cache on disk.
+        // What an app imports: the core, the platform's transport, the cache on disk, and signing.
         .target(
             name: "Penstock",
             dependencies: [
-                "PenstockCore", "PenstockSQLite",
+                "PenstockCore", "PenstockSecurity", "PenstockSQLite",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
                 .target(
                     name: "PenstockURLSession",
@@ -43,6 +44,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
+
+        // Signing: CryptoKit on Apple's systems, OpenSSL on Linux.
+        .target(
+            name: "PenstockSecurity",
+            dependencies: ["PenstockCore", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict),
 
         // The store on disk.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -109,6 +116,12 @@ let package = Package(
             dependencies: [
                 "Penstock", "PenstockSQLite", "PenstockTesting", "PenstockTestSupport", "SQLiteCrash", "cache-writer",
                 "outbox-writer",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockSecurityTests",
+            dependencies: [
+                "PenstockCurl", "PenstockSecurity", "PenstockTesting", "PenstockTestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -5,9 +5,11 @@
 #error "OpenSSL is not installed: apt-get install libssl-dev"
 #endif
 
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -17,6 +19,26 @@
 /* A key on the curve P-256. */
 static inline EVP_PKEY *copenssl_make_key(void) {
     return EVP_EC_gen("P-256");
+}
+
+/* A public key on the curve P-256: an encoded point, which must be on the curve. OpenSSL keeps pointers to the names of the
+ * parameters while it reads them, and those of Swift's strings would not live as long. */
+static inline EVP_PKEY *copenssl_p256_public_key(unsigned char *point, size_t size) {
+    char group[] = "P-256";
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point, size),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    if (context == NULL) return NULL;
+    if (EVP_PKEY_fromdata_init(context) != 1
+        || EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) != 1) {
+        key = NULL;
+    }
+    EVP_PKEY_CTX_free(context);
+    return key;
 }
 
 /* Bounds for the version of TLS. */

@@ -1,5 +1,6 @@
-/// What an app imports: everything of the core, the transport of the platform, and its cache.
+/// What an app imports: everything of the core, the signers, the transport of the platform, and its cache.
 @_exported import PenstockCore
+@_exported import PenstockSecurity
 
 extension APIClient {
     /// A client on the platform's own transport: URLSession on Apple's systems, libcurl on Linux. Its standard cache is

@@ -7,23 +7,29 @@ import Foundation
 struct JSONParser {
     private let bytes: UnsafeRawBufferPointer
     private let maximumDepth: Int
+    private let takesRepeatedKeys: Bool
     private var position = 0
     private var depth = 0
 
-    static func parse(_ data: Data, maximumDepth: Int) throws(JSONFault) -> JSONValue {
+    /// - Parameter takesRepeatedKeys: of two equal keys in one object, the first counts; otherwise they are a fault.
+    static func parse(
+        _ data: Data, maximumDepth: Int, takesRepeatedKeys: Bool = true
+    ) throws(JSONFault) -> JSONValue {
         guard !data.isEmpty else { throw .empty }
         let result = data.withUnsafeBytes { bytes in
             Result { () throws(JSONFault) in
-                var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
+                var parser = JSONParser(
+                    bytes: bytes, maximumDepth: maximumDepth, takesRepeatedKeys: takesRepeatedKeys)
                 return try parser.document()
             }
         }
         return try result.get()
     }
 
-    private init(bytes: UnsafeRawBufferPointer, maximumDepth: Int) {
+    private init(bytes: UnsafeRawBufferPointer, maximumDepth: Int, takesRepeatedKeys: Bool) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+        self.takesRepeatedKeys = takesRepeatedKeys
     }
 
     private mutating func document() throws(JSONFault) -> JSONValue {
@@ -72,7 +78,11 @@ struct JSONParser {
             let key = try JSONStringParser.parse(bytes, at: &position)
             guard skip(UInt8(ascii: ":")) else { throw .invalid }
             let value = try value()
-            if members[key] == nil { members[key] = value }
+            if members[key] == nil {
+                members[key] = value
+            } else {
+                guard takesRepeatedKeys else { throw .invalid }
+            }
         } while skip(UInt8(ascii: ","))
         guard skip(UInt8(ascii: "}")) else { throw .invalid }
         return .object(members)

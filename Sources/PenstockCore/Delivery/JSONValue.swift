@@ -1,3 +1,5 @@
+import Foundation
+
 /// Any JSON value (RFC 8259 §3), for what has no type of its own.
 ///
 /// ```swift
@@ -94,6 +96,15 @@ extension JSONValue {
     /// The members, when this is an object.
     public var object: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
+    }
+}
+
+extension JSONValue {
+    /// Reads a document in which no object has a key twice, which what is signed or sealed must not have (RFC 7515 §4).
+    ///
+    /// - Returns: `nil` for any other, and for one that nests deeper.
+    package static func strict(_ data: Data, maximumDepth: Int) -> JSONValue? {
+        try? JSONParser.parse(data, maximumDepth: maximumDepth, takesRepeatedKeys: false)
     }
 }
 

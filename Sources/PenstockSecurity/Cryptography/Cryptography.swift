@@ -1,0 +1,149 @@
+import Foundation
+
+/// The cryptography that signing and sealing stand on: CryptoKit on Apple's systems, OpenSSL on Linux, and one suite of
+/// vectors for both.
+///
+/// Everything goes in and comes out as bytes in the form that its standard writes, so that no type of a library is seen
+/// above this line. A key, a nonce or a tag of another length than the standard's is refused before a library sees it.
+package protocol Cryptography: Sendable {
+    /// A digest of bytes that come in pieces (FIPS 180-4).
+    func makeDigest(_ function: HashFunction) throws(CryptographyError) -> any RunningDigest
+
+    /// HMAC (RFC 2104). The key may be of any length but none.
+    func authenticationCode(
+        of data: Data, key: Data, by function: HashFunction
+    ) throws(CryptographyError) -> Data
+
+    /// AES in Galois/Counter Mode (NIST SP 800-38D): a key of 16, 24 or 32 bytes and a nonce of 12.
+    func seal(_ plain: Data, key: Data, nonce: Data, authenticating data: Data) throws(CryptographyError) -> SealedBytes
+
+    /// The plain bytes.
+    ///
+    /// - Throws: ``CryptographyError/refused``, and nothing more telling, where the tag is not that of the bytes.
+    func open(_ sealed: SealedBytes, key: Data, nonce: Data, authenticating data: Data) throws(CryptographyError)
+        -> Data
+
+    /// The 32 bytes of the public key that belongs to the 32 bytes of a private one (RFC 8032 §5.1.5).
+    func ed25519PublicKey(of privateKey: Data) throws(CryptographyError) -> Data
+
+    /// The 64 bytes of a signature (RFC 8032 §5.1.6).
+    func signEd25519(_ data: Data, privateKey: Data) throws(CryptographyError) -> Data
+
+    /// Whether a signature is that of the bytes (RFC 8032 §5.1.7); `false` for one of another length.
+    func isValidEd25519(_ signature: Data, of data: Data, publicKey: Data) throws(CryptographyError) -> Bool
+
+    /// A new private key on P-256: 32 bytes, from the machine's own randomness.
+    func makeP256PrivateKey() throws(CryptographyError) -> Data
+
+    /// The coordinates x and y, 64 bytes together, of the public key that belongs to the 32 bytes of a private one.
+    func p256PublicKey(of privateKey: Data) throws(CryptographyError) -> Data
+
+    /// ECDSA with SHA-256 (FIPS 186-5): r and s, 64 bytes together, as RFC 7518 §3.4 writes them.
+    func signP256(_ data: Data, privateKey: Data) throws(CryptographyError) -> Data
+
+    /// Whether a signature is that of the bytes; `false` for one of another length.
+    ///
+    /// - Throws: ``CryptographyError/invalidKey`` for a point that is not on the curve.
+    func isValidP256(_ signature: Data, of data: Data, publicKey: Data) throws(CryptographyError) -> Bool
+}
+
+/// A digest under way.
+package protocol RunningDigest {
+    mutating func update(_ data: Data) throws(CryptographyError)
+    /// The digest of all that was given; called once, last of all.
+    mutating func finish() throws(CryptographyError) -> Data
+}
+
+/// What AES-GCM makes of plain bytes.
+package struct SealedBytes: Hashable, Sendable {
+    /// As many bytes as the plain ones.
+    package var bytes: Data
+    /// 16 bytes.
+    package var tag: Data
+
+    package init(bytes: Data, tag: Data) {
+        self.bytes = bytes
+        self.tag = tag
+    }
+}
+
+/// The hash functions that signatures and digests use (FIPS 180-4).
+public enum HashFunction: String, Hashable, Sendable, CaseIterable {
+    /// 32 bytes.
+    case sha256 = "sha-256"
+    /// 64 bytes.
+    case sha512 = "sha-512"
+}
+
+/// Why something cannot be signed, checked, sealed or opened. It tells nothing of what a key or a message holds.
+@nonexhaustive
+public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The key has not the form or the length that its algorithm asks for, or is a point that is not on the curve.
+    case invalidKey
+    /// A password protects the key. Take that off first: `openssl pkey -in key.pem -out plain.pem`.
+    case encryptedKey
+    /// A nonce or a tag of another length than the algorithm's.
+    case invalidInput
+    /// What was to be opened is not what was sealed with the key.
+    case refused
+    /// The library failed: there is no memory, or it does not know the algorithm.
+    case unavailable
+
+    public var description: String {
+        switch self {
+        case .invalidKey: "the key is not one for the algorithm"
+        case .encryptedKey: "a password protects the key, which has to be taken off first"
+        case .invalidInput: "a nonce or a tag is of the wrong length"
+        case .refused: "the content is not what was sealed with the key"
+        case .unavailable: "the cryptographic library failed"
+        }
+    }
+}
+
+extension Cryptography {
+    /// The digest of bytes that are all there.
+    package func digest(_ data: Data, by function: HashFunction) throws(CryptographyError) -> Data {
+        var digest = try makeDigest(function)
+        try digest.update(data)
+        return try digest.finish()
+    }
+}
+
+/// The lengths that are checked before a library is asked, so that both libraries refuse the same.
+enum KeyLength {
+    static func require(_ key: Data, _ lengths: Int...) throws(CryptographyError) {
+        guard lengths.contains(key.count) else { throw .invalidKey }
+    }
+
+    static func requireSome(_ key: Data) throws(CryptographyError) {
+        guard !key.isEmpty else { throw .invalidKey }
+    }
+
+    /// From 1 up to the order of P-256, which is none any more (FIPS 186-5 §A.2).
+    static func requireP256Scalar(_ key: Data) throws(CryptographyError) {
+        guard key.count == 32, key.contains(where: { $0 != 0 }), key.lexicographicallyPrecedes(p256Order) else {
+            throw .invalidKey
+        }
+    }
+
+    /// The number of points on the curve (NIST SP 800-186 §3.2.1.3).
+    private static let p256Order: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
+    ]
+
+    static func requireNonce(_ nonce: Data) throws(CryptographyError) {
+        guard nonce.count == 12 else { throw .invalidInput }
+    }
+
+    static func requireTag(_ tag: Data) throws(CryptographyError) {
+        guard tag.count == 16 else { throw .invalidInput }
+    }
+}
+
+extension Data {
+    /// Two digits for each byte, in small letters.
+    var hexadecimal: String {
+        map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+    }
+}
