@@ -302,7 +302,7 @@ import Testing
             "Verdict", "WaitReason", "BatchError", "CallGraphError", "CallNodeError", "ConnectivityWait",
             "EventLogError",
             "EventLogPolicy", "Interface", "MergeError", "NetworkStatus", "PagingLimits",
-            "APIKeyAuthenticator", "AuthenticationChoice", "AuthenticationFailure",
+            "ClockSkew", "APIKeyAuthenticator", "AuthenticationChoice", "AuthenticationFailure",
             "BasicAuthenticator", "CredentialKey", "CredentialReason", "CredentialVersion", "DropReason", "ExpiryRule",
             "InFlightDecision", "InFlightPolicy", "InFlightReason", "Moment", "RefreshClaim", "RefreshPolicy",
             "Refused",

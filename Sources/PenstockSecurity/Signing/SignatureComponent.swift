@@ -1,0 +1,217 @@
+import Foundation
+import PenstockCore
+
+/// A part of a request that a signature covers (RFC 9421 §2): one that is derived from it, such as its method, or a field.
+public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
+    /// In small letters; what is derived begins with `@`.
+    public let name: String
+    /// How its value is had.
+    let selector: Selector
+
+    enum Selector: Hashable, Sendable {
+        /// As it stands.
+        case whole
+        /// In the one form of a Structured Field (RFC 9421 §2.1.1).
+        case structured(StructuredFieldKind)
+        /// A member of a dictionary (§2.1.2).
+        case member(String)
+        /// Each line for itself, in base64 (§2.1.3).
+        case binary
+        /// A parameter of the query (§2.2.8), its name as the query has it once it is escaped.
+        case queryParameter(String)
+    }
+
+    private init(_ name: String, _ selector: Selector = .whole) {
+        self.name = name
+        self.selector = selector
+    }
+
+    // MARK: Derived from the request
+
+    /// The method (RFC 9421 §2.2.1).
+    public static let method = SignatureComponent("@method")
+    /// The whole URL (§2.2.2).
+    public static let targetURI = SignatureComponent("@target-uri")
+    /// The host, and the port where it is not the scheme's own (§2.2.3).
+    public static let authority = SignatureComponent("@authority")
+    /// `http` or `https` (§2.2.4).
+    public static let scheme = SignatureComponent("@scheme")
+    /// Path and query as HTTP/1.1 writes them without a proxy (§2.2.5). HTTP/2 has no such thing: ``path`` and ``query``
+    /// are what every version has.
+    public static let requestTarget = SignatureComponent("@request-target")
+    /// The path (§2.2.6).
+    public static let path = SignatureComponent("@path")
+    /// The query with its `?`, which stands alone where there is none (§2.2.7).
+    public static let query = SignatureComponent("@query")
+
+    /// One parameter of the query, without its escapes; there must be exactly one of the name (§2.2.8).
+    public static func queryParameter(_ name: String) -> SignatureComponent {
+        SignatureComponent("@query-param", .queryParameter(SignatureValue.formEscaped(Array(name.utf8))))
+    }
+
+    // MARK: Fields
+
+    /// A field, its lines joined by commas (§2.1). `Content-Length` and `Host`, which the transport writes, can be covered as
+    /// well, the first where the length is known.
+    public static func field(_ name: HTTPFieldName) -> SignatureComponent {
+        SignatureComponent(name.text.lowercased())
+    }
+
+    /// A field in the one form that its kind of Structured Field has, so that a proxy may write it otherwise (§2.1.1).
+    public static func structured(_ name: HTTPFieldName, _ kind: StructuredFieldKind) -> SignatureComponent {
+        SignatureComponent(name.text.lowercased(), .structured(kind))
+    }
+
+    /// One member of a field that is a dictionary, with its parameters (§2.1.2).
+    public static func member(_ key: String, of name: HTTPFieldName) -> SignatureComponent {
+        SignatureComponent(name.text.lowercased(), .member(key))
+    }
+
+    /// A field each of whose lines is covered for itself, for those whose values hold commas of their own (§2.1.3).
+    public static func binary(_ name: HTTPFieldName) -> SignatureComponent {
+        SignatureComponent(name.text.lowercased(), .binary)
+    }
+
+    /// As it stands in `Signature-Input`: `"@query-param";name="Pet"`.
+    public var description: String {
+        let name = SignatureValue.quoted(name)
+        return switch selector {
+        case .whole: name
+        case .structured: name + ";sf"
+        case .member(let key): name + ";key=" + SignatureValue.quoted(key)
+        case .binary: name + ";bs"
+        case .queryParameter(let parameter): name + ";name=" + SignatureValue.quoted(parameter)
+        }
+    }
+
+    /// Whether a request has it.
+    func isPresent(in request: HTTPRequest) -> Bool {
+        (try? value(in: request)) != nil
+    }
+
+    /// Its value in a request (RFC 9421 §2.5).
+    ///
+    /// - Throws: ``SignatureBaseError``.
+    public func value(in request: HTTPRequest) throws(SignatureBaseError) -> String {
+        let value = try name.hasPrefix("@") ? derived(from: request) : fieldValue(in: request)
+        // A line break would begin another component, and the base is ASCII (RFC 9421 §2.5).
+        guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+            throw .unsignable(description)
+        }
+        return value
+    }
+
+    private func derived(from request: HTTPRequest) throws(SignatureBaseError) -> String {
+        let url = request.url
+        switch name {
+        case "@method": return request.method.rawValue
+        case "@target-uri": return url.absoluteString
+        case "@authority": return url.authority
+        case "@scheme": return url.scheme.rawValue
+        case "@request-target": return url.target
+        case "@path": return url.path
+        case "@query": return "?" + (url.query ?? "")
+        default:
+            guard case .queryParameter(let wanted) = selector else { throw .missing(description) }
+            let values = SignatureValue.parameters(of: url.query).filter { $0.name == wanted }.map(\.value)
+            guard let value = values.first else { throw .missing(description) }
+            guard values.count == 1 else { throw .ambiguous(description) }
+            return value
+        }
+    }
+
+    private func fieldValue(in request: HTTPRequest) throws(SignatureBaseError) -> String {
+        let lines = lines(in: request)
+        guard !lines.isEmpty else { throw .missing(description) }
+        let joined = lines.joined(separator: ", ")
+        switch selector {
+        case .structured(let kind):
+            return try reading { () throws(StructuredField.Malformed) in
+                try StructuredField.canonical(joined, as: kind)
+            }
+        case .member(let key):
+            let members = try reading { () throws(StructuredField.Malformed) in
+                try StructuredField.dictionary(joined)
+            }
+            guard let member = members.first(where: { $0.key == key }) else { throw .missing(description) }
+            return member.value
+        case .binary:
+            return lines.map { ":\(Data($0.utf8).base64EncodedString()):" }.joined(separator: ", ")
+        case .whole, .queryParameter:
+            return joined
+        }
+    }
+
+    private func reading<Value>(
+        _ read: () throws(StructuredField.Malformed) -> Value
+    ) throws(SignatureBaseError) -> Value {
+        do throws(StructuredField.Malformed) { return try read() } catch { throw .malformed(description) }
+    }
+
+    /// The lines of the field, of which the transport writes two from the request itself.
+    private func lines(in request: HTTPRequest) -> [String] {
+        let lines = request.fields.values(of: HTTPFieldName(name))
+        guard lines.isEmpty else { return lines }
+        switch name {
+        case "host": return [request.url.authority]
+        case "content-length": return request.body.isNone ? [] : request.body.length.map { ["\($0)"] } ?? []
+        default: return []
+        }
+    }
+}
+
+/// Why what a signature covers cannot be written down. Each names the component.
+@nonexhaustive
+public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The request has no such field, member or parameter.
+    case missing(String)
+    /// The query has several parameters of the name.
+    case ambiguous(String)
+    /// The field is no Structured Field of its kind.
+    case malformed(String)
+    /// Its value holds what the text of a signature cannot: characters beyond ASCII.
+    case unsignable(String)
+    /// It is covered twice.
+    case duplicate(String)
+    /// A parameter of the signature holds what a String of Structured Fields cannot, or its label is no key.
+    case invalidParameter(String)
+
+    public var description: String {
+        switch self {
+        case .missing(let name): "the request has no \(name)"
+        case .ambiguous(let name): "the query has more than one \(name)"
+        case .malformed(let name): "\(name) is no structured field of its kind"
+        case .unsignable(let name): "\(name) holds characters beyond ASCII"
+        case .duplicate(let name): "\(name) is covered twice"
+        case .invalidParameter(let name): "the parameter \(name) of the signature cannot be written"
+        }
+    }
+}
+
+/// The small forms that the text of a signature is made of.
+enum SignatureValue {
+    /// A String of Structured Fields (RFC 9651 §4.1.6). What cannot stand in one is looked for before.
+    static func quoted(_ text: String) -> String {
+        "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"") + "\""
+    }
+
+    static func isQuotable(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+
+    /// Names and values of a query, each without its escapes and escaped again as forms are, spaces as `%20` (RFC 9421 §2.2.8).
+    static func parameters(of query: String?) -> [(name: String, value: String)] {
+        (query ?? "").split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { formEscaped(PercentEncoding.decoded($0.replacingOccurrences(of: "+", with: "%20"))) }
+            return (name: parts[0], value: parts.count > 1 ? parts[1] : "")
+        }
+    }
+
+    /// Everything is escaped but letters, digits and `*-._`.
+    static func formEscaped(_ bytes: [UInt8]) -> String {
+        CanonicalQuery.escaped(bytes) { byte in
+            PercentEncoding.isUnreserved(byte) && byte != UInt8(ascii: "~") || byte == UInt8(ascii: "*")
+        }
+    }
+}
