@@ -25,9 +25,9 @@ public enum EventLogError: Error, Hashable, Sendable {
 
 /// The file of a log. Everything here waits for the disk, and is called on the log's own queue alone.
 final class EventLogFile {
-    private let url: URL
-    /// Held open, so that no other process opens the log. A file of its own, since the log's is replaced.
-    private let lock: FileHandle
+    private let file: PrivateFile
+    /// Held, so that no other process opens the log.
+    private let lock: FileLock
     private var handle: FileHandle
     /// How many bytes the file has, also those of events that have arrived since.
     private(set) var size: Int
@@ -37,19 +37,20 @@ final class EventLogFile {
     /// - Returns: also what it holds.
     static func open(_ url: URL) throws(EventLogError) -> (EventLogFile, EventLogFormat.Content) {
         do {
-            let lock = try locked(url.appendingPathExtension("lock"))
+            let file = PrivateFile(url)
+            let lock = try FileLock(beside: file)
             let data = FileManager.default.fileExists(atPath: url.path) ? try Data(contentsOf: url) : Data()
             let content = try EventLogFormat.read(data)
             let text = EventLogFormat.whole(content.records, content.batch)
-            let handle = try replaced(url, with: text)
-            return (EventLogFile(url, lock, handle, size: text.utf8.count), content)
+            let handle = try file.replace(with: Data(text.utf8))
+            return (EventLogFile(file, lock, handle, size: text.utf8.count), content)
         } catch {
             throw EventLogError(error)
         }
     }
 
-    private init(_ url: URL, _ lock: FileHandle, _ handle: FileHandle, size: Int) {
-        self.url = url
+    private init(_ file: PrivateFile, _ lock: FileLock, _ handle: FileHandle, size: Int) {
+        self.file = file
         self.lock = lock
         self.handle = handle
         self.size = size
@@ -71,35 +72,11 @@ final class EventLogFile {
     /// Puts a new file in the place of this one, at one moment.
     func replace(with text: String) throws(EventLogError) {
         do {
-            handle = try Self.replaced(url, with: text)
+            handle = try file.replace(with: Data(text.utf8))
             size = text.utf8.count
         } catch {
             throw EventLogError(error)
         }
-    }
-
-    private static func replaced(_ url: URL, with text: String) throws -> FileHandle {
-        let new = url.appendingPathExtension("new")
-        try Data(text.utf8).write(to: new)
-        let handle = try FileHandle(forUpdating: new)
-        try handle.synchronize()
-        guard rename(new.path, url.path) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        // The folder's entry is on disk only after the folder is.
-        let folder = Foundation.open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        if folder >= 0 {
-            fsync(folder)
-            close(folder)
-        }
-        try handle.seekToEnd()
-        return handle
-    }
-
-    private static func locked(_ url: URL) throws -> FileHandle {
-        let descriptor = Foundation.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw EventLogError.inUse }
-        return handle
     }
 }
 
@@ -108,6 +85,7 @@ extension EventLogError {
         self =
             switch error {
             case let error as EventLogError: error
+            case PrivateFileError.busy: .inUse
             case EventLogFormat.Problem.newerVersion: .newerVersion
             case EventLogFormat.Problem.foreign: .foreignFile
             default: .unusableFile(reason: error.localizedDescription)

@@ -210,6 +210,20 @@ import Testing
         guard case .unusableFile = failure else { return #expect(Bool(false), "\(String(describing: failure))") }
     }
 
+    @Test("Nobody but its owner can read a log, nor one that others could read when it was opened")
+    func permissions() async throws {
+        try Data("penstock-events 1\n".utf8).write(to: file)
+        #expect(chmod(file.path, 0o666) == 0)
+        let log = try await open(Self.answering())
+        log.record(Tap(button: "buy"))
+        for name in ["taps.log", "taps.log.lock"] {
+            let url = folder.appendingPathComponent(name)
+            let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+        }
+        await log.close()
+    }
+
     @Test("A log has one owner at a time; letting go of it is enough to open it again")
     func oneOwner() async throws {
         var log: Log? = try await open(Self.answering())

@@ -1,0 +1,120 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import Testing
+
+/// Files that nobody but their owner may read.
+@Suite(.timeLimit(.minutes(5)))
+struct PrivateFileTests {
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("private-\(UUID().uuidString)")
+
+        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+
+        var file: URL { url.appendingPathComponent("state/app/file") }
+    }
+
+    private static func mode(_ url: URL) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int)
+    }
+
+    private static func error(_ body: () throws(PrivateFileError) -> some Any) -> PrivateFileError? {
+        do throws(PrivateFileError) {
+            _ = try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("A file is 0600 and its folders 0700, whatever was in their place, and what is read is what was written last")
+    func replacing() throws {
+        let folder = try Folder()
+        let file = PrivateFile(folder.file)
+        #expect(file.exists == false)
+        #expect(try file.contents(limit: 10, .refuses) == nil)
+        try file.makeFolder()
+        for name in ["state", "state/app"] { #expect(try Self.mode(folder.url.appendingPathComponent(name)) == 0o700) }
+        let remains = folder.file.appendingPathExtension("new")
+        for text in ["first", "", "second"] {
+            // What an earlier process left under the name in between is neither kept nor written through.
+            try Data("remains".utf8).write(to: folder.url.appendingPathComponent("elsewhere"))
+            try FileManager.default.createSymbolicLink(
+                at: remains, withDestinationURL: folder.url.appendingPathComponent("elsewhere"))
+            try file.replace(with: Data(text.utf8))
+            #expect(try file.contents(limit: 10, .refuses) == Data(text.utf8))
+            #expect(try Self.mode(folder.file) == 0o600)
+            #expect(
+                try String(contentsOf: folder.url.appendingPathComponent("elsewhere"), encoding: .utf8) == "remains")
+            #expect(!FileManager.default.fileExists(atPath: remains.path))
+        }
+        #expect(file.exists)
+        try file.remove()
+        try file.remove()
+        #expect(file.exists == false)
+    }
+
+    @Test("What is behind the last byte of a file that was replaced is written after it")
+    func appending() throws {
+        let folder = try Folder()
+        let file = PrivateFile(folder.url.appendingPathComponent("file"))
+        let handle = try file.replace(with: Data("one".utf8))
+        try handle.write(contentsOf: Data(" two".utf8))
+        #expect(try file.contents(limit: 7, .refuses) == Data("one two".utf8))
+    }
+
+    @Test("A file that is too large, a folder and a pipe are unusable, and a link is exposed")
+    func unusable() throws {
+        let folder = try Folder()
+        let url = folder.url.appendingPathComponent("file")
+        let file = PrivateFile(url)
+        try file.replace(with: Data("12345".utf8))
+        #expect(try file.contents(limit: 5, .refuses) == Data("12345".utf8))
+        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 4, .refuses) } == .unusable)
+        let other = folder.url.appendingPathComponent("other")
+        try FileManager.default.moveItem(at: url, to: other)
+        try FileManager.default.createSymbolicLink(at: url, withDestinationURL: other)
+        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows) } == .exposed)
+        try file.remove()
+        #expect(mkfifo(url.path, 0o600) == 0)
+        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows) } == .unusable)
+        try file.remove()
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .narrows) } == .unusable)
+        #expect(Self.error { () throws(PrivateFileError) in try file.replace(with: Data()) } != nil)
+        #expect(!FileManager.default.fileExists(atPath: url.path + ".new"), "what failed leaves nothing")
+    }
+
+    @Test(
+        "What others may read or write is narrowed or refused, as is asked for",
+        arguments: [0o640, 0o620, 0o604, 0o602])
+    func permissions(mode: Int) throws {
+        let folder = try Folder()
+        let url = folder.url.appendingPathComponent("file")
+        let file = PrivateFile(url)
+        try file.replace(with: Data("text".utf8))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+        #expect(Self.error { () throws(PrivateFileError) in try file.contents(limit: 9, .refuses) } == .exposed)
+        #expect(try Self.mode(url) == mode)
+        #expect(try file.contents(limit: 9, .narrows) == Data("text".utf8))
+        #expect(try Self.mode(url) == 0o600)
+    }
+
+    @Test("One has the lock at a time, and the next one when it is let go")
+    func lock() throws {
+        let folder = try Folder()
+        let file = PrivateFile(folder.url.appendingPathComponent("file"))
+        do {
+            let lock = try FileLock(beside: file)
+            #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: file) } == .busy)
+            withExtendedLifetime(lock) {}
+        }
+        #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: file) } == nil)
+        #expect(try Self.mode(folder.url.appendingPathComponent("file.lock")) == 0o600)
+        let nowhere = PrivateFile(folder.url.appendingPathComponent("none/file"))
+        #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: nowhere) } == .system(ENOENT))
+        #expect(Self.error { () throws(PrivateFileError) in try nowhere.replace(with: Data()) } == .system(ENOENT))
+    }
+}
