@@ -10,7 +10,8 @@ extension APIClient {
     /// Calls that wait for a credential go on with it.
     ///
     /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be kept; it is
-    ///   used in this process all the same. ``APIError/Kind/invalidConfiguration(reason:)`` for a service that has no
+    ///   used in this process all the same. It is not where that is ``VaultError/invalid``: for one that has no token, or dates
+    ///   that are none. ``APIError/Kind/invalidConfiguration(reason:)`` for a service that has no
     ///   authenticator, or no base URL here.
     public func signIn(_ credential: Credential, to service: ServiceID = .main) async throws(APIError) {
         let keeper = try authentication(of: service).place.keeper

@@ -46,9 +46,10 @@ extension APIClient {
         public var throttle: AdaptiveThrottle.Policy?
         /// How many attempts may be under way, and how fast they may follow one another. No limits by default.
         public var admission: AdmissionPolicy
-        /// Where the credentials are kept that services with an ``Authenticator`` use. In memory by default, so that a user
-        /// signs in once each time that the app is started.
-        public var vault: any CredentialVault
+        /// Where the credentials are kept that services with an ``Authenticator`` use. `nil`, the default, is the platform's own for
+        /// a client on the platform's own transport, so that a user who starts the app again is still signed in. For a client
+        /// that is given a transport it is a ``MemoryVault`` of that client's.
+        public var vault: (any CredentialVault)?
         /// What is known of the network: `Reachability.system`, or one of the app's own. `nil`, as by default, watches nothing.
         ///
         /// It keeps nothing from being sent. Calls that find no way to their server while it says that there is none fail
@@ -115,7 +116,6 @@ extension APIClient {
             circuitBreaker = .init()
             throttle = nil
             admission = .init()
-            vault = MemoryVault()
             sinks = []
             time = .system
             random = .system

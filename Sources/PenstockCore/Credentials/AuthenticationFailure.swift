@@ -32,6 +32,7 @@ extension AuthenticationFailure: CustomStringConvertible {
         case .loginCancelled: "the login was cancelled"
         case .signedOut: "the user was signed out"
         case .missing: "there is no credential"
+        case .vault(.invalid): "the credential is not one that may be kept"
         case .vault(let error): "the vault is \(error.rawValue)"
         }
     }

@@ -49,6 +49,13 @@ public struct Credential: Hashable, Sendable {
         return .seconds(min(seconds, longestLifetime / .seconds(1)))
     }
 
+    /// Whether it may take the place of another one: it has a token, or is the empty password of a user, and its dates are
+    /// dates.
+    var isValid: Bool {
+        let dates = [obtained, expires].compactMap { $0?.timeIntervalSince1970 }
+        return (!token.isEmpty || user != nil) && !version.text.isEmpty && dates.allSatisfy(\.isFinite)
+    }
+
     /// The same credential under another version.
     func renamed(_ version: CredentialVersion) -> Credential {
         Credential(

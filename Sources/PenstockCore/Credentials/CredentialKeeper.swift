@@ -118,6 +118,7 @@ final class CredentialKeeper: Sendable {
     }
 
     func signIn(_ credential: Credential) async throws(VaultError) {
+        guard credential.isValid else { throw .invalid }
         let (record, waiting) = state.withLock { state in
             (state.coordinator.signIn(credential), state.takeWaiting())
         }
@@ -214,7 +215,8 @@ final class CredentialKeeper: Sendable {
                 let new = try await RefreshLane.$keys.withValue([key]) {
                     try await source.authenticator.refresh(credential, in: source.context)
                 }
-                promise.keep(.obtained(new))
+                // What was sent may have been used up for it, as when the answer cannot be read.
+                promise.keep(new.isValid ? .obtained(new) : .failed(.lost))
             } catch {
                 promise.keep(.failed(AuthenticationFailure(refreshing: error)))
             }
@@ -230,10 +232,10 @@ final class CredentialKeeper: Sendable {
 
     private func logIn(_ credential: Credential?, _ source: Source) async -> RefreshCoordinator.Event {
         do {
-            return .obtained(
-                try await RefreshLane.$keys.withValue([key]) {
-                    try await source.authenticator.logIn(after: credential, in: source.context)
-                })
+            let new = try await RefreshLane.$keys.withValue([key]) {
+                try await source.authenticator.logIn(after: credential, in: source.context)
+            }
+            return new.isValid ? .obtained(new) : .failed(.unavailable)
         } catch {
             return .failed(AuthenticationFailure(loggingIn: error))
         }

@@ -3,7 +3,7 @@ import Foundation
 /// Where credentials are kept: in memory, in a keychain, in a sealed file.
 ///
 /// ```swift
-/// configuration.vault = KeychainVault(group: "group.com.example.shop")
+/// configuration.vault = EncryptedFileVault(file: file)
 /// ```
 ///
 /// Several processes may share one, such as an app and its extensions. What keeps them from renewing one credential twice is
@@ -18,6 +18,7 @@ public protocol CredentialVault: AnyObject, Sendable {
     /// Keeps an item, where what is there satisfies the condition. It is safe when this returns.
     ///
     /// - Returns: whether the condition was satisfied; otherwise nothing has changed.
+    /// - Throws: ``VaultError/invalid`` for what ``VaultItem/validate(for:)`` refuses.
     @discardableResult
     func save(_ item: VaultItem, for key: CredentialKey, over condition: VaultCondition) async throws(VaultError)
         -> Bool
@@ -96,8 +97,32 @@ public enum VaultError: String, Error, Hashable, Sendable {
     case denied
     /// What is there cannot be understood. It is left as it is.
     case corrupt
+    /// What was to be kept may not be: see ``VaultItem/validate(for:)``. Nothing was written.
+    case invalid
     /// It failed in another way: a disk that is full, a service that does not answer.
     case unavailable
+}
+
+extension VaultItem {
+    /// How many bytes the content may have at most: 1 MiB, hundreds of times what the longest tokens take.
+    public static let maximumSize = 1 << 20
+
+    /// Whether it may be kept under a key, which every vault asks before it writes: the version is 1 to 256 bytes of UTF-8
+    /// without control characters, the content has at most ``maximumSize`` bytes, the key names a service, and none of its
+    /// parts is longer than 4,096 bytes or has a NUL in it, at which what is written in C would take it for ended.
+    ///
+    /// - Throws: ``VaultError/invalid``.
+    public func validate(for key: CredentialKey) throws(VaultError) {
+        let parts = [key.service, key.environment, key.origin, key.account]
+        guard (1...256).contains(version.utf8.count), version.unicodeScalars.allSatisfy({ !$0.isControl }),
+            content.count <= Self.maximumSize, !key.service.isEmpty,
+            parts.allSatisfy({ $0.utf8.count <= 4_096 && !$0.utf8.contains(0) })
+        else { throw .invalid }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control }
 }
 
 extension VaultItem: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -124,7 +149,8 @@ public final class MemoryVault: CredentialVault {
     public func save(
         _ item: VaultItem, for key: CredentialKey, over condition: VaultCondition
     ) async throws(VaultError) -> Bool {
-        items.withLock { items in
+        try item.validate(for: key)
+        return items.withLock { items in
             guard condition.allows(items[key]?.version) else { return false }
             items[key] = item
             return true

@@ -35,7 +35,8 @@ final class SharedState: Sendable {
         origins = OriginTable(configuration)
         clocks = ServerClocks()
         admissions = Admissions(configuration.admission, configuration.time, deadlines)
-        credentials = CredentialTable(configuration.vault, configuration.time, configuration.random)
+        credentials = CredentialTable(
+            configuration.vault ?? MemoryVault(), configuration.time, configuration.random)
         flights = Flights()
     }
 
@@ -54,7 +55,10 @@ final class SharedState: Sendable {
         flights = client.state.flights
         let known = client.state.credentials
         credentials =
-            known.vault === configuration.vault
-            ? known : CredentialTable(configuration.vault, configuration.time, configuration.random)
+            if let vault = configuration.vault, vault !== known.vault {
+                CredentialTable(vault, configuration.time, configuration.random)
+            } else {
+                known
+            }
     }
 }

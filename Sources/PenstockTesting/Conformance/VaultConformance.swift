@@ -10,7 +10,7 @@ import PenstockCore
 /// ```
 public enum VaultConformance {
     /// All rules.
-    public static let rules = keeping + comparing + listing
+    public static let rules = keeping + comparing + listing + validating
 
     /// One rule.
     public struct Rule: Sendable, CustomStringConvertible {
@@ -173,6 +173,43 @@ extension VaultConformance {
             }
             try expect(winners.count, is: 1, "winners")
             try expect(try await probe.vault.load(probe.key())?.version, is: winners.first, "version")
+        },
+    ]
+
+    /// Nothing is written that may not be kept.
+    public static let validating: [Rule] = [
+        Rule("What may not be kept is refused, and what was there stays") { probe in
+            try await probe.put(probe.item("1"), probe.key())
+            let one = probe.item("1").content
+            let wrong = [
+                (VaultItem(version: "", content: one), probe.key()),
+                (VaultItem(version: String(repeating: "v", count: 257), content: one), probe.key()),
+                (VaultItem(version: "1\n", content: one), probe.key()),
+                (VaultItem(version: "\u{85}", content: one), probe.key()),
+                (VaultItem(version: "2", content: Data(count: VaultItem.maximumSize + 1)), probe.key()),
+                (probe.item("2"), probe.key("al\0ice")),
+                (probe.item("2"), probe.key(String(repeating: "a", count: 4_097))),
+            ]
+            for (index, (item, key)) in wrong.enumerated() {
+                for condition in [VaultCondition.anything, .version("1"), .absent] {
+                    var seen: VaultError?
+                    do throws(VaultError) {
+                        try await probe.vault.save(item, for: key, over: condition)
+                    } catch {
+                        seen = error
+                    }
+                    try expect(seen, is: .invalid, "\(index), over \(condition)")
+                }
+            }
+            try expect(try await probe.vault.load(probe.key()), is: probe.item("1"), "item")
+            try expect(try await probe.ownKeys(), is: [probe.key()], "keys")
+        },
+        Rule("What is just as large as may be is kept") { probe in
+            let key = probe.key(String(repeating: "a", count: 4_096))
+            let item = VaultItem(
+                version: String(repeating: "v", count: 256), content: Data(repeating: 7, count: VaultItem.maximumSize))
+            try await probe.put(item, key)
+            try expect(try await probe.vault.load(key) == item, is: true, "kept")
         },
     ]
 
