@@ -18,7 +18,7 @@ let package = Package(
         .executable(name: "penstockctl", targets: ["penstockctl"]),
     ],
     targets: [
-        // What an app imports: the core, the platform's transport, the cache on disk, and signing.
+        // What an app imports: the core, the platform's transport, the cache on disk, signing, and the vaults.
         .target(
             name: "Penstock",
             dependencies: [
@@ -45,10 +45,15 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "PenstockURLSession", dependencies: ["PenstockCore"], swiftSettings: strict),
 
-        // Signing: CryptoKit on Apple's systems, OpenSSL on Linux.
+        // What needs cryptography, or the system's keys.
+        .systemLibrary(name: "CKernelKeyring"),
         .target(
             name: "PenstockSecurity",
-            dependencies: ["PenstockCore", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "PenstockCore",
+                .target(name: "CKernelKeyring", condition: .when(platforms: [.linux])),
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: strict),
 
         // The store on disk.
@@ -102,6 +107,8 @@ let package = Package(
             name: "PenstockTests",
             dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "vault-writer", dependencies: ["Penstock"], path: "Tests/VaultWriter", swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .target(name: "SQLiteCrash", dependencies: ["CSQLite"], path: "Tests/SQLiteCrash"),
@@ -121,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "PenstockSecurityTests",
             dependencies: [
-                "PenstockCurl", "PenstockSecurity", "PenstockTesting", "PenstockTestSupport",
+                "Penstock", "PenstockCurl", "PenstockSecurity", "PenstockTesting", "PenstockTestSupport",
+                "vault-writer",
             ],
             swiftSettings: strict),
         .testTarget(
