@@ -5,6 +5,9 @@ import Foundation
 public typealias OSStatus = Int32
 public typealias CFData = Data
 public typealias CFArray = [Any]
+public typealias CFDictionary = [String: Any]
+public typealias CFString = String
+public typealias CFTypeRef = Any
 public typealias CFIndex = Int
 public typealias CFAllocator = Int
 
@@ -26,3 +29,40 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? { nil }
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { 0 }
+
+public let kSecClass: CFString = "kSecClass"
+public let kSecClassGenericPassword: CFString = "kSecClassGenericPassword"
+public let kSecAttrService: CFString = "kSecAttrService"
+public let kSecAttrAccount: CFString = "kSecAttrAccount"
+public let kSecAttrGeneric: CFString = "kSecAttrGeneric"
+public let kSecAttrAccessGroup: CFString = "kSecAttrAccessGroup"
+public let kSecAttrSynchronizable: CFString = "kSecAttrSynchronizable"
+public let kSecAttrAccessible: CFString = "kSecAttrAccessible"
+public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString =
+    "kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly"
+public let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "kSecAttrAccessibleWhenUnlockedThisDeviceOnly"
+public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly"
+public let kSecUseDataProtectionKeychain: CFString = "kSecUseDataProtectionKeychain"
+public let kSecValueData: CFString = "kSecValueData"
+public let kSecReturnData: CFString = "kSecReturnData"
+public let kSecReturnAttributes: CFString = "kSecReturnAttributes"
+public let kSecMatchLimit: CFString = "kSecMatchLimit"
+public let kSecMatchLimitOne: CFString = "kSecMatchLimitOne"
+public let kSecMatchLimitAll: CFString = "kSecMatchLimitAll"
+
+public let errSecUserCanceled: OSStatus = -128
+public let errSecMissingEntitlement: OSStatus = -34018
+public let errSecAuthFailed: OSStatus = -25293
+public let errSecDuplicateItem: OSStatus = -25299
+public let errSecItemNotFound: OSStatus = -25300
+public let errSecInteractionNotAllowed: OSStatus = -25308
+public let errSecDecode: OSStatus = -26275
+
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    errSecItemNotFound
+}
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    errSecSuccess
+}
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { errSecSuccess }
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecSuccess }
