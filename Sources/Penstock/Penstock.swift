@@ -1,13 +1,14 @@
-/// What an app imports: everything of the core, the signers, the transport of the platform, and its cache.
+/// What an app imports: everything of the core, the signers, the vaults, the transport of the platform, and its cache.
 @_exported import PenstockCore
 @_exported import PenstockSecurity
 
 extension APIClient {
     /// A client on the platform's own transport: URLSession on Apple's systems, libcurl on Linux. Its standard cache is
-    /// ``PlatformCache/shared``.
+    /// ``PlatformCache/shared``, and its credentials are kept in ``PlatformVault/shared`` unless it has another vault.
     public convenience init(_ configuration: Configuration) {
         var configuration = configuration
         if case .standard = configuration.cache { configuration.cache = .store(PlatformCache.shared) }
+        if configuration.vault == nil { configuration.vault = PlatformVault.standard }
         self.init(configuration, transport: PlatformTransport.make())
     }
 

@@ -1,0 +1,35 @@
+import Foundation
+import PenstockCore
+import PenstockSecurity
+
+/// Where the credentials of a client are kept on this platform whose ``APIClient/Configuration/vault`` is `nil`.
+public enum PlatformVault {
+    /// That of this program, which whoever starts it again finds the login in.
+    ///
+    /// - On Linux an ``EncryptedFileVault``, `penstock/<program>/credentials.vault` in the folder of ``PlatformOutbox/shared``,
+    ///   with its key in a file beside it, so that it is there with and without a desktop. Who wants the desktop's keyring takes a
+    ///   `SecretServiceVault`.
+    /// - On Apple's systems a `KeychainVault`, emptied when the app is installed anew; the same file as on Linux for a program
+    ///   that is no bundle, which the keychain is closed to.
+    ///
+    /// Processes of one program share it; `<program>` is as in ``PlatformCache/shared``. In a process that runs tests each
+    /// client has a ``MemoryVault`` of its own instead.
+    public static let shared: any CredentialVault = {
+        let name = PlatformCache.folderName(
+            bundle: Bundle.main.bundleIdentifier, executable: Bundle.main.executablePath ?? CommandLine.arguments.first,
+            process: ProcessInfo.processInfo.processName)
+        let home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+        let folder = PlatformOutbox.folder(ProcessInfo.processInfo.environment, home: home)
+        return make(in: folder.appendingPathComponent("penstock").appendingPathComponent(name))
+    }()
+
+    static func file(in folder: URL) -> any CredentialVault {
+        EncryptedFileVault(file: folder.appendingPathComponent("credentials.vault"))
+    }
+
+    /// - Returns: `nil` in a process that runs tests.
+    static var standard: (any CredentialVault)? {
+        let process = ProcessInfo.processInfo
+        return PlatformCache.runsTests(process.processName, process.environment) ? nil : shared
+    }
+}
