@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Penstock", targets: ["Penstock"]),
         .library(name: "PenstockCore", targets: ["PenstockCore"]),
         .library(name: "PenstockCurl", targets: ["PenstockCurl"]),
+        .library(name: "PenstockPublicSuffixes", targets: ["PenstockPublicSuffixes"]),
         .library(name: "PenstockSecurity", targets: ["PenstockSecurity"]),
         .library(name: "PenstockSQLite", targets: ["PenstockSQLite"]),
         .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
@@ -24,6 +25,7 @@ let package = Package(
             dependencies: [
                 "PenstockCore", "PenstockSecurity", "PenstockSQLite",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
+                .target(name: "PenstockPublicSuffixes", condition: .when(platforms: [.linux])),
                 .target(
                     name: "PenstockURLSession",
                     condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
@@ -54,6 +56,13 @@ let package = Package(
                 .target(name: "CKernelKeyring", condition: .when(platforms: [.linux])),
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
             ],
+            swiftSettings: strict),
+
+        // The system's list of public suffixes, for cookies.
+        .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+        .target(
+            name: "PenstockPublicSuffixes",
+            dependencies: ["PenstockCore", .target(name: "CPSL", condition: .when(platforms: [.linux]))],
             swiftSettings: strict),
 
         // The store on disk.
@@ -105,7 +114,10 @@ let package = Package(
             name: "network-watcher", dependencies: ["Penstock"], path: "Tests/NetworkWatcher", swiftSettings: strict),
         .testTarget(
             name: "PenstockTests",
-            dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher"],
+            dependencies: [
+                "Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher",
+                .target(name: "PenstockPublicSuffixes", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "vault-writer", dependencies: ["Penstock"], path: "Tests/VaultWriter", swiftSettings: strict),

@@ -4,11 +4,15 @@
 
 extension APIClient {
     /// A client on the platform's own transport: URLSession on Apple's systems, libcurl on Linux. Its standard cache is
-    /// ``PlatformCache/shared``, and its credentials are kept in ``PlatformVault/shared`` unless it has another vault.
+    /// ``PlatformCache/shared``, its cookies go by ``PlatformPublicSuffixes/list``, and its credentials are kept in
+    /// ``PlatformVault/shared``, where it has no others of its own.
     public convenience init(_ configuration: Configuration) {
         var configuration = configuration
         if case .standard = configuration.cache { configuration.cache = .store(PlatformCache.shared) }
         if configuration.vault == nil { configuration.vault = PlatformVault.standard }
+        if !configuration.setsCookies {
+            configuration.cookies = MemoryCookieStore(suffixes: PlatformPublicSuffixes.list, time: configuration.time)
+        }
         self.init(configuration, transport: PlatformTransport.make())
     }
 

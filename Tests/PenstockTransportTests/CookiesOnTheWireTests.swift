@@ -70,6 +70,26 @@ struct CookiesOnTheWireTests {
         }
     }
 
+    @Test(
+        "Cookies with an expiry are sent after a restart, those without are not", arguments: TransportUnderTest.withWire
+    )
+    func restart(transport: TransportUnderTest) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cookies-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for sent in ["none", "guest=g1"] {
+            let server = try LoopbackServer(handler: Self.shop)
+            let store = try await FileCookieStore.open(folder.appendingPathComponent("cookies"))
+            try await Shop.run(transport, on: server, configured: { $0.cookies = store }) { _, client in
+                let first = try await text(client)
+                #expect(first == sent)
+                _ = try await client.send(Page("/visit"))
+                let second = try await text(client)
+                #expect(second == "guest=g1; theme=dark, blue")
+            }
+            try await store.flush()
+        }
+    }
+
     private func text(_ client: APIClient) async throws -> String {
         String(decoding: try await client.send(Page("/tell")), as: UTF8.self)
     }

@@ -38,9 +38,11 @@ final class CacheAccess: Sendable {
     /// Whose a request is.
     ///
     /// - Parameter cookies: those that will be added to it.
-    func owner(of request: HTTPRequest, in isolation: IsolationKey, _ cookies: (any CookieStore)?) -> CacheOwner {
+    func owner(
+        of request: HTTPRequest, in isolation: IsolationKey, _ cookies: @autoclosure () -> String?
+    ) -> CacheOwner {
         guard isolation.identity.isEmpty else { return .identity }
-        let credentials = RequestCredentials(request, cookies?.field(for: request.url, in: isolation))
+        let credentials = RequestCredentials(request, cookies())
         if credentials.isEmpty { return .nobody }
         return digests.digest(of: credentials).map { .bearer(credentials, $0) } ?? .locked
     }
@@ -54,10 +56,11 @@ final class CacheAccess: Sendable {
     func key(
         of request: HTTPRequest, in isolation: IsolationKey, _ policy: CachePolicy, _ cookies: (any CookieStore)?
     ) async -> CacheKey? {
-        var owner = owner(of: request, in: isolation, cookies)
+        let query = CookieQuery(request.url, method: request.method)
+        var owner = owner(of: request, in: isolation, cookies?.field(for: query, in: isolation))
         if owner.isLocked {
             await unlockDigests()
-            owner = self.owner(of: request, in: isolation, cookies)
+            owner = self.owner(of: request, in: isolation, cookies?.field(for: query, in: isolation))
         }
         return CacheKey(
             request, partition: isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)

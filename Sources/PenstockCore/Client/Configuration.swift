@@ -33,8 +33,16 @@ extension APIClient {
         /// be seen there: what came of such a request is not stored. Setting the identity is better in both cases.
         public var identity: @Sendable () -> String
         /// Where cookies are kept: by default in memory, until the app ends, apart for each ``identity`` and environment; see
-        /// ``MemoryCookieStore``. `nil` keeps none and sends none.
-        public var cookies: (any CookieStore)?
+        /// ``MemoryCookieStore``, and ``FileCookieStore`` for those that are to be there when the app is started again. `nil`
+        /// keeps none and sends none.
+        ///
+        /// On Linux the store of a client on the platform's own transport knows the system's public suffixes by default, so
+        /// that cookies go to the domain that they ask for. Without ``PublicSuffixes`` each goes to its host alone.
+        public var cookies: (any CookieStore)? {
+            didSet { setsCookies = true }
+        }
+        /// Whether they were set since the configuration was made.
+        package private(set) var setsCookies = false
         /// Where responses are stored. How each call uses them is ``CallOptions/cache``.
         public var cache: CacheChoice
         /// How much may be sent again to each origin, be it a retry, a replay or a hedge.

@@ -11,20 +11,38 @@ public struct Cookie: Sendable {
     public let name: String
     /// As the server wrote it, quotation marks included.
     public let value: String
-    /// The host that set the cookie, and the only one that it is sent to.
+    /// The host that set the cookie.
     public let host: String
-    /// What the `Domain` attribute asked for, in lower case and without its leading dot; `nil` where there was none. The
-    /// cookie goes to its ``host`` alone all the same, because only a list of public suffixes could tell `co.uk` from
-    /// `example.com`; but it is another cookie than one of the same name with another domain, or with none.
+    /// What the `Domain` attribute asked for, in lower case and without its leading dot; `nil` where there was none, or where
+    /// a public suffix asked for itself.
     public let domain: String?
+    /// Whether the cookie goes to its ``host`` alone, and not to all that is below its ``domain``. So does one that has no
+    /// domain, one of an address, and every one where no ``PublicSuffixes`` tell `co.uk` from `example.com`; the last is
+    /// another cookie all the same than one of its name with another domain, or with none.
+    public let isHostOnly: Bool
     /// The cookie is sent to this path and what is below it. Without a `Path` attribute it is the folder of the request.
     public let path: String
     /// Whether the cookie is sent over https only.
     public let isSecure: Bool
     /// Whether the server asked that no script sees the cookie. Penstock runs none.
     public let isHTTPOnly: Bool
+    /// Whether the cookie goes along where a redirect leads from another site to its own.
+    public let sameSite: SameSite
     /// When the cookie ends, at most 400 days after it was set; `nil` for one that ends with its jar.
     public let expiry: Date?
+
+    /// What the `SameSite` attribute asks for (RFC 6265bis §5.6.7).
+    @nonexhaustive
+    public enum SameSite: String, Hashable, Sendable {
+        /// Not sent where a redirect comes from another site.
+        case strict
+        /// Sent there by methods that are safe, such as `GET`, alone.
+        case lax
+        /// Sent there too. Taken from cookies alone that are `Secure`, as browsers do.
+        case none
+        /// Nothing that is known. As ``lax``.
+        case unspecified
+    }
 
     /// Reads one `Set-Cookie` line.
     ///
@@ -32,22 +50,29 @@ public struct Cookie: Sendable {
     ///   - line: the value of one `Set-Cookie` field.
     ///   - url: what was asked for when the line came.
     ///   - now: what `Max-Age` counts from.
-    /// - Returns: `nil` for a line that sets no cookie, or that RFC 6265bis refuses: a domain that the host is not in, a
-    ///   `Secure` cookie over plain http, or a name that begins with `__Secure-` or `__Host-` and does not keep what that
-    ///   promises. A cookie that is to be deleted is one whose ``expiry`` has passed.
-    public init?(setCookie line: String, from url: HTTPURL, at now: Date) {
+    ///   - suffixes: tell for which domains a host may set cookies. Without them, as by default, for itself alone.
+    /// - Returns: `nil` for a line that sets no cookie, or that RFC 6265bis refuses: a domain that the host is not in or that
+    ///   is a public suffix, a `Secure` cookie over plain http, `SameSite=None` without `Secure`, or a name that begins with
+    ///   `__Secure-` or `__Host-` and does not keep what that promises. A cookie that is to be deleted is one whose ``expiry``
+    ///   has passed.
+    public init?(
+        setCookie line: String, from url: HTTPURL, at now: Date, suffixes: (any PublicSuffixes)? = nil
+    ) {
         guard let line = SetCookieLine(line) else { return nil }
         name = line.name
         value = line.value
         host = url.host
-        domain = line.domain.isEmpty ? nil : line.domain
+        let isPublic = !Self.isAddress(line.domain) && suffixes?.isPublicSuffix(line.domain) ?? false
+        domain = line.domain.isEmpty || isPublic && line.domain == url.host ? nil : line.domain
+        isHostOnly = domain == nil || suffixes == nil || Self.isAddress(url.host)
         path = line.path ?? Self.defaultPath(of: url)
         isSecure = line.isSecure
         isHTTPOnly = line.isHTTPOnly
+        sameSite = line.sameSite
         expiry = Self.expiry(line, now)
-        if let domain, !Self.isHost(url.host, in: domain) { return nil }
-        if isSecure, url.scheme == .http { return nil }
-        guard keepsPromise(hasPath: line.path != nil) else { return nil }
+        if let domain, isPublic || !Self.isHost(url.host, in: domain) { return nil }
+        if isSecure ? url.scheme == .http : sameSite == .none { return nil }
+        guard keepsPromise(hasPath: line.hasPath) else { return nil }
     }
 
     /// Whether the cookie's time is over.
@@ -55,11 +80,15 @@ public struct Cookie: Sendable {
         expiry.map { $0 <= now } ?? false
     }
 
-    /// Whether the cookie goes with a request for `url` (RFC 6265bis §5.8.3). The port does not matter.
+    /// Whether the cookie goes with a request for `url` that the app itself makes (RFC 6265bis §5.8.3). The port does not
+    /// matter.
     public func isSent(to url: HTTPURL, at now: Date) -> Bool {
-        url.host == host && !isExpired(at: now) && (!isSecure || url.scheme == .https)
-            && Self.isPath(url.path, in: path)
+        (isHostOnly ? url.host == host : Self.isHost(url.host, in: scope)) && !isExpired(at: now)
+            && (!isSecure || url.scheme == .https) && Self.isPath(url.path, in: path)
     }
+
+    /// The host that it is sent to, or the domain whose hosts it is sent to.
+    var scope: String { isHostOnly ? host : domain ?? host }
 
     /// How the cookie stands in a `Cookie` field.
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
@@ -72,11 +101,11 @@ public struct Cookie: Sendable {
     /// Whether a later cookie with the same answers takes this one's place (RFC 6265bis §5.7, step 23).
     func isReplaced(by other: Cookie) -> Bool {
         name.utf8.elementsEqual(other.name.utf8) && domain == other.domain && path.utf8.elementsEqual(other.path.utf8)
-            && host == other.host
+            && isHostOnly == other.isHostOnly && scope == other.scope
     }
 
     /// Whether a server could take another cookie, which came over plain http, for this one, which is secure (RFC 6265bis
-    /// §5.7, step 16). Both are of one host, so that the domain of one always matches that of the other.
+    /// §5.7, step 16). The two are of scopes of which one is in the other.
     func isShadowed(by other: Cookie) -> Bool {
         isSecure && readName.elementsEqual(other.readName) && Self.isPath(other.path, in: path)
     }
@@ -90,10 +119,20 @@ public struct Cookie: Sendable {
     }
 
     /// Whether a host is a domain or below it (RFC 6265bis §5.1.3). An address is below nothing.
-    private static func isHost(_ host: String, in domain: String) -> Bool {
-        if host == domain { return true }
-        let isAddress = host.utf8.contains(UInt8(ascii: ":")) || host.utf8.last.map { $0 &- 0x30 < 10 } ?? false
-        return !isAddress && host.hasSuffix(".\(domain)")
+    static func isHost(_ host: String, in domain: String) -> Bool {
+        let (host, domain) = (host.utf8, domain.utf8)
+        guard host.count > domain.count else { return host.elementsEqual(domain) }
+        let rest = host.dropLast(domain.count)
+        return rest.last == UInt8(ascii: ".") && host.suffix(domain.count).elementsEqual(domain)
+            && !isAddress(host)
+    }
+
+    /// The last label of a host's name is no number, as that of an IPv4 address is.
+    static func isAddress(_ host: String) -> Bool { isAddress(host.utf8) }
+
+    private static func isAddress(_ host: String.UTF8View) -> Bool {
+        host.contains(UInt8(ascii: ":"))
+            || host.reversed().prefix { $0 != UInt8(ascii: ".") }.allSatisfy { $0 &- 0x30 < 10 }
     }
 
     /// Whether a path is another one or below it (RFC 6265bis §5.1.4).
@@ -104,13 +143,14 @@ public struct Cookie: Sendable {
             || path.utf8.dropFirst(folder.utf8.count).first == slash
     }
 
-    /// What the prefixes of names promise (RFC 6265bis §4.1.3). A server reads them without regard to who wrote them, so
-    /// a value without a name may not begin with one either.
+    /// What the prefixes of names promise (RFC 6265bis §5.7, steps 20 to 22). A server cannot tell a value without a name from
+    /// a name, so that one may not begin with a prefix at all. A `Path` that cannot be read stands for the folder of the
+    /// request, and that may be `/`.
     private func keepsPromise(hasPath: Bool) -> Bool {
-        let isHost = hasPrefix("__host-")
-        guard isHost || hasPrefix("__secure-") else { return true }
+        let isForHost = hasPrefix("__host-")
+        guard isForHost || hasPrefix("__secure-") else { return true }
         guard !name.isEmpty, isSecure else { return false }
-        return !isHost || hasPath && path == "/" && domain == nil
+        return !isForHost || hasPath && path == "/" && domain == nil
     }
 
     private func hasPrefix(_ prefix: String) -> Bool {

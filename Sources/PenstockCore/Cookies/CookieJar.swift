@@ -1,20 +1,27 @@
 import Foundation
 
-/// The cookies of one user, by the rules of RFC 6265bis, made narrower where it needs a list of public suffixes.
+/// The cookies of one user, by the rules of RFC 6265bis.
 ///
-/// - A cookie goes only to the host that set it, whatever `Domain` asked for.
+/// - A cookie goes to the host that set it or, where ``PublicSuffixes`` are given, to every host of the domain that it asks
+///   for. Without them it goes to its host alone, whatever `Domain` asks for.
 /// - It goes to **every port** of that host, and one without `Secure` goes over **http as well as https**, whichever it was
 ///   set over: cookies know neither ports nor schemes (RFC 6265bis §8.5 and §8.6).
 /// - What comes over plain http neither replaces a `Secure` cookie of its name nor puts any `Secure` cookie out.
-/// - There is room for ``Limits-swift.struct/perHost`` cookies of a host and ``Limits-swift.struct/total`` of all hosts. Those
-///   that have expired go first, then those without `Secure`, and of either kind those that were not sent for longest.
+/// - There is room for ``Limits-swift.struct/perHost`` cookies of a host or domain and ``Limits-swift.struct/total`` of all.
+///   Those that have expired go first, then those without `Secure`, and of either kind those that were not sent for longest.
 /// - Nothing is kept longer than 400 days.
+///
+/// ```swift
+/// var jar = CookieJar(suffixes: PlatformPublicSuffixes.list)
+/// jar.receive(["sid=1; Domain=example.com; Secure"], from: url, at: .now)
+/// let field = jar.field(for: another, at: .now)
+/// ```
 ///
 /// A jar is a value: a copy is a snapshot.
 public struct CookieJar: Sendable {
     /// How much a jar holds.
     public struct Limits: Hashable, Sendable {
-        /// Cookies of one host. 50 by default, as RFC 6265bis §6.1 asks for at least.
+        /// Cookies of one host, and of one domain. 50 by default, as RFC 6265bis §6.1 asks for at least.
         public var perHost: Int
         /// Cookies of all hosts together. 3,000 by default, likewise. A sixteenth of them goes when there is one too many,
         /// so that room is not made for each cookie anew.
@@ -23,7 +30,7 @@ public struct CookieJar: Sendable {
         /// The defaults, but for what is named.
         ///
         /// - Parameters:
-        ///   - perHost: cookies of one host. 50 by default.
+        ///   - perHost: cookies of one host, and of one domain. 50 by default.
         ///   - total: cookies of all hosts together. 3,000 by default.
         public init(perHost: Int = 50, total: Int = 3_000) {
             self.perHost = perHost
@@ -33,129 +40,180 @@ public struct CookieJar: Sendable {
 
     private struct Entry {
         var cookie: Cookie
+        /// Larger for what was first set later; no two are the same.
+        var creation: UInt64
         /// Larger for what was set or sent later; no two are the same.
         var lastUse: UInt64
+
+        /// The smallest goes first when there is no room, whatever has just come (RFC 6265bis §5.7).
+        var rank: (Int, UInt64) { (cookie.isSecure ? 1 : 0, lastUse) }
     }
 
     /// How much the jar holds.
     public let limits: Limits
+    /// For which domains a host may set cookies; `nil` where nobody can tell.
+    public let suffixes: (any PublicSuffixes)?
     /// How many cookies there are, expired ones that nothing has removed yet included.
     public private(set) var count = 0
-    /// Of each host that has any, in the order they were first set.
-    private var hosts: [String: [Entry]] = [:]
+    /// By ``Cookie/scope``: of each host and domain that has any, in the order they were first set.
+    private var scopes: [String: [Entry]] = [:]
     private var uses: UInt64 = 0
 
     /// An empty jar.
-    public init(limits: Limits = .init()) {
+    ///
+    /// - Parameters:
+    ///   - limits: 50 cookies a host and 3,000 in all by default.
+    ///   - suffixes: tell for which domains a host may set cookies. With `nil` each goes to its host alone, which is less than
+    ///     RFC 6265bis grants; so there is no default.
+    public init(limits: Limits = .init(), suffixes: (any PublicSuffixes)?) {
         self.limits = limits
+        self.suffixes = suffixes
     }
 
     /// Whether there is no cookie at all, not even one that has expired.
     public var isEmpty: Bool { count == 0 }
 
-    /// All cookies: those of one host in the order they were first set, and hosts in the order of their names.
+    /// All cookies: those of one host or domain in the order they were first set, and these in the order of their names.
     public var cookies: [Cookie] {
-        hosts.keys.sorted().flatMap { hosts[$0]?.map(\.cookie) ?? [] }
+        scopes.keys.sorted().flatMap { scopes[$0]?.map(\.cookie) ?? [] }
+    }
+
+    /// All cookies in the order they were first set, as a jar that receives them again has them.
+    var cookiesByAge: [Cookie] {
+        scopes.values.joined().sorted { $0.creation < $1.creation }.map(\.cookie)
+    }
+
+    /// What cookies a host may be sent can be filed under.
+    private func possibleScopes(of host: String) -> [String] {
+        suffixes == nil ? [host] : Array(DomainNames(of: host))
     }
 
     // MARK: Sending
+
+    /// The value of a `Cookie` field for a request that the app itself makes.
+    ///
+    /// - Returns: `nil` where there is no cookie for it.
+    public mutating func field(for url: HTTPURL, at now: Date) -> String? {
+        field(for: CookieQuery(url), at: now)
+    }
 
     /// The value of a `Cookie` field for a request: cookies with longer paths first, and of one length in the order they
     /// were first set (RFC 6265bis §5.8.3).
     ///
     /// - Returns: `nil` where there is no cookie for it.
-    public mutating func field(for url: HTTPURL, at now: Date) -> String? {
-        guard let host = hosts.index(forKey: url.host) else { return nil }
-        var sent: [Cookie] = []
-        for index in hosts.values[host].indices where hosts.values[host][index].cookie.isSent(to: url, at: now) {
-            uses += 1
-            hosts.values[host][index].lastUse = uses
-            sent.append(hosts.values[host][index].cookie)
+    public mutating func field(for query: CookieQuery, at now: Date) -> String? {
+        var sent: [Entry] = []
+        for scope in possibleScopes(of: query.url.host) {
+            guard let entries = scopes.index(forKey: scope) else { continue }
+            for index in scopes.values[entries].indices {
+                let cookie = scopes.values[entries][index].cookie
+                guard cookie.isSent(to: query.url, at: now), query.allows(cookie.sameSite, by: suffixes) else {
+                    continue
+                }
+                uses += 1
+                scopes.values[entries][index].lastUse = uses
+                sent.append(scopes.values[entries][index])
+            }
         }
         guard !sent.isEmpty else { return nil }
-        let sorted = sent.enumerated().sorted {
-            ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
+        let sorted = sent.sorted {
+            ($1.cookie.path.utf8.count, $0.creation) < ($0.cookie.path.utf8.count, $1.creation)
         }
-        return sorted.map(\.element.pair).joined(separator: "; ")
+        return sorted.map(\.cookie.pair).joined(separator: "; ")
     }
 
     // MARK: Receiving
 
-    /// Takes the values of the `Set-Cookie` fields of a response.
+    /// Takes the values of the `Set-Cookie` fields of a response (RFC 6265bis §5.7).
     ///
     /// - Parameters:
     ///   - lines: one field each. A line that cannot be kept is passed over.
     ///   - url: what was asked for.
-    public mutating func receive(_ lines: [String], from url: HTTPURL, at now: Date) {
-        let usesBefore = uses
-        var kept = hosts.removeValue(forKey: url.host) ?? []
-        count -= kept.count
-        kept.removeAll { $0.cookie.isExpired(at: now) }
+    /// - Returns: whether anything has changed that outlives the app: a cookie with an expiry came, went, or was replaced.
+    @discardableResult
+    public mutating func receive(_ lines: [String], from url: HTTPURL, at now: Date) -> Bool {
+        let overTLS = url.scheme == .https
+        var isChanged = false
+        for scope in possibleScopes(of: url.host) { change(scope) { $0.removeAll { $0.cookie.isExpired(at: now) } } }
         for line in lines {
-            guard let cookie = Cookie(setCookie: line, from: url, at: now) else { continue }
-            if url.scheme == .http, kept.contains(where: { $0.cookie.isShadowed(by: cookie) }) { continue }
-            put(cookie, in: &kept, overTLS: url.scheme == .https, at: now)
+            let cookie = Cookie(setCookie: line, from: url, at: now, suffixes: suffixes)
+            guard let cookie, !isShadowed(cookie, overTLS: overTLS) else { continue }
+            if put(cookie, at: now) { isChanged = true }
         }
-        count += kept.count
-        if !kept.isEmpty { hosts[url.host] = kept }
         if count > limits.total {
             removeExpired(at: now)
-            makeRoom(for: url.scheme == .https ? .tls(since: usesBefore) : .plain)
+            makeRoom(overTLS: overTLS)
+            isChanged = true
+        }
+        return isChanged
+    }
+
+    private mutating func change(_ scope: String, _ body: (inout [Entry]) -> Void) {
+        var entries = scopes.removeValue(forKey: scope) ?? []
+        count -= entries.count
+        body(&entries)
+        count += entries.count
+        if !entries.isEmpty { scopes[scope] = entries }
+    }
+
+    /// Of any host above or below that of the cookie as well, since the two might be sent together.
+    private func isShadowed(_ cookie: Cookie, overTLS: Bool) -> Bool {
+        guard !overTLS else { return false }
+        let scope = cookie.scope
+        return scopes.contains { other, entries in
+            (Cookie.isHost(other, in: scope) || Cookie.isHost(scope, in: other))
+                && entries.contains { $0.cookie.isShadowed(by: cookie) }
         }
     }
 
     /// Lets go of what has expired. It is never sent, but held until this is called, its host sets cookies again, or the
     /// jar is full.
     public mutating func removeExpired(at now: Date) {
-        hosts = hosts.compactMapValues { entries in
+        scopes = scopes.compactMapValues { entries in
             let rest = entries.filter { !$0.cookie.isExpired(at: now) }
             return rest.isEmpty ? nil : rest
         }
-        count = hosts.values.reduce(0) { $0 + $1.count }
+        count = scopes.values.reduce(0) { $0 + $1.count }
     }
 
-    private mutating func put(_ cookie: Cookie, in kept: inout [Entry], overTLS: Bool, at now: Date) {
-        let old = kept.firstIndex { $0.cookie.isReplaced(by: cookie) }
-        guard !cookie.isExpired(at: now) else {
-            if let old { kept.remove(at: old) }
-            return
-        }
+    /// - Returns: whether something came, went or was replaced that outlives the app.
+    private mutating func put(_ cookie: Cookie, at now: Date) -> Bool {
+        let isExpired = cookie.isExpired(at: now)
         uses += 1
-        let entry = Entry(cookie: cookie, lastUse: uses)
-        // A cookie that replaces another keeps its place in the order.
-        if let old { return kept[old] = entry }
-        kept.append(entry)
-        guard kept.count > limits.perHost else { return }
-        let arrival = overTLS ? Arrival.tls(since: uses - 1) : .plain
-        let victim = kept.indices.filter { arrival.mayPutOut(kept[$0]) }
-            .min { arrival.rank(kept[$0]) < arrival.rank(kept[$1]) }
-        kept.remove(at: victim ?? kept.endIndex - 1)
+        let (use, room) = (uses, limits.perHost)
+        var isChanged = !isExpired && cookie.expiry != nil
+        change(cookie.scope) { entries in
+            var entry = Entry(cookie: cookie, creation: use, lastUse: use)
+            if let place = entries.firstIndex(where: { $0.cookie.isReplaced(by: cookie) }) {
+                if entries[place].cookie.expiry != nil { isChanged = true }
+                if isExpired {
+                    entries.remove(at: place)
+                    return
+                }
+                // A cookie that replaces another keeps its place in the order.
+                entry.creation = entries[place].creation
+                entries[place] = entry
+                return
+            }
+            if isExpired { return }
+            entries.append(entry)
+            guard entries.count > room else { return }
+            isChanged = true
+            if let victim = entries.indices.min(by: { entries[$0].rank < entries[$1].rank }) {
+                entries.remove(at: victim)
+            }
+        }
+        return isChanged
     }
 
-    /// How what needs room has come.
-    private enum Arrival {
-        case plain
-        /// With what the uses were before it came.
-        case tls(since: UInt64)
-
-        func mayPutOut(_ entry: Entry) -> Bool {
-            if case .plain = self { !entry.cookie.isSecure } else { true }
-        }
-
-        /// The smallest goes first: what has just come over TLS last of all.
-        func rank(_ entry: Entry) -> (Int, UInt64) {
-            if case .tls(let uses) = self, entry.lastUse > uses { return (2, entry.lastUse) }
-            return (entry.cookie.isSecure ? 1 : 0, entry.lastUse)
-        }
-    }
-
-    private mutating func makeRoom(for arrival: Arrival) {
+    /// - Parameter overTLS: whether what needs room came over TLS. What came over plain http puts out no `Secure` cookie.
+    private mutating func makeRoom(overTLS: Bool) {
         let room = max(limits.total, 0)
         guard count > room else { return }
-        let victims = hosts.values.joined().filter(arrival.mayPutOut).map(arrival.rank).sorted(by: <)
+        let victims = scopes.values.joined().filter { overTLS || !$0.cookie.isSecure }.map(\.rank).sorted(by: <)
             .prefix(count - room + room / 16).map(\.1)
         let out = Set(victims)
-        hosts = hosts.compactMapValues { entries in
+        scopes = scopes.compactMapValues { entries in
             let rest = entries.filter { !out.contains($0.lastUse) }
             return rest.isEmpty ? nil : rest
         }
@@ -165,7 +223,7 @@ public struct CookieJar: Sendable {
 
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// How many cookies of how many hosts there are.
-    public var description: String { "\(count) cookies of \(hosts.count) hosts" }
+    public var description: String { "\(count) cookies of \(scopes.count) hosts" }
 
     public var debugDescription: String { description }
 

@@ -14,11 +14,14 @@ struct SetCookieLine {
     private(set) var domain = ""
     /// `nil` where the last `Path` attribute was no absolute path, or there was none.
     private(set) var path: String?
+    /// Whether there was a `Path` attribute at all, readable or not.
+    private(set) var hasPath = false
     /// In seconds; zero and less mean that the cookie is to be deleted.
     private(set) var maxAge: Int?
     private(set) var expires: Date?
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
+    private(set) var sameSite = Cookie.SameSite.unspecified
 
     /// - Returns: `nil` for a line with a control character other than a tab, with neither name nor value, or with too
     ///   much of both.
@@ -46,9 +49,12 @@ struct SetCookieLine {
         case "expires": expires = CookieDate.parse(value) ?? expires
         case "max-age": maxAge = Self.seconds(value) ?? maxAge
         case "domain": domain = Self.lowercased(value.utf8.drop(first: UInt8(ascii: ".")))
-        case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
+        case "path":
+            hasPath = true
+            path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true
+        case "samesite": sameSite = Cookie.SameSite(rawValue: Self.lowercased(value.utf8[...])) ?? .unspecified
         default: break
         }
     }

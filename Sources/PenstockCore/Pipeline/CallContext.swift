@@ -60,6 +60,8 @@ public final class CallContext: Sendable {
         var onCached: (@Sendable (Exchange) -> Void)?
         /// How many cookies the call's redirects have set.
         var redirectCookies = 0
+        /// What the app has asked for, once a redirect was followed from there.
+        var initiator: HTTPURL?
         /// Made when the first attempt needs it, and the same for all that follow, also in a detached context of the call.
         var idempotencyKey: Locked<IdempotencyKey?>?
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
@@ -120,11 +122,12 @@ public final class CallContext: Sendable {
             in: Surroundings(
                 time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil),
             isRefresh: isRefresh, deadline: .some(deadline))
-        let (pass, replays, key, cookies) = state.withLock { state in
-            (state.pass, state.replays, state.sharedKey(), state.redirectCookies)
+        let (pass, replays, key, cookies, initiator) = state.withLock { state in
+            (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator)
         }
         detached.state.withLock { state in
             (state.pass, state.replays, state.idempotencyKey, state.redirectCookies) = (pass, replays, key, cookies)
+            state.initiator = initiator
         }
         return detached
     }
@@ -149,6 +152,16 @@ public final class CallContext: Sendable {
             state.redirectCookies += 1
             return true
         }
+    }
+
+    /// Notes that what follows is asked for by a redirect that the app's own request has led to.
+    func initiate(by url: HTTPURL) {
+        state.withLock { $0.initiator = url }
+    }
+
+    /// Which cookies go with a request of this call.
+    func cookieQuery(for request: HTTPRequest) -> CookieQuery {
+        CookieQuery(request.url, method: request.method, initiator: state.withLock(\.initiator))
     }
 
     /// The call's key, made when it is first asked for: every attempt and every pass has the same.

@@ -12,7 +12,7 @@ import Testing
     private static func jar(
         _ lines: [(String, String)], limits: CookieJar.Limits = .init()
     ) throws -> CookieJar {
-        var jar = CookieJar(limits: limits)
+        var jar = CookieJar(limits: limits, suffixes: nil)
         for (url, line) in lines { jar.receive([line], from: try Self.url(url), at: now) }
         return jar
     }
@@ -36,7 +36,7 @@ import Testing
     @Test func `the value of a cookie is in nothing that prints`() throws {
         let url = try Self.url("https://a.example/")
         let cookie = try #require(Cookie(setCookie: "sid=hunter2", from: url, at: Self.now))
-        var jar = CookieJar()
+        var jar = CookieJar(suffixes: nil)
         jar.receive(["sid=hunter2", "hunter2"], from: url, at: Self.now)
         let store = MemoryCookieStore()
         store.receive(["sid=hunter2"], from: url, in: .init(environment: "test"))
@@ -77,7 +77,7 @@ import Testing
 
     @Test("Odd cookies are refused or capped", .covers("H26"))
     func oddCookies() throws {
-        var jar = CookieJar()
+        var jar = CookieJar(suffixes: nil)
         let host = try Self.url("http://shop.co.uk/")
         jar.receive(
             ["wide=1; Domain=co.uk", "safe=1; Secure", "old=1; Max-Age=99999999999999999999"], from: host, at: Self.now)
@@ -143,7 +143,7 @@ import Testing
         there: String, comes: String, isTaken: Bool
     ) throws {
         let host = try Self.url("https://a.example/deep/er/x")
-        var jar = CookieJar()
+        var jar = CookieJar(suffixes: nil)
         jar.receive([there], from: host, at: Self.now)
         let before = jar.field(for: host, at: Self.now)
         jar.receive([comes], from: try Self.url("http://a.example/"), at: Self.now)
@@ -156,7 +156,7 @@ import Testing
 
     @Test func `sixty cookies over http put out no secure one, and each other`() throws {
         let (secure, plain) = (try Self.url("https://a.example/"), try Self.url("http://a.example/"))
-        var jar = CookieJar()
+        var jar = CookieJar(suffixes: nil)
         jar.receive((0..<49).map { "s\($0)=1; Secure" } + ["p=1"], from: secure, at: Self.now)
         jar.receive((0..<60).map { "e\($0)=1" }, from: plain, at: Self.now)
         #expect(jar.cookies.filter(\.isSecure).count == 49)
@@ -167,11 +167,13 @@ import Testing
         jar.receive(["e=1"], from: plain, at: Self.now)
         #expect(jar.cookies.map(\.name) == (0..<50).map { "s\($0)" })
         jar.receive(["p=1"], from: secure, at: Self.now)
-        #expect(jar.cookies.map(\.name) == (1..<50).map { "s\($0)" } + ["p"])
+        #expect(jar.cookies.map(\.name) == (0..<50).map { "s\($0)" }, "what is not secure goes first, over https too")
+        jar.receive(["t=1; Secure"], from: secure, at: Self.now)
+        #expect(jar.cookies.map(\.name) == (1..<50).map { "s\($0)" } + ["t"])
     }
 
     @Test func `cookies over http from many hosts put out no secure one of any host`() throws {
-        var jar = CookieJar(limits: .init(total: 10))
+        var jar = CookieJar(limits: .init(total: 10), suffixes: nil)
         for number in 0..<8 {
             jar.receive(["s=1; Secure"], from: try Self.url("https://s\(number).example/"), at: Self.now)
         }
@@ -183,6 +185,8 @@ import Testing
         jar.receive(["e=1"], from: try Self.url("http://e.example/"), at: Self.now)
         #expect(jar.cookies.map(\.host) == (0..<10).map { "s\($0).example" })
         jar.receive(["p=1"], from: try Self.url("https://p.example/"), at: Self.now)
+        #expect(jar.cookies.map(\.host) == (0..<10).map { "s\($0).example" }, "what is not secure goes first")
+        jar.receive(["p=1; Secure"], from: try Self.url("https://p.example/"), at: Self.now)
         #expect(
             jar.cookies.map(\.host) == ["p.example"] + (1..<10).map { "s\($0).example" }, "over https there is room")
     }
@@ -190,7 +194,7 @@ import Testing
     // MARK: How many
 
     @Test func `a full jar loses a sixteenth at a time`() throws {
-        var jar = CookieJar(limits: .init(total: 32))
+        var jar = CookieJar(limits: .init(total: 32), suffixes: nil)
         for number in 0..<32 { jar.receive(["a=1"], from: try Self.url("https://h\(number).example/"), at: Self.now) }
         #expect(jar.count == 32)
         jar.receive(["a=1"], from: try Self.url("https://h32.example/"), at: Self.now)
@@ -198,7 +202,7 @@ import Testing
     }
 
     @Test func `of all hosts the cookies that were not used for longest go`() throws {
-        var jar = CookieJar(limits: .init(perHost: 3, total: 6))
+        var jar = CookieJar(limits: .init(perHost: 3, total: 6), suffixes: nil)
         let hosts = try ["a", "b", "c"].map { try Self.url("https://\($0).example/") }
         for host in hosts { jar.receive(["x=1; Path=/x", "y=1; Path=/"], from: host, at: Self.now) }
         // Of the first host only y is sent; x is left as it is.
@@ -211,7 +215,7 @@ import Testing
     }
 
     @Test func `of one host what was sent last stays`() throws {
-        var jar = CookieJar(limits: .init(perHost: 2))
+        var jar = CookieJar(limits: .init(perHost: 2), suffixes: nil)
         let url = try Self.url("https://a.example/")
         jar.receive(["a=1; Path=/", "b=1; Path=/x"], from: url, at: Self.now)
         #expect(jar.field(for: url, at: Self.now) == "a=1")
@@ -225,7 +229,7 @@ import Testing
     }
 
     @Test func `expired cookies go before any other`() throws {
-        var jar = CookieJar(limits: .init(perHost: 3, total: 3))
+        var jar = CookieJar(limits: .init(perHost: 3, total: 3), suffixes: nil)
         let (a, b) = (try Self.url("https://a.example/"), try Self.url("https://b.example/"))
         jar.receive(["old=1", "short=1; Max-Age=60", "older=1"], from: a, at: Self.now)
         jar.receive(["new=1"], from: b, at: Self.now + 60)
@@ -238,7 +242,7 @@ import Testing
     }
 
     @Test func `what has expired takes no room, and neither has what was refused`() throws {
-        var jar = CookieJar()
+        var jar = CookieJar(suffixes: nil)
         for number in 0..<100 {
             let url = try Self.url("http://h\(number).example/")
             jar.receive(["a=1; Secure", "b=2; Domain=other.example", "c=\u{1}", ""], from: url, at: Self.now)

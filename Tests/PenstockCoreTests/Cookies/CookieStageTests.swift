@@ -66,7 +66,7 @@ import Testing
         async throws
     {
         let store = MemoryCookieStore()
-        let host = URLSet.url("https://a.example/")
+        let host = try HTTPURL("https://a.example/")
         let home = IsolationKey(environment: "development")
         store.receive((0..<40).map { "c\($0)=1; Path=/" }, from: host, in: home)
         let rig = Rig([Service(.main, [.development: "https://a.example"], envelope: .retcode)]) {
@@ -134,6 +134,27 @@ import Testing
         let error = await failure { try await rig.client.send(GetProduct()) }
         #expect(error?.kind == .blocked(reason: "the redirect is refused: the call took 20 redirects already"))
         #expect(rig.sent.count == 21)
+    }
+
+    @Test func `a redirect from another site takes no cookie along that its site keeps to itself`() async throws {
+        let store = MemoryCookieStore(suffixes: DomainCookieTests.suffixes)
+        let home = IsolationKey(environment: "development")
+        let lines = ["strict=1; SameSite=Strict; Path=/", "lax=1; SameSite=Lax; Path=/"]
+        for host in ["shop.example", "www.shop.example", "evil.example"] {
+            store.receive(lines, from: try HTTPURL("https://\(host)/"), in: home)
+        }
+        let rig = Rig([Service(.main, [.development: "https://shop.example"], envelope: .retcode)]) {
+            $0.cookies = store
+        } answering: { request in
+            switch request.url.host {
+            case "shop.example": .redirect(to: "https://www.shop.example/")
+            case "www.shop.example": .redirect(to: "https://evil.example/")
+            default: .product
+            }
+        }
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.sent.map { $0.fields[.cookie] } == ["strict=1; lax=1", "strict=1; lax=1", "lax=1"])
+        #expect(rig.hosts == ["shop.example", "www.shop.example", "evil.example"])
     }
 
     @Test func `unless told otherwise cookies are kept in memory, of each user apart`() async throws {

@@ -85,7 +85,9 @@ import Testing
         ("__Host-a=1; Secure; Path=/; Domain=a.example", nil),
         ("__Host-a=1; Secure; Path=/; Domain=", "__Host-a=1"),
         ("__Host-a=1; Secure", nil),
-        ("__Host-a=1; Secure; Path=", nil),
+        ("__Host-a=1; Secure; Path=", "__Host-a=1"),
+        ("__HOST-a=1; Secure; Path=x", "__HOST-a=1"),
+        ("__Host-a=1; Secure; Path", "__Host-a=1"),
         ("__Host-=1; Secure; Path=/", "__Host-=1"),
         ("=__Host-a=1; Secure; Path=/", nil),
         ("=__secure-a=1; Secure", nil),
@@ -96,6 +98,15 @@ import Testing
     @Test(arguments: lines) func `a line is kept or refused as a whole`(line: String, expected: String?) throws {
         try set(line)
         #expect(try sent() == expected)
+    }
+
+    @Test
+    func `a path that cannot be read stands for the folder of the request, also where a prefix asks for the root`()
+        throws
+    {
+        try set("__Host-a=1; Secure; Path=", "b=2; Path=", from: "https://a.example/x/y")
+        #expect(try sent(to: "https://a.example/x") == "b=2")
+        #expect(try sent() == nil)
     }
 
     @Test func `name and value of more than 4,096 bytes together are refused, attributes do not count`() throws {

@@ -192,7 +192,7 @@ import Testing
     }
 
     static func jar() throws -> CookieJar {
-        var jar = CookieJar()
+        var jar = CookieJar(suffixes: nil)
         jar.receive([setCookie], from: try url(), at: CacheFixtures.start)
         return jar
     }

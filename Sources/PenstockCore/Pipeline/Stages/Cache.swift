@@ -48,6 +48,10 @@ struct Cache: Stage {
         }
     }
 
+    private func field(for request: HTTPRequest, _ call: CallContext) -> String? {
+        cookies?.field(for: call.cookieQuery(for: request), in: call.isolation)
+    }
+
     /// What is none of the cache's business may still make stored responses out of date.
     @inline(never)
     private func passed(_ exchange: Exchange, _ call: CallContext) -> Exchange {
@@ -68,7 +72,7 @@ struct Cache: Stage {
 
     @inline(never)
     private func begin(_ request: HTTPRequest, _ call: CallContext, _ next: Next) throws(APIError) -> Move {
-        let owner = access.owner(of: request, in: call.isolation, cookies)
+        let owner = access.owner(of: request, in: call.isolation, field(for: request, call))
         if owner.isLocked { return .unlock(Boxed(Waiting(request: request, call: call, next: next))) }
         return try begin(request, call, next, owner)
     }
@@ -76,7 +80,8 @@ struct Cache: Stage {
     private func begin(_ waiting: Boxed<Waiting>) async throws(APIError) -> Move {
         let (request, call) = (waiting.value.request, waiting.value.call)
         try await access.unlockDigests(call)
-        return try begin(request, call, waiting.value.next, access.owner(of: request, in: call.isolation, cookies))
+        let owner = access.owner(of: request, in: call.isolation, field(for: request, call))
+        return try begin(request, call, waiting.value.next, owner)
     }
 
     private func begin(

@@ -15,7 +15,7 @@ struct Cookies: Stage {
 
     @inline(never)
     private func withCookies(_ request: HTTPRequest, _ call: CallContext) -> HTTPRequest {
-        guard let field = store.field(for: request.url, in: call.isolation) else { return request }
+        guard let field = store.field(for: call.cookieQuery(for: request), in: call.isolation) else { return request }
         var request = request
         // One field in all (RFC 6265 §5.4): the app's own cookies stand in it too.
         let own = request.fields.values(of: .cookie)

@@ -22,7 +22,7 @@ struct Redirect: Stage {
         var visited = [RedirectHop(request.method, request.url, cookies: exchange.request.fields.values(of: .cookie))]
         while true {
             let decision = policy.decide(on: exchange.response, to: current, visited: visited) { url in
-                cookies?.field(for: url, in: call.isolation)
+                cookies?.field(for: CookieQuery(url, initiator: request.url), in: call.isolation)
             }
             switch decision {
             case .answer:
@@ -35,7 +35,9 @@ struct Redirect: Stage {
             case .follow(let hop):
                 exchange.content?.discard()
                 call.redirected(status: exchange.response.status, from: current.url, to: hop.url)
-                visited.append(RedirectHop(hop, cookies: cookies?.field(for: hop.url, in: call.isolation)))
+                call.initiate(by: request.url)
+                let query = CookieQuery(hop.url, initiator: request.url)
+                visited.append(RedirectHop(hop, cookies: cookies?.field(for: query, in: call.isolation)))
                 current = hop
                 exchange = try await next(hop).after(exchange)
             }

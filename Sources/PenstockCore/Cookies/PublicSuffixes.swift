@@ -1,0 +1,95 @@
+import Foundation
+
+/// Knows the domains under which everybody may register a name, such as `com`, `co.uk` and `github.io`. A server of one of
+/// them may set no cookie for all of it (RFC 6265bis §5.7), since its neighbours are strangers.
+///
+/// The list is kept at <https://publicsuffix.org>. On Linux `SystemPublicSuffixes` reads the system's; a
+/// ``PublicSuffixList`` reads the file itself, which an app on Apple's systems brings along.
+public protocol PublicSuffixes: Sendable {
+    /// Whether a domain is a public suffix. Domains that no rule is about are, if they have a single label.
+    ///
+    /// - Parameter domain: lower-case ASCII, without a dot at its end.
+    func isPublicSuffix(_ domain: String) -> Bool
+}
+
+extension PublicSuffixes {
+    /// The part of a host that somebody has registered: its public suffix and one label more.
+    ///
+    /// - Returns: `nil` for a host that is a public suffix itself.
+    public func registrableDomain(of host: String) -> String? {
+        var registrable: String?
+        for domain in DomainNames(of: host) {
+            if isPublicSuffix(domain) { return registrable }
+            registrable = domain
+        }
+        return nil
+    }
+}
+
+/// A host and every domain it is below, the longest first: `a.b.example`, `b.example`, `example`.
+struct DomainNames: Sequence, IteratorProtocol {
+    private var rest: Substring?
+
+    init(of host: String) {
+        rest = host[...]
+    }
+
+    mutating func next() -> String? {
+        guard let name = rest else { return nil }
+        rest = name.utf8.firstIndex(of: UInt8(ascii: ".")).map { name[name.utf8.index(after: $0)...] }
+        return String(name)
+    }
+}
+
+/// The public suffix list, read from its text as <https://publicsuffix.org/list/public_suffix_list.dat> has it.
+///
+/// ```swift
+/// let list = PublicSuffixList(try String(contentsOf: file, encoding: .utf8))
+/// configuration.cookies = MemoryCookieStore(suffixes: list)
+/// ```
+public struct PublicSuffixList: PublicSuffixes {
+    private var rules: Set<String> = []
+    /// `ck` for the rule `*.ck`.
+    private var wildcards: Set<String> = []
+    /// `www.ck` for the rule `!www.ck`.
+    private var exceptions: Set<String> = []
+
+    /// Reads the list, private domains included. A line that is no rule is passed over.
+    ///
+    /// - Returns: `nil` for a text without a rule: it is some other file, by which hardly any domain would be public.
+    public init?(_ text: String) {
+        for line in text.split(whereSeparator: \.isNewline) {
+            guard let rule = line.split(whereSeparator: \.isWhitespace).first, !rule.hasPrefix("//") else { continue }
+            take(rule)
+        }
+        if rules.isEmpty { return nil }
+    }
+
+    private mutating func take(_ rule: Substring) {
+        if rule.hasPrefix("*.") {
+            if let name = Self.ascii(rule.dropFirst(2)) { wildcards.insert(name) }
+        } else if rule.hasPrefix("!") {
+            if let name = Self.ascii(rule.dropFirst()) { exceptions.insert(name) }
+        } else if let name = Self.ascii(rule) {
+            rules.insert(name)
+        }
+    }
+
+    /// The form that hosts have in URLs, by the same reader.
+    private static func ascii(_ name: Substring) -> String? {
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }
+        return try? HTTPURL("https://\(name)/").host
+    }
+
+    public func isPublicSuffix(_ domain: String) -> Bool {
+        if exceptions.contains(domain) { return false }
+        if rules.contains(domain) { return true }
+        guard let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) else { return true }
+        return wildcards.contains(String(domain[domain.utf8.index(after: dot)...]))
+    }
+}
+
+extension PublicSuffixList: CustomStringConvertible {
+    /// How many rules there are.
+    public var description: String { "\(rules.count + wildcards.count + exceptions.count) public suffixes" }
+}
