@@ -12,6 +12,10 @@
         /// Trailers are left out, and do no harm.
         static let endsProcessAtTrailers = false
 
+        /// A session follows the redirect that a protocol tells it of, takes content in pieces, and shows the content of an
+        /// upload task.
+        static let limitsProtocols = false
+
         static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {
             switch body.source {
             case .none: return session.dataTask(with: request)

@@ -11,6 +11,11 @@
         /// without one.
         static let endsProcessAtTrailers = true
 
+        /// A session keeps the last piece alone of the content that a protocol hands over, ends the process where one tells of a
+        /// redirect, or hands over a 401 with a challenge that it does not know, and shows no protocol the content of an upload
+        /// task.
+        static let limitsProtocols = true
+
         static func task(for request: URLRequest, body: HTTPBody, in session: URLSession) -> URLSessionTask {
             switch body.source {
             case .bytes(let data): session.uploadTask(with: request, from: data)

@@ -97,7 +97,7 @@ public struct EventStreamReconnection: Hashable, Sendable {
     private static func isFutile(_ kind: TransportError.Kind) -> Bool {
         switch kind {
         case .limitExceeded(.minimumThroughput), .tls(.handshake): false
-        case .tls, .limitExceeded, .requestBody, .unsupported: true
+        case .tls, .limitExceeded, .requestBody, .unsupported, .blocked: true
         case .unreachable, .timeout, .cancelled, .connectionLost, .protocolViolation, .other: false
         }
     }

@@ -21,6 +21,8 @@ public struct TransportError: Error, Sendable {
         case requestBody
         /// The transport cannot enforce what was asked; names it. Nothing was sent.
         case unsupported(String)
+        /// A rule below the app refuses the exchange, and is named. Nothing was sent.
+        case blocked(reason: String)
         /// None of the others; the message tells.
         case other
     }

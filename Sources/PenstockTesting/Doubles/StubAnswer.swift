@@ -12,12 +12,7 @@ enum StubAnswer {
     }
 
     static func keep(_ limits: ResponseLimits, _ response: HTTPResponse) throws(TransportError) {
-        let headerBytes = response.fields.reduce(0) { $0 + $1.name.text.utf8.count + $1.value.utf8.count + 4 }
-        let exceeded: ResponseLimits.Limit? =
-            if response.fields.count > limits.headerCount { .headerCount } else if headerBytes > limits.headerBytes {
-                .headerBytes
-            } else if response.body.count > limits.bodyBytes { .bodyBytes } else { nil }
-        guard let exceeded else { return }
+        guard let exceeded = limits.exceeded(by: response) else { return }
         throw TransportError(.limitExceeded(exceeded), sendState: .answered, message: "\(exceeded.rawValue) exceeded")
     }
 
@@ -93,16 +88,4 @@ final class StubExchange: ControlledExchange {
     func cancel() {}
     func suspend() {}
     func resume() {}
-}
-
-extension TransportStream {
-    /// The stream of a response that is complete already.
-    init(buffering reply: TransportResponse) {
-        var head = reply.response
-        let completion = TransportCompletion(
-            trailers: head.trailers, timings: reply.timings, connection: reply.connection)
-        let content = BufferedContent([head.body], completion: completion)
-        (head.body, head.trailers) = (Data(), [:])
-        self.init(head, timings: reply.timings, connection: reply.connection, content: content)
-    }
 }

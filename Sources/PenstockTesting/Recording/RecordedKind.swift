@@ -9,6 +9,7 @@ enum RecordedKind {
         case .tls(let failure): "tls:\(failure.rawValue)"
         case .limitExceeded(let limit): "limitExceeded:\(limit.rawValue)"
         case .unsupported(let what): "unsupported:\(what)"
+        case .blocked(let reason): "blocked:\(reason)"
         case .cancelled, .connectionLost, .protocolViolation, .requestBody, .other: "\(kind)"
         }
     }
@@ -31,6 +32,7 @@ enum RecordedKind {
         case "tls": TransportError.TLSFailure(rawValue: detail).map { .tls($0) } ?? .other
         case "limitExceeded": ResponseLimits.Limit(rawValue: detail).map { .limitExceeded($0) } ?? .other
         case "unsupported": .unsupported(detail)
+        case "blocked": .blocked(reason: detail)
         default: .other
         }
     }

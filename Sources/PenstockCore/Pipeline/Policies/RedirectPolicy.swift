@@ -129,7 +129,7 @@ extension RedirectPolicy {
         for name in bodyFields { request.fields.remove(name) }
     }
 
-    private func keepHarmlessFields(of request: inout HTTPRequest) {
+    func keepHarmlessFields(of request: inout HTTPRequest) {
         let kept = request.fields.filter {
             Self.harmlessFields.contains($0.name) || crossOriginFields.contains($0.name)
         }

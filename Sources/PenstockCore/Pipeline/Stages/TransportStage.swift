@@ -164,6 +164,7 @@ extension APIError.Kind {
             case .tls(let failure): .tls(failure)
             case .limitExceeded(let limit): .limitExceeded(limit)
             case .unsupported(let feature): .unsupported(feature: feature)
+            case .blocked(let reason): .blocked(reason: reason)
             case .connectionLost: .transport(.connectionLost)
             case .protocolViolation: .transport(.protocolViolation)
             case .requestBody: .transport(.requestBody)

@@ -1,0 +1,159 @@
+import Foundation
+
+/// A transport that asks ``RequestRules`` first, and has another one send what they do not answer themselves.
+///
+/// It is below all stages: the app, the cache and the cookies see the URL that was asked for. A rule is asked once for each
+/// exchange, so that what one has rerouted is not rerouted again.
+public final class RuleTransport: Transport {
+    private let transport: any Transport
+    private let time: TimeSource
+    private let current: Locked<RequestRules>
+
+    /// A transport over another one.
+    ///
+    /// - Parameters:
+    ///   - transport: sends what is to be sent.
+    ///   - rules: may be changed later.
+    ///   - time: what delays are measured by.
+    public init(_ transport: any Transport, rules: RequestRules, time: TimeSource = .system) {
+        self.transport = transport
+        self.time = time
+        current = Locked(rules)
+    }
+
+    /// The rules for exchanges that begin from now on.
+    public var rules: RequestRules {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    /// Those of the other transport.
+    public var capabilities: TransportCapabilities { transport.capabilities }
+
+    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        switch try decide(on: exchange) {
+        case .send(let exchange): try await transport.perform(exchange)
+        case .respond(let response, let delay): try await respond(response, after: delay, to: exchange)
+        }
+    }
+
+    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        switch try decide(on: exchange) {
+        case .send(let exchange): try await transport.open(exchange)
+        case .respond(let response, let delay):
+            TransportStream(buffering: try await respond(response, after: delay, to: exchange))
+        }
+    }
+
+    /// Connects to where the exchange would go. Nothing, where a rule would answer it.
+    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+        if case .send(let exchange) = try decide(on: exchange) { try await transport.preconnect(exchange) }
+    }
+
+    /// Shuts the other transport down.
+    public func shutdown() async {
+        await transport.shutdown()
+    }
+
+    // MARK: Carrying out
+
+    private enum Step {
+        case send(TransportRequest)
+        case respond(HTTPResponse, after: Duration)
+    }
+
+    private func decide(on exchange: TransportRequest) throws(TransportError) -> Step {
+        switch rules.decide(on: exchange.request) {
+        case .pass: return .send(exchange)
+        case .send(let request):
+            var exchange = exchange
+            exchange.request = request
+            return .send(exchange)
+        case .block(let reason): throw TransportError(.blocked(reason: reason), sendState: .unsent, message: reason)
+        case .respond(let response, let delay): return .respond(response, after: delay)
+        }
+    }
+
+    /// Keeps the exchange's time-outs and limits, as a server's response would be kept to them.
+    private func respond(
+        _ response: HTTPResponse, after delay: Duration, to exchange: TransportRequest
+    ) async throws(TransportError) -> TransportResponse {
+        try await wait(delay, for: exchange)
+        var response = response
+        if exchange.request.method == .head || response.status == 204 || response.status == 304 {
+            response.body = Data()
+        }
+        if let limit = exchange.limits.exceeded(by: response) {
+            throw TransportError(.limitExceeded(limit), sendState: .answered, message: "\(limit.rawValue) exceeded")
+        }
+        exchange.control.onProgress?(
+            TransferProgress(received: response.body.count, expectedToReceive: response.body.count))
+        return TransportResponse(response)
+    }
+
+    private func wait(_ delay: Duration, for exchange: TransportRequest) async throws(TransportError) {
+        let (limit, phase) = exchange.timeouts.untilHead
+        let isLate = limit.map { delay > $0 } ?? false
+        let sleep = Task { [time] in
+            await exchange.control.untilResumed()
+            if delay > .zero { try await time.sleep(isLate ? limit ?? delay : delay) }
+        }
+        guard exchange.control.attach(RuleDelay(sleep)) else {
+            sleep.cancel()
+            throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")
+        }
+        defer { exchange.control.detach() }
+        let isOver = if case .success = await sleep.result { true } else { false }
+        guard isOver, !exchange.control.isCancelled else {
+            throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")
+        }
+        if isLate { throw TransportError(.timeout(phase), sendState: .maybeProcessed, message: "no answer in time") }
+    }
+}
+
+/// An exchange that a rule answers, while it waits. A suspension holds it back before it begins.
+private final class RuleDelay: ControlledExchange {
+    private let sleep: Task<Void, any Error>
+
+    init(_ sleep: Task<Void, any Error>) {
+        self.sleep = sleep
+    }
+
+    func cancel() {
+        sleep.cancel()
+    }
+
+    func suspend() {}
+
+    func resume() {}
+}
+
+extension Timeouts {
+    /// The time that a response may take to begin, and what it is called when it does not.
+    fileprivate var untilHead: (Duration?, TimeoutPhase) {
+        guard let firstByte, firstByte < total ?? firstByte + .seconds(1) else { return (total, .total) }
+        return (firstByte, .firstByte)
+    }
+}
+
+extension ResponseLimits {
+    /// Which limit a response breaks that is complete already: of doubles, and of responses that no wire brought.
+    package func exceeded(by response: HTTPResponse) -> Limit? {
+        let bytes = response.fields.reduce(0) { $0 + $1.name.text.utf8.count + $1.value.utf8.count + 4 }
+        if response.fields.count > headerCount { return .headerCount }
+        if bytes > headerBytes { return .headerBytes }
+        return response.body.count > bodyBytes ? .bodyBytes : nil
+    }
+}
+
+extension TransportStream {
+    /// The stream of a response that is complete already.
+    package init(buffering reply: TransportResponse) {
+        var head = reply.response
+        let completion = TransportCompletion(
+            trailers: head.trailers, timings: reply.timings, connection: reply.connection)
+        let content = BufferedContent([head.body], completion: completion)
+        (head.body, head.trailers) = (Data(), [:])
+        self.init(head, timings: reply.timings, connection: reply.connection, content: content)
+    }
+}
