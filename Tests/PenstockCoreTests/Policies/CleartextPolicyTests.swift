@@ -1,5 +1,6 @@
 import PenstockCore
 import PenstockTestSupport
+import PenstockTesting
 import Testing
 
 @Suite(.covers("S1.23")) struct CleartextPolicyTests {
@@ -34,5 +35,29 @@ import Testing
         policy: CleartextPolicy, url: String, isAllowed: Bool
     ) throws {
         #expect(try policy.allows(HTTPURL(url)) == isAllowed)
+    }
+
+    /// Whom the app allows plain http to, and what a request asks for.
+    static let refused: [(allowed: String, url: String)] = [
+        ("a.example", "http://b.example/"), ("a.example", "http://10.0.0.1/"), ("a.example", "http://[fe80::1]/"),
+        ("a.example", "http://printer.local/"), ("a.example", "http://a.local/"), ("a.example", "http://a.example./"),
+        ("a.example", "http://a.example.:8080/"), ("a.example", "http://localhost/"),
+    ]
+
+    @Test(
+        "Plain http to a host that is not allowed, to an address, to .local or with a dot at the end is never sent",
+        .covers("H27"), arguments: refused)
+    func refusal(allowed: String, url: String) async throws {
+        let target = try HTTPURL(url)
+        let rig = Rig { $0.options.cleartext = .hosts([allowed]) }
+        let error = await failure { try await rig.client.send(HTTPRequest(method: .get, url: target)) }
+        guard case .blocked(let reason) = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("plain http to \(target.host) is not allowed"))
+        #expect(rig.sent.isEmpty)
+        _ = try await rig.client.send(HTTPRequest(method: .get, url: HTTPURL("http://\(allowed)/")))
+        #expect(rig.hosts == [allowed])
     }
 }
