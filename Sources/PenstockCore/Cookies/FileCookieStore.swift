@@ -171,7 +171,7 @@ extension CookieFileError {
             switch error {
             case let error as CookieFileError: error
             case CookieFileFormat.Problem.newerVersion: .newerVersion
-            case CookieFileFormat.Problem.foreign, PrivateFileError.unusable: .foreignFile
+            case CookieFileFormat.Problem.foreign: .foreignFile
             case PrivateFileError.busy: .inUse
             default: .unusableFile(reason: error.localizedDescription)
             }

@@ -34,6 +34,21 @@ import Testing
         enum PlatformOutbox {
             static var shared: any OutboxStore { fatalError() }
         }
+        enum PlatformPublicSuffixes {
+            static var list: (any PublicSuffixes)? { nil }
+        }
+        enum PlatformTransport {
+            static func make() -> any Transport { fatalError() }
+        }
+        final class URLSessionConfiguration {
+            static var `default`: URLSessionConfiguration { fatalError() }
+        }
+        struct RuleInstallation {
+            func uninstall(from configuration: URLSessionConfiguration) {}
+        }
+        extension RequestRules {
+            func install(in configuration: URLSessionConfiguration) -> RuleInstallation { fatalError() }
+        }
         """
 
     /// The fenced blocks that are marked as Swift.
