@@ -28,7 +28,7 @@ extension APIClient {
         guard let cache = state.cache else { return true }
         let (isolation, policy) = (call.context.isolation, call.context.settings.cache)
         guard let key = await cache.key(of: request, in: isolation, policy, configuration.cookies) else { return true }
-        return await clear([.key(key)])
+        return await clear([.key(key), .key(key.forSealedReplies)])
     }
 
     func clear(_ selections: [CacheSelection]) async -> Bool {

@@ -13,7 +13,7 @@ import Foundation
 /// | 1005 | cacheMiss            | 3004 | validation        |
 /// | 2001 | unreachable          | 3005 | decoding          |
 /// | 2002 | timeout              | 4001 | cancelled         |
-/// | 2003 | tls                  |      |                   |
+/// | 2003 | tls                  | 3006 | decryption        |
 /// | 2004 | transport            | 2006 | unavailable       |
 extension APIError: CustomNSError {
     public static var errorDomain: String { "Penstock.APIError" }
@@ -80,6 +80,7 @@ extension APIError.Kind {
         case .business: Entry(code: 3003, name: "business", text: "The server refused the request.")
         case .validation: Entry(code: 3004, name: "validation", text: Self.notUnderstood)
         case .decoding: Entry(code: 3005, name: "decoding", text: Self.notUnderstood)
+        case .decryption: Entry(code: 3006, name: "decryption", text: Self.notUnderstood)
         case .cancelled: Entry(code: 4001, name: "cancelled", text: "Cancelled.")
         case .dropped: Entry(code: 4002, name: "dropped", text: "Another request took the place of this one.")
         }

@@ -19,6 +19,7 @@ import Foundation
 /// │   ├── transport             the connection broke, or the peer broke the protocol
 /// │   └── limitExceeded         more, or more slowly, than the limits allow
 /// ├── in the answer
+/// │   ├── decryption            a sealed reply that does not open, or one that is not sealed
 /// │   ├── httpStatus            not the status that means success
 /// │   ├── malformedEnvelope     no envelope, or one without a usable code
 /// │   ├── business              the server's own code and message
@@ -74,6 +75,9 @@ public struct APIError: Error, Sendable {
         /// The response broke one of ``ResponseLimits``, or what is read of it one of the reader's own. The rest was
         /// not received.
         case limitExceeded(ResponseLimits.Limit)
+        /// The reply to a sealed request does not open, or is not sealed. Why is not told, not even in what else the error holds:
+        /// who sends replies to see what becomes of them would learn of the keys by it.
+        case decryption
         /// The response's status is none of those that ``StatusRule`` accepts; ``APIError/response`` holds the whole of
         /// it.
         case httpStatus(Int)

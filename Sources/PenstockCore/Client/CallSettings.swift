@@ -74,6 +74,8 @@ public struct CallSettings: Sendable {
     public var inFlight = InFlightPolicy.independent
     /// Whether the call is made with the credential of its service; with it, where there is one, unless set.
     public var authentication = AuthenticationChoice.automatic
+    /// Whether the payload is sealed; by the sealer of its service, where that has one, unless set.
+    public var sealing = SealingChoice.automatic
     /// Whether a call that finds no way to its server waits until there is one; it does not unless set.
     public var waitsForConnectivity = ConnectivityWait.no
 

@@ -233,9 +233,11 @@ public protocol Sealer: Sendable {
     /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``
     ///   with that error underneath. Nothing is sent then.
     func seal(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest
-    /// The response with its content in plain. An implementation is asked for every response: also for one that reports
-    /// a failure, and for one that nobody reads, such as a redirect, whose body may be empty.
+    /// The response with its content in plain. An implementation is asked for every response that may have content (RFC 9110
+    /// §6.4.1): also for one that reports a failure, and for one that nobody reads, such as a redirect, whose body may be
+    /// empty.
     ///
-    /// - Throws: as ``seal(_:call:)`` does; the response is lost then.
+    /// - Throws: as ``seal(_:call:)`` does; the response is lost then. What does not open is ``APIError/Kind/decryption``, with
+    ///   nothing that tells why.
     func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse
 }

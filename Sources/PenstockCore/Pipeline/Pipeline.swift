@@ -22,7 +22,9 @@ struct Pipeline: Sendable {
         stages += call.map(CallInterception.init)
         if isHeld { stages.append(InFlight(flights: state.flights, credentials: state.credentials)) }
         stages.append(Redirect(cookies: configuration.cookies))
-        if let cache = state.cache { stages.append(Cache(access: cache, cookies: configuration.cookies)) }
+        if let cache = state.cache {
+            stages.append(Cache(access: cache, cookies: configuration.cookies, seals: service.sealer != nil))
+        }
         stages.append(Retry(origins: state.origins, random: configuration.random))
         if let reachability = configuration.reachability { stages.append(Connectivity(reachability: reachability)) }
         stages.append(Admission(admissions: state.admissions))
@@ -34,7 +36,8 @@ struct Pipeline: Sendable {
         if let signer = service.signer { stages.append(Sign(signer: signer, service: service, clocks: state.clocks)) }
         stages.append(
             TransportStage(
-                transport: state.transport, isBelowAppCode: runsAppCode, reachability: configuration.reachability))
+                transport: state.transport, isBelowAppCode: runsAppCode, seals: service.sealer != nil,
+                reachability: configuration.reachability))
         self.stages = stages
     }
 

@@ -178,8 +178,8 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         },
     ]
 
-    /// Those that have two values, and can show no number.
-    static let choices = ["authentication"]
+    /// Those that have a few values, and can show no number.
+    static let choices = ["authentication", "sealing"]
     static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label).filter { !choices.contains($0) }
 
     @Test(.covers("S2.6")) func `every option is among those whose effect is shown`() {
@@ -202,18 +202,28 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
 
     @Test(.covers("S2.5", "S2.6"))
     func `for a choice of two values and every combination of levels the nearest wins`() async throws {
-        let values: [AuthenticationChoice?] = [nil, .automatic, .anonymous]
+        try await nearestWins(\.authentication, among: .automatic, .anonymous)
+        try await nearestWins(\.sealing, among: .automatic, .plain)
+    }
+
+    /// - Parameter first: the default.
+    private func nearestWins<Choice: Hashable & Sendable>(
+        _ option: WritableKeyPath<CallSettings, Choice> & Sendable, among first: Choice, _ second: Choice
+    ) async throws {
+        let values: [Choice?] = [nil, first, second]
         for number in 0..<81 {
             let chosen = [1, 3, 9, 27].map { values[number / $0 % 3] }
             let capture = Capture()
-            func options(_ level: Level) -> CallOptions { .with { $0.authentication = chosen[level.rawValue] } }
+            func options(_ level: Level) -> CallOptions {
+                .with { $0[dynamicMember: option] = chosen[level.rawValue] }
+            }
             let rig = Rig([.shop { $0.options = options(.service) }]) {
                 $0.options = options(.client)
                 $0.callInterceptors = [capture]
             }
             _ = try await rig.client.send(Tuned(options: options(.endpoint)), options: options(.call))
-            let nearest = chosen.compactMap(\.self).last ?? .automatic
-            #expect(capture.contexts.first?.settings.authentication == nearest, "\(chosen)")
+            let nearest = chosen.compactMap(\.self).last ?? first
+            #expect(capture.contexts.first?.settings[keyPath: option] == nearest, "\(chosen)")
         }
     }
 

@@ -306,7 +306,7 @@ import Testing
             "BasicAuthenticator", "CredentialKey", "CredentialReason", "CredentialVersion", "DropReason", "ExpiryRule",
             "InFlightDecision", "InFlightPolicy", "InFlightReason", "Moment", "RefreshClaim", "RefreshPolicy",
             "Refused",
-            "Scope", "Strategy", "VaultCondition", "VaultError",
+            "Scope", "SealingChoice", "Strategy", "VaultCondition", "VaultError",
         ],
         "names, numbers, dates and digests of the outbox": [
             "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",

@@ -61,6 +61,10 @@ public protocol CacheStore: Sendable {
     /// Counts a use that this store has not seen itself. It does not wait.
     func touch(_ entries: [CacheEntryID])
 
+    /// Whether replies that came sealed may be kept here, whose content is handed over in plain: they are where what is kept
+    /// never leaves the memory, or is encrypted before it does. `false` unless a store says so, and then they are not stored.
+    var holdsSealedReplies: Bool { get }
+
     /// The secret key by which digests of credentials are made for ``CacheKey/credentialDigest``: random, at least 16
     /// bytes, made once and kept with what is stored and as well protected, so that a later process finds what this one
     /// has stored. Asked for when the first request with credentials is made for nobody in particular.
@@ -120,6 +124,9 @@ public protocol CacheBodyWriter: AnyObject, Sendable {
 }
 
 extension CacheStore {
+    /// What is kept may be read by others.
+    public var holdsSealedReplies: Bool { false }
+
     /// A store that keeps no key for digests.
     public func digestKey() async -> Data? { nil }
 

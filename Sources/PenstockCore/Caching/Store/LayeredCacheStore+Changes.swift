@@ -4,7 +4,7 @@ import Foundation
 /// it is taken into memory.
 extension LayeredCacheStore {
     public func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? {
-        guard let writer = await below.writer(for: response) else {
+        guard mayWrite(response), let writer = await below.writer(for: response) else {
             return CollectingWriter(response, limit: limits.bodyBytes, store: self)
         }
         return LayeredWriter(writer, of: response, store: self)

@@ -14,6 +14,11 @@ extension LayeredCacheStore {
             await writeSoon()
             return stored
         }
+        guard mayWrite(response) else {
+            // What was there is out of date, and what has come has no place.
+            await change(response.key, response.variant) {}
+            return nil
+        }
         let stored = await change(response.key, response.variant) { [response] in
             await below.put(response, body: body)
         }
@@ -28,7 +33,7 @@ extension LayeredCacheStore {
             return stored
         }
         if entry.row < 0 { await writeUnwritten() }
-        guard let original = state.withLock({ $0.written(entry) }) else { return nil }
+        guard mayWrite(response), let original = state.withLock({ $0.written(entry) }) else { return nil }
         let stored = await change(response.key, response.variant) { await below.update(original, to: response) }
         if stored != nil { _ = await responses(for: response.key) }
         return stored
@@ -81,6 +86,7 @@ extension LayeredCacheStore {
     private func write(_ change: UnwrittenChanges.Change) async {
         let stored = change.stored
         guard let body = stored.body, state.withLock({ $0.isUnwritten(change) }) else { return }
+        guard mayWrite(stored.response) else { return state.withLock { $0.settle(stored, as: nil) } }
         let times = limits.validTimes(at: time.date())
         guard times?.contains(stored.response.responseTime) ?? true else {
             return state.withLock { $0.settle(stored, as: nil) }

@@ -89,6 +89,14 @@ public final class LayeredCacheStore: CacheStore {
         return valid
     }
 
+    /// They are kept in memory alone, unless the store below may hold them.
+    public var holdsSealedReplies: Bool { true }
+
+    /// Whether the store below may be told of a response.
+    func mayWrite(_ response: CachedResponse) -> Bool {
+        !response.key.partition.isSealed || below.holdsSealedReplies
+    }
+
     /// That of the store below.
     public func digestKey() async -> Data? { await below.digestKey() }
 

@@ -31,6 +31,9 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
         state = Locked(State(table: MemoryCacheTable(limits: limits)))
     }
 
+    /// Nothing of it leaves the memory.
+    public var holdsSealedReplies: Bool { true }
+
     public func responsesAtHand(for key: CacheKey) -> [StoredResponse]? {
         let found = state.withLock { $0.table.use(key)?.responses ?? [] }
         guard let times = limits.validTimes(at: time.date()), !found.isEmpty else { return found }

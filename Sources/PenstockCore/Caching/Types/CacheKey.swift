@@ -71,6 +71,15 @@ public struct CacheKey: Hashable, Sendable {
         mark = hasher.finalize()
     }
 
+    /// The key of the same for replies that came sealed.
+    var forSealedReplies: CacheKey {
+        var partition = partition
+        partition.isSealed = true
+        return CacheKey(
+            storedMethod: method, url: url, partition: partition, contentDigest: contentDigest,
+            credentialDigest: credentialDigest)
+    }
+
     /// `GET` for GET and HEAD, which share what is stored; the method itself for a read of another method.
     public var method: HTTPMethod { parts.method }
     /// Absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).

@@ -17,6 +17,19 @@ public struct CachePartition: Hashable, Sendable {
         self.way = way
     }
 
+    /// Whether it is for replies that came sealed, which are kept apart from those that came in plain. In the keys of a store
+    /// it stands at the beginning of ``way``.
+    public var isSealed: Bool {
+        get { way.hasPrefix(Self.sealedMark) }
+        set {
+            guard newValue != isSealed else { return }
+            way = newValue ? Self.sealedMark + way : String(way.dropFirst(Self.sealedMark.count))
+        }
+    }
+
+    /// Not the beginning of any digest.
+    private static let sealedMark = "sealed "
+
     /// Whether it is the same user in the same environment, by whatever way. What is removed or made invalid for a user is
     /// so by every way.
     public func hasSameOwner(as other: CachePartition) -> Bool {

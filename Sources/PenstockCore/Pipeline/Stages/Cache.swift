@@ -7,6 +7,8 @@ struct Cache: Stage {
     let access: CacheAccess
     /// What the stage `Cookies` will add to a request, as cookies are credentials.
     let cookies: (any CookieStore)?
+    /// Whether the service has a sealer.
+    let seals: Bool
     let lane = CacheLane()
 
     /// What there is to do next.

@@ -61,6 +61,7 @@ extension CacheHop {
 
     private func mayStore(_ insertion: CacheInsertion, _ answer: CacheAnswer) -> Bool {
         isOwned(answer.exchange) && isSelectable(insertion.response, answer)
+            && (!query.key.partition.isSealed || access.store.holdsSealedReplies)
     }
 
     /// Whether requests that it answers can be told from others. A field that a stage below has set, a cookie for example,

@@ -29,9 +29,11 @@ final class CacheHop: Sendable {
     init?(_ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache, _ owner: CacheOwner) {
         let policy = call.settings.cache
         if policy.mode == .networkOnly, request.method.isSafe, !request.fields.contains(.cacheControl) { return nil }
+        var partition = call.isolation.partition
+        partition.isSealed = call.settings.sealing.seals(byDefault: stage.seals)
         guard
             let key = CacheKey(
-                request, partition: call.isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
+                request, partition: partition, policy: policy, credentialDigest: owner.credentialDigest)
         else { return nil }
         (self.stage, self.call, self.next, self.owner) = (stage, call, next, owner)
         ticket = stage.access.ticket(for: key)

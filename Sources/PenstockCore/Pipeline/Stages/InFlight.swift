@@ -62,7 +62,7 @@ struct InFlight: Stage {
         let ours = call.settings
         return ours.timeouts == theirs.timeouts && ours.limits == theirs.limits && ours.cleartext == theirs.cleartext
             && ours.redirects == theirs.redirects && ours.cache == theirs.cache
-            && ours.authentication == theirs.authentication
+            && ours.authentication == theirs.authentication && ours.sealing == theirs.sealing
     }
 }
 

@@ -9,6 +9,8 @@ struct TransportStage: Stage {
     let transport: any Transport
     /// Whether code of the app's stands above, so that the call watches over its own deadline.
     let isBelowAppCode: Bool
+    /// Whether the service has a sealer, so that what was to be sealed has been.
+    let seals: Bool
     /// What is known of the network, which tells why there was no way to a server; `nil` where nobody watches.
     let reachability: Reachability?
 
@@ -52,6 +54,11 @@ struct TransportStage: Stage {
         }
         if let name = request.fields.first(of: Self.framingFields) {
             throw invalidField(name.text, "is set by the transport")
+        }
+        guard seals || call.settings.sealing != .sealed else {
+            throw APIError(
+                .invalidConfiguration(reason: "the service has no sealer"), stage: .seal, request: request,
+                sendState: .unsent)
         }
         guard call.settings.cleartext.allows(request.url) else {
             throw APIError(
