@@ -140,8 +140,8 @@ let package = Package(
         .testTarget(
             name: "PenstockSecurityTests",
             dependencies: [
-                "Penstock", "PenstockCurl", "PenstockSecurity", "PenstockTesting", "PenstockTestSupport",
-                "vault-writer",
+                "Penstock", "PenstockCurl", "PenstockSecurity", "PenstockSQLite", "PenstockTesting",
+                "PenstockTestSupport", "vault-writer",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -117,3 +117,39 @@ public enum P256 {
         }
     }
 }
+
+public struct SharedSecret: Sendable {
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+}
+
+extension SymmetricKey {
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+}
+
+extension AES {
+    public enum KeyWrap {
+        public static func wrap(_ keyToWrap: SymmetricKey, using kek: SymmetricKey) throws -> Data { Data() }
+        public static func unwrap<WrappedKey: DataProtocol>(
+            _ wrapped: WrappedKey, using kek: SymmetricKey
+        ) throws -> SymmetricKey { throw CryptoKitError.authenticationFailure }
+    }
+}
+
+extension P256 {
+    public enum KeyAgreement {
+        public struct PublicKey: Sendable {
+            public init<D: ContiguousBytes>(rawRepresentation: D) throws {}
+        }
+
+        public struct PrivateKey: Sendable {
+            public init<Bytes: ContiguousBytes>(rawRepresentation: Bytes) throws {}
+            public func sharedSecretFromKeyAgreement(with publicKeyShare: PublicKey) throws -> SharedSecret {
+                SharedSecret()
+            }
+        }
+    }
+}

@@ -1,11 +1,12 @@
 #if canImport(CryptoKit)
+    import CommonCrypto
     import CryptoKit
     import Foundation
 
     /// What signs and seals on this system.
     package let platformCryptography: any Cryptography = CryptoKitCryptography()
 
-    /// CryptoKit behind the one protocol.
+    /// CryptoKit behind the one protocol, and CommonCrypto for what it has not: CBC.
     struct CryptoKitCryptography: Cryptography {
         // MARK: Digests
 
@@ -110,6 +111,73 @@
         private func p256(_ bytes: Data) throws(CryptographyError) -> P256.Signing.PrivateKey {
             try KeyLength.requireP256Scalar(bytes)
             do { return try P256.Signing.PrivateKey(rawRepresentation: bytes) } catch { throw .invalidKey }
+        }
+
+        // MARK: AES key wrap
+
+        func wrap(_ key: Data, by wrappingKey: Data) throws(CryptographyError) -> Data {
+            try KeyLength.require(wrappingKey, 16, 24, 32)
+            try KeyLength.requireWrappable(key.count)
+            do {
+                return try AES.KeyWrap.wrap(SymmetricKey(data: key), using: SymmetricKey(data: wrappingKey))
+            } catch {
+                throw .unavailable
+            }
+        }
+
+        func unwrap(_ wrapped: Data, by wrappingKey: Data) throws(CryptographyError) -> Data {
+            try KeyLength.require(wrappingKey, 16, 24, 32)
+            try KeyLength.requireWrappable(wrapped.count - 8)
+            do {
+                let key = try AES.KeyWrap.unwrap(wrapped, using: SymmetricKey(data: wrappingKey))
+                return key.withUnsafeBytes { Data($0) }
+            } catch {
+                throw .refused
+            }
+        }
+
+        // MARK: AES-CBC
+
+        func encryptCBC(_ plain: Data, key: Data, iv: Data) throws(CryptographyError) -> Data {
+            guard let bytes = try transform(plain, CCOperation(kCCEncrypt), key, iv) else { throw .unavailable }
+            return bytes
+        }
+
+        func decryptCBC(_ bytes: Data, key: Data, iv: Data) throws(CryptographyError) -> Data {
+            guard let plain = try transform(bytes, CCOperation(kCCDecrypt), key, iv) else { throw .refused }
+            return plain
+        }
+
+        private func transform(
+            _ input: Data, _ operation: CCOperation, _ key: Data, _ iv: Data
+        ) throws(CryptographyError) -> Data? {
+            try KeyLength.require(key, 16)
+            try KeyLength.requireBlock(iv)
+            var output = [UInt8](repeating: 0, count: input.count + kCCBlockSizeAES128)
+            let size = output.count
+            var count = 0
+            let status = CCCrypt(
+                operation, CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionPKCS7Padding), Array(key), key.count,
+                Array(iv), Array(input), input.count, &output, size, &count)
+            guard status == CCCryptorStatus(kCCSuccess), count <= size else { return nil }
+            let plain = Data(output.prefix(count))
+            // CommonCrypto takes a padding that is none for the end of the content.
+            guard operation == CCOperation(kCCDecrypt) else { return plain }
+            return (1...kCCBlockSizeAES128).contains(input.count - count) ? plain : nil
+        }
+
+        // MARK: Agreement
+
+        func agreeP256(privateKey: Data, publicKey: Data) throws(CryptographyError) -> Data {
+            try KeyLength.requireP256Scalar(privateKey)
+            try KeyLength.require(publicKey, 64)
+            do {
+                let own = try P256.KeyAgreement.PrivateKey(rawRepresentation: privateKey)
+                let other = try P256.KeyAgreement.PublicKey(rawRepresentation: publicKey)
+                return try own.sharedSecretFromKeyAgreement(with: other).withUnsafeBytes { Data($0) }
+            } catch {
+                throw .invalidKey
+            }
         }
     }
 

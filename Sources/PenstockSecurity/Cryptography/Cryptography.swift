@@ -45,6 +45,30 @@ package protocol Cryptography: Sendable {
     ///
     /// - Throws: ``CryptographyError/invalidKey`` for a point that is not on the curve.
     func isValidP256(_ signature: Data, of data: Data, publicKey: Data) throws(CryptographyError) -> Bool
+
+    /// A key wrapped by another one (RFC 3394): eight bytes more. The key is whole blocks of eight bytes, two at least; the one
+    /// that wraps it has 16, 24 or 32.
+    func wrap(_ key: Data, by wrappingKey: Data) throws(CryptographyError) -> Data
+
+    /// The key that was wrapped.
+    ///
+    /// - Throws: ``CryptographyError/refused`` where it was not wrapped by this key.
+    func unwrap(_ wrapped: Data, by wrappingKey: Data) throws(CryptographyError) -> Data
+
+    /// AES-128 in CBC mode (NIST SP 800-38A), padded to whole blocks (PKCS #7): a key and an initialization vector of 16 bytes.
+    /// It does not tell content that was changed.
+    func encryptCBC(_ plain: Data, key: Data, iv: Data) throws(CryptographyError) -> Data
+
+    /// The plain bytes. To be asked only once it is known that nothing was changed, since what becomes of a wrong padding would
+    /// tell the content byte by byte.
+    ///
+    /// - Throws: ``CryptographyError/refused`` where the padding is none.
+    func decryptCBC(_ bytes: Data, key: Data, iv: Data) throws(CryptographyError) -> Data
+
+    /// The x coordinate, 32 bytes, that both sides of an agreement on P-256 come to (NIST SP 800-56A §5.7.1.2).
+    ///
+    /// - Throws: ``CryptographyError/invalidKey`` for a point that is not on the curve.
+    func agreeP256(privateKey: Data, publicKey: Data) throws(CryptographyError) -> Data
 }
 
 /// A digest under way.
@@ -134,6 +158,15 @@ enum KeyLength {
 
     static func requireNonce(_ nonce: Data) throws(CryptographyError) {
         guard nonce.count == 12 else { throw .invalidInput }
+    }
+
+    static func requireBlock(_ iv: Data) throws(CryptographyError) {
+        guard iv.count == 16 else { throw .invalidInput }
+    }
+
+    /// Whole blocks of eight bytes, two at least (RFC 3394 §2.2).
+    static func requireWrappable(_ count: Int) throws(CryptographyError) {
+        guard count >= 16, count % 8 == 0 else { throw .invalidInput }
     }
 
     static func requireTag(_ tag: Data) throws(CryptographyError) {

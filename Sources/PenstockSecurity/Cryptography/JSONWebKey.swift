@@ -34,10 +34,10 @@ struct JSONWebKey {
     ///
     /// - Parameters:
     ///   - use: `sig` or `enc`.
-    ///   - operations: one of which it has to allow, where it lists any.
+    ///   - operations: one of which it has to allow, where it lists any; `nil` for what needs no leave.
     ///   - algorithms: one of which it has to be for, where it names one.
     func require(
-        type: String, curve: String? = nil, use: String, operations: [String], algorithms: [String]
+        type: String, curve: String? = nil, use: String, operations: [String]?, algorithms: [String]
     ) throws(CryptographyError) {
         guard let found = try text("kty"), found.isByteByByte(type) else { throw .invalidKey }
         if let curve {
@@ -45,7 +45,7 @@ struct JSONWebKey {
         }
         if let found = try text("use"), !found.isByteByByte(use) { throw .invalidKey }
         if let found = try text("alg"), !algorithms.contains(where: found.isByteByByte) { throw .invalidKey }
-        if let listed = members["key_ops"] {
+        if let operations, let listed = members["key_ops"] {
             guard let names = listed.array?.compactMap(\.string), names.count == listed.array?.count,
                 names.contains(where: { name in operations.contains(where: name.isByteByByte) })
             else { throw .invalidKey }

@@ -133,6 +133,94 @@
             guard signature.count == 64 else { return false }
             return try key.isValid(ECDSAForm.encoded(signature), of: data, hashing: EVP_sha256())
         }
+
+        // MARK: Key wrap
+
+        func wrap(_ key: Data, by wrappingKey: Data) throws(CryptographyError) -> Data {
+            try KeyLength.require(wrappingKey, 16, 24, 32)
+            try KeyLength.requireWrappable(key.count)
+            let wrapped = try transform(key, by: try wrapping(wrappingKey), key: wrappingKey, iv: nil, seals: true)
+            guard let wrapped, wrapped.count == key.count + 8 else { throw .unavailable }
+            return wrapped
+        }
+
+        func unwrap(_ wrapped: Data, by wrappingKey: Data) throws(CryptographyError) -> Data {
+            try KeyLength.require(wrappingKey, 16, 24, 32)
+            try KeyLength.requireWrappable(wrapped.count - 8)
+            let key = try transform(wrapped, by: try wrapping(wrappingKey), key: wrappingKey, iv: nil, seals: false)
+            guard let key, key.count == wrapped.count - 8 else { throw .refused }
+            return key
+        }
+
+        private func wrapping(_ key: Data) throws(CryptographyError) -> OpaquePointer? {
+            switch key.count {
+            case 16: EVP_aes_128_wrap()
+            case 24: EVP_aes_192_wrap()
+            default: EVP_aes_256_wrap()
+            }
+        }
+
+        // MARK: AES-CBC
+
+        func encryptCBC(_ plain: Data, key: Data, iv: Data) throws(CryptographyError) -> Data {
+            guard let bytes = try transform(plain, by: try cbc(key, iv), key: key, iv: iv, seals: true) else {
+                throw .unavailable
+            }
+            return bytes
+        }
+
+        func decryptCBC(_ bytes: Data, key: Data, iv: Data) throws(CryptographyError) -> Data {
+            guard let plain = try transform(bytes, by: try cbc(key, iv), key: key, iv: iv, seals: false) else {
+                throw .refused
+            }
+            return plain
+        }
+
+        private func cbc(_ key: Data, _ iv: Data) throws(CryptographyError) -> OpaquePointer? {
+            try KeyLength.require(key, 16)
+            try KeyLength.requireBlock(iv)
+            return EVP_aes_128_cbc()
+        }
+
+        /// - Returns: `nil` where the library refuses: for what is opened, because it is not what was sealed.
+        private func transform(
+            _ input: Data, by cipher: OpaquePointer?, key: Data, iv: Data?, seals: Bool
+        ) throws(CryptographyError) -> Data? {
+            // A block more than came in, and one for what the padding adds.
+            guard let inputCount = Int32(exactly: input.count), inputCount < Int32.max - 32,
+                let context = EVP_CIPHER_CTX_new()
+            else { throw .unavailable }
+            defer { EVP_CIPHER_CTX_free(context) }
+            EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW)
+            var output = [UInt8](repeating: 0, count: input.count + 32)
+            var last = [UInt8](repeating: 0, count: 32)
+            var (count, rest): (Int32, Int32) = (0, 0)
+            let isDone = leavingNoErrors {
+                EVP_CipherInit_ex(context, cipher, nil, Array(key), iv.map { Array($0) }, seals ? 1 : 0) == 1
+                    && EVP_CipherUpdate(context, &output, &count, Array(input), inputCount) == 1
+                    && EVP_CipherFinal_ex(context, &last, &rest) == 1
+            }
+            guard isDone, count >= 0, rest >= 0, Int(count) <= output.count, Int(rest) <= last.count else {
+                return nil
+            }
+            return Data(output.prefix(Int(count)) + last.prefix(Int(rest)))
+        }
+
+        // MARK: Key agreement
+
+        func agreeP256(privateKey: Data, publicKey: Data) throws(CryptographyError) -> Data {
+            let own = try OpenSSLKey.p256(privateKey: privateKey)
+            let other = try OpenSSLKey.p256(publicKey: publicKey)
+            guard let context = EVP_PKEY_CTX_new(own.pointer, nil) else { throw .unavailable }
+            defer { EVP_PKEY_CTX_free(context) }
+            var (secret, count) = ([UInt8](repeating: 0, count: 32), 32)
+            let isAgreed = leavingNoErrors {
+                EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer(context, other.pointer) == 1
+                    && EVP_PKEY_derive(context, &secret, &count) == 1
+            }
+            guard isAgreed, count == 32 else { throw .invalidKey }
+            return Data(secret)
+        }
     }
 
     extension HashFunction {
