@@ -21,4 +21,9 @@ static inline int ccodings_inflate_init(z_stream *stream, int window_bits) {
     return inflateInit2(stream, window_bits);
 }
 
+/* Raw DEFLATE (RFC 1951) with zlib's usual level and memory: a negative window says that there is no wrapper. */
+static inline int ccodings_deflate_raw_init(z_stream *stream, int window_bits) {
+    return deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
+}
+
 #endif
