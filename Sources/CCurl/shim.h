@@ -119,6 +119,11 @@ static inline long ccurl_get_long(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : -1;
 }
 
+/* The socket of a connection that was made for its own sake. */
+static inline CURLcode ccurl_get_socket(CURL *easy, curl_socket_t *socket) {
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, socket);
+}
+
 /* How many bytes of content came. */
 static inline curl_off_t ccurl_get_received(CURL *easy) {
     curl_off_t value = 0;

@@ -34,6 +34,9 @@
         private let loop: CurlLoop
         private let isRunning: Bool
         private let substitute = CurlSubstitute()
+        /// Serves the connections that are no exchanges.
+        let wires = CurlWirePoller()
+        var resolver: any HostResolver { loop.resolver }
 
         /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself. Where
         /// the system has no thread or no descriptors left, each exchange asks for them again, and fails until they are
@@ -49,6 +52,7 @@
         }
 
         deinit {
+            wires.stop()
             loop.inbox.post(.stop)
         }
 
@@ -93,6 +97,7 @@
         }
 
         public func shutdown() async {
+            wires.stop()
             await loop.stop()
             await substitute.stop()
         }

@@ -6,7 +6,7 @@
     enum URLSessionPlatform {
         static let capabilities: TransportCapabilities = [
             .trustPolicy, .timings, .streamedRequests, .http2, .suspension, .partitions,
-            .streamedResponses, .noticesAll,
+            .streamedResponses, .noticesAll, .channels,
         ]
 
         /// Trailers are left out, and do no harm.

@@ -66,3 +66,29 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 }
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { errSecSuccess }
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecSuccess }
+public typealias sec_protocol_options_t = OS_sec_protocol_options
+public typealias sec_protocol_metadata_t = OS_sec_protocol_metadata
+public typealias sec_trust_t = OS_sec_trust
+public final class OS_sec_protocol_options {}
+public final class OS_sec_protocol_metadata {}
+public final class OS_sec_trust {}
+public enum tls_protocol_version_t {
+    case TLSv12
+    case TLSv13
+}
+public typealias sec_protocol_verify_complete_t = (Bool) -> Void
+public typealias sec_protocol_verify_t = (
+    sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
+) -> Void
+
+public func sec_protocol_options_set_min_tls_protocol_version(
+    _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
+) {}
+public func sec_protocol_options_add_tls_application_protocol(
+    _ options: sec_protocol_options_t, _ application_protocol: UnsafePointer<CChar>
+) {}
+public func sec_protocol_options_set_verify_block(
+    _ options: sec_protocol_options_t, _ verify_block: @escaping sec_protocol_verify_t,
+    _ verify_block_queue: DispatchQueue
+) {}
+public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { Unmanaged.passUnretained(SecTrust()) }

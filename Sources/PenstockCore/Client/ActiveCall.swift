@@ -46,6 +46,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
         var origin: CallContext?
         /// Whether it works for its origin, and is known by that one.
         var isAdopted = false
+        /// What its request asks its connection to change to.
+        var upgrade: HTTPUpgrade?
     }
 
     init(_ endpoint: E, _ making: Making = .endpoint, _ terms: Terms, of client: APIClient) {
@@ -61,7 +63,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
         context = CallContext(
             id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
-            streams: terms.streams, isRefresh: terms.isRefresh, deadline: terms.isEndless ? .some(nil) : nil)
+            streams: terms.streams, isRefresh: terms.isRefresh, upgrade: terms.upgrade,
+            deadline: terms.isEndless ? .some(nil) : nil)
         isDeliveredLater = terms.isDeliveredLater
         parent = terms.isAdopted ? origin : nil
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)

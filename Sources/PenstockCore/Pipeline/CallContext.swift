@@ -26,6 +26,8 @@ public final class CallContext: Sendable {
     public let streams: Bool
     /// Whether it refreshes what another call was answered with.
     let isRefresh: Bool
+    /// What its request asks its connection to change to; `nil` for an exchange like any other.
+    let upgrade: HTTPUpgrade?
     /// `nil` when nobody is told of anything.
     let events: CallEvents?
     /// Whether ``events`` is there: asked often, and quicker to ask.
@@ -94,7 +96,8 @@ public final class CallContext: Sendable {
     init(
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
         isolation: IsolationKey, options: ResolvedOptions, control: ExchangeControl,
-        in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, deadline: Duration?? = nil
+        in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, upgrade: HTTPUpgrade? = nil,
+        deadline: Duration?? = nil
     ) {
         self.id = id
         endpointType = endpoint
@@ -111,6 +114,7 @@ public final class CallContext: Sendable {
         isTold = surroundings.sink != nil
         self.streams = streams
         self.isRefresh = isRefresh
+        self.upgrade = upgrade
         self.deadline = deadline ?? options.settings.timeouts.total.map { [time] in time.now() + $0 }
     }
 

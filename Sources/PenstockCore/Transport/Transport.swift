@@ -25,6 +25,26 @@ public protocol Transport: Sendable {
     /// comes next finds it, if it comes before the connection is given up.
     func preconnect(_ exchange: TransportRequest) async throws(TransportError)
 
+    /// Makes a connection for bytes that are no exchange, which nothing else uses. Of the request the URL alone counts: its
+    /// host and port, and its scheme, which says whether TLS is spoken.
+    ///
+    /// - Parameters:
+    ///   - exchange: ``Timeouts/connect`` and ``Timeouts/total`` count until there is a connection. Its control reaches the wire
+    ///     until that is closed.
+    ///   - speaking: what TLS says of the bytes.
+    func connect(
+        _ exchange: TransportRequest, speaking: WireProtocol
+    ) async throws(TransportError) -> any TransportWire
+
+    /// Opens a socket for datagrams to a host and port.
+    ///
+    /// - Parameter exchange: of its request the URL's host and port count, and ``Timeouts/connect`` for the look-up of the name.
+    ///   Its control reaches the socket until that is closed.
+    func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire
+
+    /// What compresses the messages of WebSockets; `nil` where they are sent as they are.
+    var messageCompression: (any WebSocketCompression)? { get }
+
     /// Ends every exchange with ``TransportError/Kind/cancelled``, closes every connection and stops any thread. The
     /// transport refuses exchanges afterwards. Returns when all is closed.
     func shutdown() async
@@ -93,12 +113,15 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// holds for them all.
     package static let expansionRatio = TransportCapabilities(rawValue: 1 << 19)
 
+    /// ``Transport/connect(_:speaking:)`` and ``Transport/datagrams(_:)``.
+    public static let channels = TransportCapabilities(rawValue: 1 << 24)
+
     /// Every capability that there is in this version.
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
         .separateFieldLines, .streamedResponses, .proxies, .preconnection, .exactHeads, .skipsContent, .brokenReplies,
         .trailers, .interimLimit, .idleChecks, .sendsOnce, .noticesAll,
-        .expansionRatio,
+        .expansionRatio, .channels,
     ]
 }
 
@@ -111,7 +134,7 @@ extension TransportCapabilities: CustomStringConvertible {
         (.exactHeads, "exactHeads"), (.skipsContent, "skipsContent"), (.brokenReplies, "brokenReplies"),
         (.trailers, "trailers"), (.interimLimit, "interimLimit"), (.idleChecks, "idleChecks"),
         (.sendsOnce, "sendsOnce"), (.noticesAll, "noticesAll"),
-        (.expansionRatio, "expansionRatio"),
+        (.expansionRatio, "expansionRatio"), (.channels, "channels"),
     ]
 
     /// The names of those that are there, in the order they are declared.

@@ -51,23 +51,46 @@
         var isUnderWay: Bool { lookup != nil || isStarving }
     }
 
-    extension CurlExchange {
+    extension TransportRequest {
         /// The host that the connection is made to.
-        private var connectionHost: String {
-            switch order.proxy.route {
+        var connectionHost: String {
+            switch proxy.route {
             case .http(let origin): origin.host
             case .socks5(let host, _): host.lowercased()
-            default: order.request.url.host
+            default: request.url.host
             }
         }
 
         private var connectionPort: Int {
-            switch order.proxy.route {
+            switch proxy.route {
             case .http(let origin): origin.port
             case .socks5(_, let port): port
-            default: order.request.url.port
+            default: request.url.port
             }
         }
+
+        /// Addresses of the host as libcurl takes them (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own
+        /// look-ups do. `nil` where there are none.
+        func known(_ addresses: [HostAddress]) -> String? {
+            guard !addresses.isEmpty else { return nil }
+            let list = addresses.map { $0.text.utf8.contains(UInt8(ascii: ":")) ? "[\($0.text)]" : $0.text }
+            return "+\(connectionHost):\(connectionPort):\(list.joined(separator: ","))"
+        }
+
+        /// What a look-up of it that failed is called.
+        func unreachable(_ failure: HostFailure) -> (kind: TransportError.Kind, message: String) {
+            switch failure {
+            case .notFound(let reason):
+                let kind: TransportError.Reachability = proxy == .none ? .nameNotResolved : .proxy
+                return (.unreachable(kind), "the name \(connectionHost) was not found: \(reason)")
+            case .noDescriptors: return (.unreachable(.noDescriptors), "no file descriptor is left")
+            case .noThread: return (.other, "the system has no thread to look a name up on")
+            }
+        }
+    }
+
+    extension CurlExchange {
+        private var connectionHost: String { order.connectionHost }
 
         /// libcurl is about to look the name of the host up. Its own look-ups cannot be ended without waiting for them, so
         /// they are made elsewhere.
@@ -103,22 +126,13 @@
             detour?.lookup = resolver.lookUp(connectionHost) { [weak self] in self?.tellFound($0) }
         }
 
-        /// As libcurl takes it (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own look-ups do.
-        var knownAddresses: String? {
-            guard let addresses = detour?.addresses, !addresses.isEmpty else { return nil }
-            let list = addresses.map { $0.text.utf8.contains(UInt8(ascii: ":")) ? "[\($0.text)]" : $0.text }
-            return "+\(connectionHost):\(connectionPort):\(list.joined(separator: ","))"
-        }
+        /// What was found of its host, as libcurl takes it.
+        var knownAddresses: String? { order.known(detour?.addresses ?? []) }
 
         /// What a look-up that failed means for the exchange.
         func error(_ failure: HostFailure) -> TransportError {
-            switch failure {
-            case .notFound(let reason):
-                let kind: TransportError.Reachability = order.proxy == .none ? .nameNotResolved : .proxy
-                return error(.unreachable(kind), "the name \(connectionHost) was not found: \(reason)")
-            case .noDescriptors: return error(.unreachable(.noDescriptors), "no file descriptor is left")
-            case .noThread: return error(.other, "the system has no thread to look a name up on")
-            }
+            let (kind, message) = order.unreachable(failure)
+            return error(kind, message)
         }
 
         /// The failure of an exchange that libcurl does not know at the moment.

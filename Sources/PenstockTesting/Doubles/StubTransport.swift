@@ -78,7 +78,8 @@ public final class StubTransport: Transport {
 
     // MARK: Transport
 
-    public var capabilities: TransportCapabilities { .all }
+    /// All but wires: a double has none.
+    public var capabilities: TransportCapabilities { .all.subtracting(.channels) }
 
     /// A double has no connections: does nothing.
     public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}

@@ -49,6 +49,21 @@ public final class RecordingTransport: Transport {
         }
     }
 
+    /// Has the wire made by the other transport. What goes over it is not recorded.
+    public func connect(
+        _ exchange: TransportRequest, speaking: WireProtocol
+    ) async throws(TransportError) -> any TransportWire {
+        try await transport.connect(exchange, speaking: speaking)
+    }
+
+    /// Has the socket opened by the other transport. What goes over it is not recorded.
+    public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
+        try await transport.datagrams(exchange)
+    }
+
+    /// That of the other transport.
+    public var messageCompression: (any WebSocketCompression)? { transport.messageCompression }
+
     /// Has the exchange opened by the other transport, and keeps the content as it is read.
     public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
         let (place, request) = (reserve(), exchange.request)

@@ -46,8 +46,8 @@ public final class ReplayTransport: Transport {
 
     // MARK: Transport
 
-    /// Everything: it refuses nothing.
-    public var capabilities: TransportCapabilities { .all }
+    /// Everything but wires, of which nothing is recorded.
+    public var capabilities: TransportCapabilities { .all.subtracting(.channels) }
 
     /// Plays an exchange; held back only by the control's suspension.
     public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {

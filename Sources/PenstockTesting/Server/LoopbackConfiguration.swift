@@ -20,6 +20,10 @@ extension LoopbackServer {
         /// What the server asks of clients that speak HTTP/2.
         public var http2 = HTTP2Settings()
 
+        /// What is spoken in place of HTTP: called for each connection on its thread, with its number counted from 1; the
+        /// connection is closed when it returns. HTTP by default.
+        public var serve: (@Sendable (LoopbackWire, Int) -> Void)?
+
         /// What is given at each property.
         public init(tls: TLS? = nil) {
             self.tls = tls

@@ -8,14 +8,21 @@ struct LoopbackConnection {
 
     func run() {
         if let fault = service.onConnect(wire.tally.number) { return fail(fault) }
-        guard let tls = service.tls else { return HTTP1Connection(wire, service: service).run() }
+        guard let tls = service.tls else { return serve() }
         let handshake = wire.secure(with: tls.makeEngine())
         service.ledger.record(handshake, of: wire.tally)
         guard handshake.isComplete else { return }
         if handshake.applicationProtocol == LoopbackServer.TLS.ApplicationProtocol.http2.rawValue {
             return HTTP2Service.serve(wire, service: service, threads: threads)
         }
-        HTTP1Connection(wire, service: service).run()
+        serve()
+    }
+
+    private func serve() {
+        guard let serve = service.configuration.serve else { return HTTP1Connection(wire, service: service).run() }
+        serve(LoopbackWire(wire), wire.tally.number)
+        wire.sayGoodbye()
+        wire.closeSilently()
     }
 
     private func fail(_ fault: LoopbackServer.ConnectionFault) {

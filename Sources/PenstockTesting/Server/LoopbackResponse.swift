@@ -29,6 +29,7 @@ extension LoopbackServer {
         enum Content: Sendable {
             case message
             case raw(Data)
+            case takeOver(@Sendable (LoopbackWire) -> Void)
         }
 
         /// Any number; a status that has no content gets none (RFC 9110 §6.4.1).

@@ -64,6 +64,19 @@ public final class LoopbackServer: Sendable {
             }, handler: handler)
     }
 
+    /// Starts a server of another protocol than HTTP.
+    ///
+    /// - Parameter serve: called for each connection on its thread, with its number counted from 1; the connection is closed when
+    ///   it returns.
+    /// - Throws: as ``init(_:onConnect:onHead:handler:)``.
+    public convenience init(
+        _ configuration: Configuration = .init(), serving serve: @escaping @Sendable (LoopbackWire, Int) -> Void
+    ) throws {
+        var configuration = configuration
+        configuration.serve = serve
+        try self.init(configuration) { _ in .close }
+    }
+
     deinit {
         engine.stop()
     }

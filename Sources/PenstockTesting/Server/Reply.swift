@@ -13,6 +13,8 @@ protocol ReplySink: AnyObject {
     func finish(_ response: LoopbackServer.Response) -> Bool
     /// Bytes instead of a reply.
     func sendRaw(_ bytes: Data) -> Bool
+    /// Hands the connection over, where it carries nothing else.
+    func takeOver(_ serve: (LoopbackWire) -> Void) -> Bool
     /// Waits for the client to go, and tells whether it went.
     func clientGoes(within duration: Duration) -> Bool
 }
@@ -48,10 +50,13 @@ struct Reply {
         if let fault = response.fault, fault.isInRequest || fault.trigger == .responseStart {
             try fire(fault)
         }
-        if case .raw(let bytes) = response.content {
-            try check(sink.sendRaw(bytes))
-        } else {
-            try sendMessage()
+        switch response.content {
+        case .raw(let bytes): try check(sink.sendRaw(bytes))
+        case .message: try sendMessage()
+        case .takeOver(let serve):
+            try check(sink.sendHead(of: response))
+            try check(sink.flush())
+            try check(sink.takeOver(serve))
         }
         if let surplus = response.surplus { try send(surplus) }
     }

@@ -23,6 +23,7 @@ struct TransportStage: Stage {
         if call.control.isSuspended { try await call.untilResumed() }
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
+        if let upgrade = call.upgrade { return try await change(exchange, to: upgrade, call, started) }
         return call.streams ? try await open(exchange, call, started) : try await perform(exchange, call, started)
     }
 
@@ -43,6 +44,18 @@ struct TransportStage: Stage {
     ) async throws(APIError) -> Exchange {
         do throws(TransportError) {
             return answered(exchange.request, try await transport.open(exchange), call, started)
+        } catch {
+            throw failed(error, exchange.request, call, started)
+        }
+    }
+
+    @inline(never)
+    private func change(
+        _ exchange: TransportRequest, to upgrade: HTTPUpgrade, _ call: CallContext, _ started: Date
+    ) async throws(APIError) -> Exchange {
+        do throws(TransportError) {
+            let (request, stream) = try await upgrade.perform(exchange, by: transport, for: call)
+            return answered(request, stream, call, started)
         } catch {
             throw failed(error, exchange.request, call, started)
         }

@@ -28,7 +28,7 @@ final class HTTP1Sink: ReplySink {
             fields.append(value, for: name)
         }
         isChunked = !fields.contains(.contentLength) && fields.contains(.transferEncoding)
-        if isClosing { fields.append("close", for: "Connection") }
+        if isClosing, response.status != 101 { fields.append("close", for: "Connection") }
         heldBack = HTTP1Sink.head(response.status, fields)
         return true
     }
@@ -53,6 +53,11 @@ final class HTTP1Sink: ReplySink {
 
     func sendRaw(_ bytes: Data) -> Bool {
         wire.send(bytes)
+    }
+
+    func takeOver(_ serve: (LoopbackWire) -> Void) -> Bool {
+        serve(LoopbackWire(wire, rest: reader.takeRest()))
+        return true
     }
 
     func clientGoes(within duration: Duration) -> Bool {
@@ -80,6 +85,7 @@ final class HTTP1Sink: ReplySink {
     private static func reason(_ status: Int) -> String {
         switch status {
         case 100: "Continue"
+        case 101: "Switching Protocols"
         case 103: "Early Hints"
         case 200: "OK"
         case 400: "Bad Request"

@@ -17,6 +17,11 @@ final class RequestReader {
         !source.isEmpty || source.fill()
     }
 
+    /// What has come behind the request.
+    func takeRest() -> Data {
+        source.takeAll()
+    }
+
     func clientGoes(within duration: Duration?) -> Bool {
         source.clientGoes(within: duration)
     }

@@ -69,6 +69,9 @@
             return stream.wait { !$0.hasRaw }
         }
 
+        /// A stream among others has no connection to hand over.
+        func takeOver(_ serve: (LoopbackWire) -> Void) -> Bool { false }
+
         func clientGoes(within duration: Duration) -> Bool {
             !stream.wait(within: duration) { _ in false }
         }

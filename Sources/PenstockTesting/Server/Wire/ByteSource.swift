@@ -58,6 +58,11 @@ struct ByteSource {
         return data
     }
 
+    mutating func takeAll() -> Data {
+        defer { start = bytes.count }
+        return Data(bytes[start...])
+    }
+
     /// Waits for the client to go, reading ahead what it sends meanwhile.
     ///
     /// - Parameter duration: how long to wait; `nil` means for ever.

@@ -1,0 +1,311 @@
+import Foundation
+
+/// The call that a channel is for as long as it lives: each of its connections works for it.
+struct ChannelSession: Sendable {
+    let context: CallContext
+    /// Takes it off the client's table, and completes the error.
+    let finish: @Sendable (APIError?) -> APIError?
+}
+
+/// A connection that was made for a channel.
+struct ChannelConnection<Machine: ChannelMachine>: Sendable {
+    let wire: any TransportWire
+    let machine: Machine
+    /// Bytes that have come already.
+    var rest = Data()
+    /// Messages that go before all others.
+    var first: [Machine.Message] = []
+    /// To be called at the end of the connection.
+    var ended: @Sendable (APIError?) -> Void = { _ in }
+}
+
+/// How a channel behaves, whatever its protocol.
+struct ChannelTerms: Sendable {
+    var reconnection: ChannelReconnection?
+    var pingInterval: Duration?
+    var pongTimeout: Duration
+    /// How many bytes of messages are kept for a reader, and how many messages.
+    var bufferedBytes: Int
+    static let bufferedMessages = 1_024
+    /// For how long the other end may take its time with the goodbye.
+    static let goodbye = Duration.seconds(5)
+}
+
+/// What all channels have in common: it connects, reads, keeps what was read for a reader, connects again, and ends.
+final class ChannelEngine<Machine: ChannelMachine>: Sendable {
+    typealias Message = Machine.Message
+
+    private enum Phase: Sendable {
+        case idle
+        case connecting
+        case open(ChannelLink<Machine>)
+        case over(APIError?)
+    }
+
+    private struct State: Sendable {
+        var phase = Phase.idle
+        var session: ChannelSession?
+        var inbox: [(message: Message, bytes: Int)] = []
+        var taken = 0
+        var bytes = 0
+        var isClosing = false
+        /// Whether the call has ended.
+        var isEnded = false
+        var lastWait: UInt64 = 0
+        var abandoned: Set<UInt64> = []
+
+        var count: Int { inbox.count - taken }
+
+        mutating func add(_ message: Message, _ size: Int) {
+            if taken > 256, taken * 2 > inbox.count {
+                inbox.removeSubrange(..<taken)
+                taken = 0
+            }
+            inbox.append((message, size))
+            bytes += size
+        }
+
+        mutating func pop() -> Message? {
+            guard taken < inbox.count else { return nil }
+            let first = inbox[taken]
+            taken += 1
+            bytes -= first.bytes
+            if taken == inbox.count { (inbox, taken) = ([], 0) }
+            return first.message
+        }
+    }
+
+    private let terms: ChannelTerms
+    private let random: RandomSource
+    private let begin: @Sendable () -> ChannelSession?
+    private let connect: @Sendable (ChannelSession) async throws(APIError) -> ChannelConnection<Machine>
+    private let state = Monitor(State())
+
+    /// - Parameters:
+    ///   - begin: makes the call that it is; `nil` when nobody wants it any more.
+    ///   - connect: makes a connection.
+    init(
+        _ terms: ChannelTerms, random: RandomSource, begin: @escaping @Sendable () -> ChannelSession?,
+        connect: @escaping @Sendable (ChannelSession) async throws(APIError) -> ChannelConnection<Machine>
+    ) {
+        self.terms = terms
+        self.random = random
+        self.begin = begin
+        self.connect = connect
+    }
+
+    // MARK: The app's side
+
+    func open() async throws(APIError) {
+        _ = try await link()
+    }
+
+    func send(_ message: Message) async throws(APIError) {
+        let link = try await link()
+        do throws(ChannelFault) {
+            try await link.send(message)
+        } catch {
+            throw ended(error.error)
+        }
+    }
+
+    func next() async throws(APIError) -> Message? {
+        start()
+        let taken: Result<Message?, APIError> = await withTaskCancellationHandler {
+            await state.wait { state in
+                if let message = state.pop() { return .success(message) }
+                guard case .over(let error) = state.phase else { return nil }
+                return error.map { .failure($0) } ?? .success(nil)
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try taken.get()
+    }
+
+    func close() async {
+        let phase = state.withLock { state in
+            state.isClosing = true
+            if case .idle = state.phase { state.phase = .over(nil) }
+            return state.phase
+        }
+        switch phase {
+        case .idle, .over: return
+        case .connecting: cancel()
+        case .open(let link):
+            guard await link.finish(), let context = state.withLock({ $0.session?.context }) else {
+                link.wire.close()
+                break
+            }
+            let alarm = context.deadlines.add(context.time.now() + ChannelTerms.goodbye) { link.wire.close() }
+            await untilOver()
+            context.deadlines.remove(alarm)
+        }
+        await untilOver()
+    }
+
+    /// Ends it at once.
+    func cancel() {
+        let session = state.withLock { state -> ChannelSession? in
+            if case .idle = state.phase { state.phase = .over(APIError(.cancelled, stage: .transport)) }
+            return state.session
+        }
+        session?.context.end(.requested)
+    }
+
+    var isOpen: Bool {
+        state.withLock { if case .open = $0.phase { true } else { false } }
+    }
+
+    private func untilOver() async {
+        await state.wait { if case .over = $0.phase { true } else { false } }
+    }
+
+    /// The connection, as soon as there is one.
+    private func link() async throws(APIError) -> ChannelLink<Machine> {
+        start()
+        let number = state.withLock { state in
+            state.lastWait += 1
+            return state.lastWait
+        }
+        let found: Result<ChannelLink<Machine>, APIError> = await withTaskCancellationHandler {
+            await state.wait { state in
+                switch state.phase {
+                case .open(let link): return .success(link)
+                case .over(let error): return .failure(error ?? Self.closed)
+                case .idle, .connecting:
+                    return state.abandoned.contains(number) ? .failure(APIError(.cancelled, stage: .transport)) : nil
+                }
+            }
+        } onCancel: {
+            state.withLock { _ = $0.abandoned.insert(number) }
+        }
+        _ = state.withLock { $0.abandoned.remove(number) }
+        return try found.get()
+    }
+
+    private static var closed: APIError {
+        APIError(.transport(.connectionLost), stage: .transport, debugMessage: "the channel is closed")
+    }
+
+    /// The end of the whole tells more than what a sender has met with.
+    private func ended(_ error: APIError) -> APIError {
+        guard let ending = state.withLock({ $0.session?.context.ending }) else { return error }
+        var error = error
+        error.kind = ending.kind
+        return error
+    }
+
+    // MARK: Its own side
+
+    private func start() {
+        let begins = state.withLock { state in
+            guard case .idle = state.phase else { return false }
+            state.phase = .connecting
+            return true
+        }
+        guard begins else { return }
+        guard let session = begin() else {
+            return state.withLock { $0.phase = .over(APIError(.cancelled, stage: .transport)) }
+        }
+        state.withLock { $0.session = session }
+        session.context.endsWithCall(Task { [self] in await run(session) })
+    }
+
+    private func run(_ session: ChannelSession) async {
+        var failures = 0
+        while true {
+            let fault = await connection(session, &failures)
+            failures += 1
+            let isClosing = state.withLock { state in
+                state.phase = .connecting
+                return state.isClosing
+            }
+            if isClosing || session.context.isCancelled { return end(session, isClosing ? nil : fault) }
+            var random = random
+            guard let fault,
+                let delay = terms.reconnection?.delay(after: fault.ending, failures: failures, using: &random)
+            else { return end(session, fault) }
+            do throws(APIError) {
+                try await session.context.sleep(for: delay)
+            } catch {
+                return end(session, ChannelFault(error))
+            }
+        }
+    }
+
+    /// Makes one connection, and reads until its end.
+    private func connection(_ session: ChannelSession, _ failures: inout Int) async -> ChannelFault? {
+        let made: ChannelConnection<Machine>
+        do throws(APIError) {
+            made = try await connect(session)
+        } catch {
+            return ChannelFault(error)
+        }
+        let context = session.context
+        let keepAlive = terms.pingInterval.map {
+            KeepAlive(interval: $0, patience: terms.pongTimeout, now: context.time.now())
+        }
+        let link = ChannelLink(
+            made.wire, made.machine, rest: made.rest, keepAlive: keepAlive, writeLimit: context.settings.timeouts.idle,
+            context)
+        let keeper = Task { await link.keepAlive() }
+        let fault = await serve(link, made.first, &failures)
+        keeper.cancel()
+        await link.farewell(within: .seconds(1))
+        made.ended(fault.flatMap { $0.isGraceful ? nil : $0.error })
+        return fault
+    }
+
+    private func serve(
+        _ link: ChannelLink<Machine>, _ first: [Message], _ failures: inout Int
+    ) async -> ChannelFault? {
+        do throws(ChannelFault) {
+            for message in first { try await link.send(message) }
+            let isWanted = state.withLock { state in
+                if !state.isClosing { state.phase = .open(link) }
+                return !state.isClosing
+            }
+            guard isWanted else { return nil }
+            while true {
+                switch try await link.next() {
+                case .message(let message, let bytes):
+                    failures = 0
+                    await keep(message, bytes, link)
+                case .other: break
+                case .closed(let fault): return fault
+                }
+            }
+        } catch {
+            return error
+        }
+    }
+
+    /// Keeps a message for a reader, and waits while there is no room for the next.
+    private func keep(_ message: Message, _ bytes: Int, _ link: ChannelLink<Machine>) async {
+        let isFull = state.withLock { [terms] state in
+            // Who closes waits for the goodbye, and for no messages.
+            if !state.isClosing { state.add(message, bytes) }
+            return !Self.hasRoom(state, terms)
+        }
+        guard isFull else { return }
+        link.hold(true)
+        await withTaskCancellationHandler {
+            await state.wait { [terms] in Self.hasRoom($0, terms) }
+        } onCancel: {
+            state.withLock { $0.isEnded = true }
+        }
+        link.hold(false)
+    }
+
+    private static func hasRoom(_ state: State, _ terms: ChannelTerms) -> Bool {
+        state.isClosing || state.isEnded
+            || state.bytes < terms.bufferedBytes && state.count < ChannelTerms.bufferedMessages
+    }
+
+    private func end(_ session: ChannelSession, _ fault: ChannelFault?) {
+        let error = fault.flatMap { $0.isGraceful ? nil : $0.error }
+        let told = session.finish(error)
+        state.withLock { $0.phase = .over($0.isClosing ? nil : told) }
+    }
+}

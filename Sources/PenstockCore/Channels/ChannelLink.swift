@@ -1,0 +1,242 @@
+import Foundation
+
+/// What a channel's protocol makes of bytes, and bytes of what: WebSocket frames, or the frames of a codec. It waits for nothing.
+protocol ChannelMachine: Sendable {
+    associatedtype Message: Sendable
+
+    mutating func receive(_ bytes: Data)
+    /// - Returns: `nil` where more bytes are needed.
+    mutating func event() throws(ChannelFault) -> ChannelEvent<Message>?
+    mutating func encode(_ message: Message) throws(ChannelFault)
+    /// Asks the other end for a sign of life.
+    mutating func probe() throws(ChannelFault)
+    /// Says goodbye.
+    ///
+    /// - Returns: whether the other end answers that.
+    mutating func finish() -> Bool
+    /// Bytes to be written.
+    mutating func takeOutput() -> Data
+    /// What it means that the connection has come to its end; `nil` where that is as it should be.
+    func judgeEnd() -> ChannelFault?
+}
+
+enum ChannelEvent<Message: Sendable>: Sendable {
+    case message(Message, bytes: Int)
+    /// Something that is no message.
+    case other
+    /// The other end has said goodbye.
+    case closed(ChannelFault?)
+}
+
+/// Why a channel ended.
+struct ChannelFault: Error {
+    let kind: APIError.Kind
+    let ending: ChannelReconnection.Ending
+    let reason: (any Error)?
+    /// Whether it is an end that the other side has meant.
+    var isGraceful = false
+}
+
+/// One connection of a channel: its wire, and the machine of its protocol. Whoever sends writes, one at a time; the bytes of
+/// the others go with the next writing, in the order of their calls.
+final class ChannelLink<Machine: ChannelMachine>: Sendable {
+    private struct State: Sendable {
+        var machine: Machine
+        var output = Data()
+        /// How many bytes were given to be written, and how many of them have been.
+        var given = 0
+        var written = 0
+        var isWriting = false
+        var failure: TransportError?
+        var keepAlive: KeepAlive?
+        /// Whether nobody looks for bytes.
+        var isHeld = false
+    }
+
+    let wire: any TransportWire
+    private let context: CallContext
+    private let writeLimit: Duration?
+    private let state: Monitor<State>
+
+    /// - Parameters:
+    ///   - rest: bytes that have come already.
+    ///   - writeLimit: how long the system may take none of what is written.
+    init(
+        _ wire: any TransportWire, _ machine: Machine, rest: Data, keepAlive: KeepAlive?, writeLimit: Duration?,
+        _ context: CallContext
+    ) {
+        self.wire = wire
+        self.context = context
+        self.writeLimit = writeLimit
+        var machine = machine
+        machine.receive(rest)
+        state = Monitor(State(machine: machine, keepAlive: keepAlive))
+    }
+
+    // MARK: Reading
+
+    /// What comes next; the answers that a machine gives by itself are written on the way.
+    func next() async throws(ChannelFault) -> ChannelEvent<Machine.Message> {
+        while true {
+            if let event = try event() { return event }
+            do throws(TransportError) {
+                guard let bytes = try await wire.read() else {
+                    return .closed(state.withLock { $0.machine.judgeEnd() })
+                }
+                let now = context.time.now()
+                state.withLock { state in
+                    state.machine.receive(bytes)
+                    state.keepAlive?.heard(now)
+                }
+            } catch {
+                throw ChannelFault(error)
+            }
+        }
+    }
+
+    private func event() throws(ChannelFault) -> ChannelEvent<Machine.Message>? {
+        let (event, writes) = state.withLock { state -> (Result<ChannelEvent<Machine.Message>?, ChannelFault>, Bool) in
+            let event = Result { () throws(ChannelFault) in try state.machine.event() }
+            // While somebody writes, what the machine adds goes with that, so that a flood of pings piles nothing up here.
+            guard !state.isWriting else { return (event, false) }
+            Self.collect(&state)
+            state.isWriting = !state.output.isEmpty
+            return (event, state.isWriting)
+        }
+        // An answer does not hold the reader up.
+        if writes { Task { [self] in await writeAll() } }
+        return try event.get()
+    }
+
+    /// Writes what the protocol still has to say, and closes the wire.
+    ///
+    /// - Parameter limit: how long that may take.
+    func farewell(within limit: Duration) async {
+        let alarm = context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
+        _ = await Result { () async throws(ChannelFault) in try await flush() }
+        context.deadlines.remove(alarm)
+        wire.close()
+    }
+
+    /// Whether nobody looks for bytes at the moment: that none come says nothing then.
+    func hold(_ isHeld: Bool) {
+        let now = context.time.now()
+        state.withLock { state in
+            state.isHeld = isHeld
+            state.keepAlive?.heard(now)
+        }
+    }
+
+    // MARK: Writing
+
+    func send(_ message: Machine.Message) async throws(ChannelFault) {
+        try await write { machine throws(ChannelFault) in try machine.encode(message) }
+    }
+
+    /// - Returns: whether the other end answers the goodbye.
+    func finish() async -> Bool {
+        let awaitsAnswer = state.withLock { $0.machine.finish() }
+        let isSent = await Result { () async throws(ChannelFault) in try await flush() }
+        return awaitsAnswer && (try? isSent.get()) != nil
+    }
+
+    private func write(_ change: (inout Machine) throws(ChannelFault) -> Void) async throws(ChannelFault) {
+        try state.withLock { state throws(ChannelFault) in
+            try change(&state.machine)
+            Self.collect(&state)
+        }
+        try await flush()
+    }
+
+    /// Returns when all that was given so far is written.
+    private func flush() async throws(ChannelFault) {
+        let (goal, isWriter) = state.withLock { state -> (Int, Bool) in
+            Self.collect(&state)
+            defer { state.isWriting = true }
+            return (state.given, !state.isWriting)
+        }
+        if isWriter { await writeAll() }
+        let failure = await state.wait { state -> TransportError?? in
+            state.written >= goal ? .some(nil) : state.failure.map { .some($0) }
+        }
+        if let failure { throw ChannelFault(failure) }
+    }
+
+    /// For whoever has set that somebody writes.
+    private func writeAll() async {
+        while true {
+            let bytes = state.withLock { state -> Data? in
+                Self.collect(&state)
+                guard state.failure == nil, !state.output.isEmpty else {
+                    state.isWriting = false
+                    return nil
+                }
+                defer { state.output = Data() }
+                return state.output
+            }
+            guard let bytes else { return }
+            let alarm = writeLimit.map { limit in
+                context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
+            }
+            do throws(TransportError) {
+                try await wire.write(bytes)
+                state.withLock { $0.written += bytes.count }
+            } catch {
+                state.withLock { $0.failure = error }
+            }
+            if let alarm { context.deadlines.remove(alarm) }
+        }
+    }
+
+    private static func collect(_ state: inout State) {
+        let bytes = state.machine.takeOutput()
+        state.given += bytes.count
+        if state.output.isEmpty { state.output = bytes } else { state.output.append(bytes) }
+    }
+
+    // MARK: Signs of life
+
+    /// Asks for signs of life until the wire is closed or the task cancelled.
+    func keepAlive() async {
+        while !Task.isCancelled {
+            let now = context.time.now()
+            let step = state.withLock { state -> KeepAlive.Step? in
+                if state.isHeld { state.keepAlive?.heard(now) }
+                return state.keepAlive?.next(now)
+            }
+            guard let step else { return }
+            switch step {
+            case .wait(let duration):
+                do { try await context.time.sleep(duration) } catch { return }
+            case .ask:
+                do throws(ChannelFault) {
+                    try await write { machine throws(ChannelFault) in try machine.probe() }
+                } catch {
+                    return
+                }
+            case .giveUp: return wire.fail(.timeout(.idle))
+            }
+        }
+    }
+}
+
+extension ChannelFault {
+    init(_ error: TransportError) {
+        self.init(kind: APIError.Kind(error.kind), ending: .failed(error.kind), reason: error)
+    }
+
+    init(_ error: APIError) {
+        let ending: ChannelReconnection.Ending =
+            switch error.kind {
+            case .httpStatus(let status): .status(status)
+            default: (error.underlying as? TransportError).map { .failed($0.kind) } ?? .broken
+            }
+        self.init(kind: error.kind, ending: ending, reason: error)
+    }
+
+    /// As the caller is told.
+    var error: APIError {
+        if let known = reason as? APIError { return known }
+        return APIError(kind, stage: .transport, debugMessage: reason.map { "\($0)" } ?? "", underlying: reason)
+    }
+}

@@ -1,0 +1,190 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    extension CurlTransport {
+        /// Makes a connection by libcurl (`CURLOPT_CONNECT_ONLY`), through the proxy's tunnel where there is one. It is made on a
+        /// thread of its own, 16 at a time and the others in their order, and served by no thread afterwards.
+        ///
+        /// - Throws: what an exchange to the same place would, as far as its connection goes; nothing was sent.
+        public func connect(
+            _ exchange: TransportRequest, speaking: WireProtocol
+        ) async throws(TransportError) -> any TransportWire {
+            try CurlProxy.check(exchange.proxy)
+            try CurlLibrary.checkAuthorities(of: exchange.trust)
+            guard CurlLibrary.prepare(), wires.isUsable else {
+                throw TransportError(.unreachable(.noDescriptors), sendState: .unsent)
+            }
+            let attempt = CurlWireAttempt(exchange, speaking, resolver: resolver, poller: wires)
+            guard exchange.control.attach(attempt) else { throw TransportError(.cancelled, sendState: .unsent) }
+            let wire = try await attempt.run()
+            guard exchange.control.attach(wire) else {
+                wire.cancel()
+                throw TransportError(.cancelled, sendState: .unsent)
+            }
+            return wire
+        }
+
+        public var messageCompression: (any WebSocketCompression)? { ZlibCompression() }
+    }
+
+    /// A connection that is being made.
+    final class CurlWireAttempt: ControlledExchange {
+        private struct State: Sendable {
+            var lookup: (any HostLookup)?
+            var handle: CurlWireHandle?
+            var ending: TransportError?
+            var result: Result<CurlWire, TransportError>?
+        }
+
+        private let order: TransportRequest
+        private let speaking: WireProtocol
+        private let resolver: any HostResolver
+        private let poller: CurlWirePoller
+        private let state = Monitor(State())
+        private let began = ContinuousClock.now
+
+        init(
+            _ order: TransportRequest, _ speaking: WireProtocol, resolver: any HostResolver, poller: CurlWirePoller
+        ) {
+            self.order = order
+            self.speaking = speaking
+            self.resolver = resolver
+            self.poller = poller
+        }
+
+        func run() async throws(TransportError) -> CurlWire {
+            if HostAddress.isKnown(order.connectionHost) { begin([], lookup: nil) } else { lookUp() }
+            // Whoever looks up or connects may take longer than there is time.
+            let alarm = Task { [order, weak self] in
+                guard let (limit, phase) = order.timeouts.firstToEnd else { return }
+                try await Task.sleep(for: limit)
+                self?.end(TransportError(.timeout(phase), sendState: .unsent))
+            }
+            let result = await state.wait(for: \.result)
+            alarm.cancel()
+            return try result.get()
+        }
+
+        private func lookUp() {
+            let lookup = resolver.lookUp(order.connectionHost) { [self] result in
+                switch result {
+                case .success(let addresses): begin(addresses, lookup: ContinuousClock.now - began)
+                case .failure(let failure):
+                    let (kind, message) = order.unreachable(failure)
+                    end(TransportError(kind, sendState: .unsent, message: message))
+                }
+            }
+            state.withLock { $0.lookup = lookup }
+        }
+
+        private func begin(_ addresses: [HostAddress], lookup: Duration?) {
+            guard let handle = CurlWireHandle(order, speaking, addresses, lookup: lookup) else {
+                return end(.outOfMemory)
+            }
+            let goesOn = state.withLock { state in
+                state.handle = handle
+                return state.ending == nil
+            }
+            guard goesOn else { return }
+            let isTaken = CurlConnectors.shared.run { [self] in connect(handle) }
+            if !isTaken { end(TransportError(.other, sendState: .unsent, message: "the system gives no thread")) }
+        }
+
+        private func connect(_ handle: CurlWireHandle) {
+            guard state.withLock({ $0.ending == nil }) else { return }
+            do throws(TransportError) {
+                try handle.connect()
+                let wire = CurlWire(handle, order.control, poller)
+                let isFirst = settle(.success(wire))
+                if !isFirst { wire.close() }
+            } catch {
+                end(error)
+            }
+        }
+
+        private func end(_ error: TransportError) {
+            let lookup = state.withLock { state -> (any HostLookup)? in
+                state.ending = state.ending ?? error
+                return state.lookup
+            }
+            lookup?.cancel()
+            state.withLock(\.handle)?.abandon()
+            settle(.failure(error))
+        }
+
+        @discardableResult
+        private func settle(_ result: Result<CurlWire, TransportError>) -> Bool {
+            state.withLock { state in
+                guard state.result == nil else { return false }
+                state.result = result
+                return true
+            }
+        }
+
+        func cancel() {
+            end(TransportError(.cancelled, sendState: .unsent))
+        }
+
+        /// A connection that is being made cannot be held back.
+        func suspend() {}
+
+        func resume() {}
+    }
+
+    /// Threads that wait for libcurl to connect, so many at a time: each waits for a peer and does next to nothing.
+    final class CurlConnectors: Sendable {
+        static let shared = CurlConnectors()
+        private static let most = 16
+
+        private struct State: Sendable {
+            var waiting: [@Sendable () -> Void] = []
+            var running = 0
+        }
+
+        private let state = Locked(State())
+
+        /// - Returns: `false` where the system gives no thread and none is running.
+        func run(_ body: @escaping @Sendable () -> Void) -> Bool {
+            let starts = state.withLock { state in
+                state.waiting.append(body)
+                guard state.running < Self.most else { return false }
+                state.running += 1
+                return true
+            }
+            guard starts, !CurlThread.start({ [self] in work() }) else { return true }
+            return state.withLock { state in
+                state.running -= 1
+                guard state.running == 0 else { return true }
+                _ = state.waiting.popLast()
+                return false
+            }
+        }
+
+        private func work() {
+            while true {
+                let body = state.withLock { state -> (@Sendable () -> Void)? in
+                    guard !state.waiting.isEmpty else {
+                        state.running -= 1
+                        return nil
+                    }
+                    return state.waiting.removeFirst()
+                }
+                guard let body else { return }
+                body()
+            }
+        }
+    }
+
+    extension Timeouts {
+        fileprivate var firstToEnd: (Duration, TimeoutPhase)? {
+            switch (connect, total) {
+            case (let connect?, let total?): connect <= total ? (connect, .connect) : (total, .total)
+            case (let connect?, nil): (connect, .connect)
+            case (nil, let total?): (total, .total)
+            case (nil, nil): nil
+            }
+        }
+    }
+#endif

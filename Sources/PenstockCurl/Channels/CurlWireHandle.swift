@@ -1,0 +1,245 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// An easy handle of libcurl for one connection, which is made by ``connect()`` and used by one thread at a time.
+    ///
+    /// Unchecked because a C handle cannot say so.
+    final class CurlWireHandle: @unchecked Sendable {
+        enum Received {
+            case bytes(Data)
+            case later
+            case end
+            case failed(String)
+        }
+
+        enum Sent {
+            case bytes(Int)
+            case later
+            case failed(String)
+        }
+
+        private let easy: UnsafeMutableRawPointer
+        private let order: TransportRequest
+        private let proxy: CurlProxy
+        private var addresses: UnsafeMutablePointer<curl_slist>?
+        private let zones: [String: UInt32]
+        private var isSound = true
+        private(set) var socket: Int32 = -1
+        /// Sockets that are being connected, which another thread may shut to end that.
+        private let sockets = Locked<(open: [Int32], isEnded: Bool)>(([], false))
+        private let lookup: Duration?
+        private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+        /// - Parameters:
+        ///   - addresses: of the host, or of the proxy; none where libcurl needs no look-up.
+        ///   - lookup: how long they took.
+        /// - Returns: `nil` when libcurl has no memory.
+        init?(_ order: TransportRequest, _ speaking: WireProtocol, _ addresses: [HostAddress], lookup: Duration?) {
+            guard let proxy = CurlProxy(order.proxy), let easy = curl_easy_init() else { return nil }
+            (self.easy, self.order, self.proxy, self.lookup) = (easy, order, proxy, lookup)
+            zones = Dictionary(addresses.filter { $0.zone != 0 }.map { ($0.text, $0.zone) }) { first, _ in first }
+            errorText.pointee = 0
+            self.addresses = order.known(addresses).flatMap { curl_slist_append(nil, $0) }
+            setOptions(speaking)
+            guard isSound else { return nil }
+        }
+
+        deinit {
+            curl_easy_cleanup(easy)
+            curl_slist_free_all(addresses)
+            errorText.deallocate()
+        }
+
+        // MARK: Connecting
+
+        /// Makes the connection, on a thread that may wait for it.
+        func connect() throws(TransportError) {
+            let code = curl_easy_perform(easy)
+            var descriptor: curl_socket_t = -1
+            guard code == CURLE_OK, ccurl_get_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 else {
+                throw failure(code)
+            }
+            socket = descriptor
+        }
+
+        /// Ends ``connect()`` from another thread.
+        func abandon() {
+            sockets.withLock { sockets in
+                sockets.isEnded = true
+                for socket in sockets.open { shutdown(socket, Int32(SHUT_RDWR)) }
+            }
+        }
+
+        private func failure(_ code: CURLcode) -> TransportError {
+            let message = String(cString: errorText)
+            let facts = ccurl_get_facts(easy)
+            let kind =
+                CurlProxy.failure(code, easy, order.proxy, isConnected: false)
+                ?? CurlErrors.kind(code, easy, message, isReadingHead: false)
+            return TransportError(
+                kind, sendState: .unsent,
+                message: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message,
+                timings: timings, connection: ConnectionInfo(facts, 0))
+        }
+
+        var timings: Timings {
+            let facts = ccurl_get_facts(easy)
+            var timings = Timings(facts, nil)
+            guard let lookup else { return timings }
+            for phase in [\.connected, \.secured, \.requestStart, \.total] as [WritableKeyPath<Timings, Duration?>] {
+                timings[keyPath: phase]? += lookup
+            }
+            timings.nameLookup = lookup
+            return timings
+        }
+
+        var connection: ConnectionInfo { ConnectionInfo(ccurl_get_facts(easy), 0) }
+
+        // MARK: Bytes
+
+        func receive(upTo most: Int) -> Received {
+            withUnsafeTemporaryAllocation(byteCount: most, alignment: 16) { buffer in
+                var count = 0
+                switch curl_easy_recv(easy, buffer.baseAddress, most, &count) {
+                case CURLE_OK where count > 0: return .bytes(Data(buffer.prefix(count)))
+                case CURLE_OK, CURLE_GOT_NOTHING: return .end
+                case CURLE_AGAIN: return .later
+                default: return .failed(String(cString: errorText))
+                }
+            }
+        }
+
+        func send(_ bytes: Data, from offset: Int) -> Sent {
+            // OpenSSL writes to a socket that the other end has closed with a signal, which nobody here can handle.
+            CurlSignals.withoutPipe {
+                bytes.withUnsafeBytes { buffer in
+                    var count = 0
+                    let code = curl_easy_send(
+                        easy, buffer.baseAddress.map { $0 + offset }, bytes.count - offset, &count)
+                    switch code {
+                    case CURLE_OK: return count > 0 ? .bytes(count) : .later
+                    case CURLE_AGAIN: return .later
+                    default: return .failed(String(cString: errorText))
+                    }
+                }
+            }
+        }
+
+        // MARK: Options
+
+        private func setOptions(_ speaking: WireProtocol) {
+            let url = order.request.url
+            keep(ccurl_set_text(easy, CURLOPT_URL, url.origin.text + "/"))
+            keep(ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"))
+            set(CURLOPT_CONNECT_ONLY, 1)
+            keep(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText))
+            set(CURLOPT_NOSIGNAL, 1)
+            set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+            set(CURLOPT_TCP_NODELAY, 1)
+            set(CURLOPT_TCP_KEEPALIVE, 1)
+            proxy.apply(to: easy, keep)
+            // Bytes that are no requests have no other way through a proxy.
+            if case .http = order.proxy.route { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+            set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+            if let addresses { keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses)) }
+            setTrust(speaking)
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            keep(ccurl_set_open_callback(easy, Self.open))
+            keep(ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context))
+            keep(ccurl_set_close_callback(easy, Self.close))
+            keep(ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, context))
+        }
+
+        private func setTrust(_ speaking: WireProtocol) {
+            set(CURLOPT_SSL_VERIFYPEER, 1)
+            set(CURLOPT_SSL_VERIFYHOST, 2)
+            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+            set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            if speaking != .http1 { set(CURLOPT_SSL_ENABLE_ALPN, 0) }
+            if CurlSecureName.isRequired {
+                keep(ccurl_set_tls_callback(easy, Self.secure))
+                keep(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque()))
+            }
+            guard case .file(let file) = order.trust.anchors else { return }
+            keep(ccurl_set_text(easy, CURLOPT_CAINFO, file.path))
+            keep(ccurl_set_text(easy, CURLOPT_CAPATH, nil))
+        }
+
+        /// What is left of the time to connect; libcurl takes nothing for its own five minutes.
+        private var milliseconds: Int {
+            guard let limit = order.timeouts.untilConnected else { return Int(Int32.max) }
+            let left = limit - (lookup ?? .zero)
+            return max(1, min(Int(Int32.max), Int(clamping: left.components.seconds) * 1_000 + left.milliseconds))
+        }
+
+        private func set(_ option: CURLoption, _ value: Int) {
+            keep(ccurl_set_long(easy, option, value))
+        }
+
+        private func keep(_ code: CURLcode) {
+            if code != CURLE_OK { isSound = false }
+        }
+
+        // MARK: Callbacks
+
+        private static func handle(_ context: UnsafeMutableRawPointer?) -> CurlWireHandle? {
+            context.map { Unmanaged<CurlWireHandle>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        private static let open: curl_opensocket_callback = { context, _, address in
+            guard let handle = handle(context), let target = address else { return CURL_SOCKET_BAD }
+            HostAddress.restoreZone(of: target, handle.zones)
+            let type = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+            return handle.sockets.withLock { sockets in
+                guard !sockets.isEnded else { return CURL_SOCKET_BAD }
+                let descriptor = Glibc.socket(target.pointee.family, type, target.pointee.protocol)
+                if descriptor >= 0 { sockets.open.append(descriptor) }
+                return descriptor
+            }
+        }
+
+        private static let close: curl_closesocket_callback = { context, descriptor in
+            guard let handle = handle(context) else { return Glibc.close(descriptor) }
+            return handle.sockets.withLock { sockets in
+                sockets.open.removeAll { $0 == descriptor }
+                return Glibc.close(descriptor)
+            }
+        }
+
+        private static let secure: curl_ssl_ctx_callback = { _, context, pointer in
+            guard let context, let handle = handle(pointer) else { return CURLE_SSL_CONNECT_ERROR }
+            let isSet = CurlSecureName.require(handle.order.request.url.host, of: OpaquePointer(context))
+            return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
+        }
+    }
+
+    extension Timeouts {
+        /// The shorter of those that count until there is a connection.
+        fileprivate var untilConnected: Duration? { [connect, total].compactMap(\.self).min() }
+    }
+
+    extension Duration {
+        fileprivate var milliseconds: Int { Int(components.attoseconds / 1_000_000_000_000_000) }
+    }
+
+    enum CurlSignals {
+        /// Runs what may write to a broken pipe: the signal of that is taken back before anybody hears of it.
+        static func withoutPipe<Result>(_ body: () -> Result) -> Result {
+            var pipe = sigset_t()
+            var before = sigset_t()
+            sigemptyset(&pipe)
+            sigaddset(&pipe, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &pipe, &before)
+            let result = body()
+            guard sigismember(&before, SIGPIPE) == 0 else { return result }
+            var pending = sigset_t()
+            sigpending(&pending)
+            var none = timespec()
+            if sigismember(&pending, SIGPIPE) == 1 { sigtimedwait(&pipe, nil, &none) }
+            pthread_sigmask(SIG_SETMASK, &before, nil)
+            return result
+        }
+    }
+#endif

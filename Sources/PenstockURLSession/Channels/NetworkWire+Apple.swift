@@ -1,0 +1,219 @@
+#if canImport(Darwin)
+    import Foundation
+    import Network
+    import PenstockCore
+    import Security
+
+    /// A connection of the Network framework: TLS and the check of the certificate are the system's, under the trust policy of
+    /// the exchange. Type-checked and not run, for want of a machine.
+    final class NetworkWire: TransportWire, DatagramWire {
+        private struct State: Sendable {
+            var failure: TransportError?
+            /// Why the certificate was refused, which the framework tells less well.
+            var refusal: TransportError.TLSFailure?
+            var isReady = false
+            var timings = Timings()
+        }
+
+        private let network: NWConnection
+        private let queue = DispatchQueue(label: "penstock.wire")
+        private let control: ExchangeControl
+        private let state = Monitor(State())
+        private let began = ContinuousClock.now
+        private static let mostRead = 64 << 10
+
+        /// - Parameter kind: streams, by TLS where the URL says so, or datagrams.
+        init(_ exchange: TransportRequest, _ speaking: WireProtocol?) throws(TransportError) {
+            guard exchange.proxy == .none else {
+                throw TransportError(.unsupported("channels through a proxy"), sendState: .unsent)
+            }
+            let url = exchange.request.url
+            guard let port = NWEndpoint.Port(rawValue: UInt16(clamping: url.port)) else {
+                throw TransportError(.other, sendState: .unsent)
+            }
+            control = exchange.control
+            let refused = Locked<TransportError.TLSFailure?>(nil)
+            let parameters = speaking.map { Self.parameters(exchange, $0, refused, queue) } ?? NWParameters.udp
+            network = NWConnection(host: NWEndpoint.Host(url.host), port: port, using: parameters)
+            network.stateUpdateHandler = { [weak self] in self?.changed(to: $0, refused.withLock { $0 }) }
+        }
+
+        deinit {
+            network.cancel()
+        }
+
+        private static func parameters(
+            _ exchange: TransportRequest, _ speaking: WireProtocol, _ refused: Locked<TransportError.TLSFailure?>,
+            _ queue: DispatchQueue
+        ) -> NWParameters {
+            let tcp = NWProtocolTCP.Options()
+            tcp.noDelay = true
+            guard exchange.request.url.scheme == .https else { return NWParameters(tls: nil, tcp: tcp) }
+            let tls = NWProtocolTLS.Options()
+            let options = tls.securityProtocolOptions
+            sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
+            if speaking == .http1 { sec_protocol_options_add_tls_application_protocol(options, "http/1.1") }
+            if exchange.trust != .system {
+                sec_protocol_options_set_verify_block(
+                    options,
+                    { _, trust, complete in
+                        let trust = sec_trust_copy_ref(trust).takeRetainedValue()
+                        let failure = ServerTrust.failure(of: trust, under: exchange.trust)
+                        refused.withLock { $0 = failure }
+                        complete(failure == nil)
+                    }, queue)
+            }
+            return NWParameters(tls: tls, tcp: tcp)
+        }
+
+        // MARK: Connecting
+
+        /// Returns when there is a connection.
+        func connect(within timeouts: Timeouts) async throws(TransportError) {
+            network.start(queue: queue)
+            let limits = [(timeouts.connect, TimeoutPhase.connect), (timeouts.total, .total)]
+            let first = limits.compactMap { limit, phase in limit.map { ($0, phase) } }.min { $0.0 < $1.0 }
+            let alarm = Task { [weak self] in
+                guard let (limit, phase) = first else { return }
+                try await Task.sleep(for: limit)
+                self?.fail(.timeout(phase))
+            }
+            defer { alarm.cancel() }
+            let failure = await state.wait { state -> TransportError?? in
+                state.failure.map { .some($0) } ?? (state.isReady ? .some(nil) : nil)
+            }
+            if var failure {
+                failure.sendState = .unsent
+                throw failure
+            }
+        }
+
+        private func changed(to new: NWConnection.State, _ refusal: TransportError.TLSFailure?) {
+            switch new {
+            case .ready:
+                let elapsed = ContinuousClock.now - began
+                state.withLock { state in
+                    state.isReady = true
+                    state.timings.connected = elapsed
+                }
+            case .waiting(let error), .failed(let error): fail(refusal.map { .tls($0) } ?? Self.kind(error))
+            default: break
+            }
+        }
+
+        private static func kind(_ error: NWError) -> TransportError.Kind {
+            switch error {
+            case .posix(.ECONNREFUSED): .unreachable(.connectionRefused)
+            case .posix(.ENETDOWN), .posix(.ENETUNREACH): .unreachable(.offline)
+            case .posix(.EHOSTUNREACH), .posix(.EADDRNOTAVAIL): .unreachable(.noRoute)
+            case .posix(.ETIMEDOUT): .timeout(.connect)
+            case .dns: .unreachable(.nameNotResolved)
+            case .tls: .tls(.handshake)
+            default: .connectionLost
+            }
+        }
+
+        var timings: Timings { state.withLock(\.timings) }
+        var connection: ConnectionInfo { ConnectionInfo() }
+
+        // MARK: Bytes
+
+        func read() async throws(TransportError) -> Data? {
+            try check()
+            let result: Result<Data?, TransportError> = await withCheckedContinuation { continuation in
+                network.receive(minimumIncompleteLength: 1, maximumLength: Self.mostRead) {
+                    data, _, isComplete, error in
+                    continuation.resume(returning: self.received(data, isComplete, error))
+                }
+            }
+            return try result.get()
+        }
+
+        private func received(_ data: Data?, _ isComplete: Bool, _ error: NWError?) -> Result<Data?, TransportError> {
+            if let data, !data.isEmpty { return .success(data) }
+            if let failure = state.withLock(\.failure) { return .failure(failure) }
+            if let error { return .failure(TransportError(Self.kind(error), sendState: .maybeProcessed)) }
+            return .success(nil)
+        }
+
+        func write(_ bytes: Data) async throws(TransportError) {
+            try check()
+            let error = await withCheckedContinuation { continuation in
+                network.send(
+                    content: bytes, completion: .contentProcessed { error in continuation.resume(returning: error) })
+            }
+            try check()
+            if let error { throw TransportError(Self.kind(error), sendState: .maybeProcessed) }
+        }
+
+        private func check() throws(TransportError) {
+            if let failure = state.withLock(\.failure) { throw failure }
+        }
+
+        // MARK: Datagrams
+
+        func receive() async throws(TransportError) -> Data {
+            try check()
+            let result: Result<Data?, TransportError> = await withCheckedContinuation { continuation in
+                network.receiveMessage { data, _, isComplete, error in
+                    continuation.resume(returning: self.received(data, isComplete, error))
+                }
+            }
+            return try result.get() ?? Data()
+        }
+
+        func send(_ datagram: Data) throws(TransportError) {
+            try check()
+            network.send(content: datagram, completion: .idempotent)
+        }
+
+        // MARK: The end
+
+        func close() {
+            fail(.connectionLost)
+        }
+
+        func fail(_ kind: TransportError.Kind) {
+            let isFirst = state.withLock { state in
+                guard state.failure == nil else { return false }
+                state.failure = TransportError(kind, sendState: .maybeProcessed)
+                return true
+            }
+            guard isFirst else { return }
+            network.cancel()
+            control.detach()
+        }
+
+        func cancel() {
+            fail(.cancelled)
+        }
+
+        /// The framework has no such thing: what was asked for goes on.
+        func suspend() {}
+
+        func resume() {}
+    }
+
+    extension URLSessionTransport {
+        /// Makes a connection by the Network framework; there is no way through a proxy.
+        public func connect(
+            _ exchange: TransportRequest, speaking: WireProtocol
+        ) async throws(TransportError) -> any TransportWire {
+            try await wire(exchange, speaking)
+        }
+
+        /// Opens a socket by the Network framework; there is no way through a proxy.
+        public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
+            try await wire(exchange, nil)
+        }
+
+        private func wire(
+            _ exchange: TransportRequest, _ speaking: WireProtocol?
+        ) async throws(TransportError) -> NetworkWire {
+            let wire = try NetworkWire(exchange, speaking)
+            guard exchange.control.attach(wire) else { throw TransportError(.cancelled, sendState: .unsent) }
+            try await wire.connect(within: exchange.timeouts)
+            return wire
+        }
+    }
+#endif
