@@ -1,0 +1,247 @@
+import Foundation
+
+/// Requests and their replies over a ``TCPChannel``, matched by an id that both carry; what answers no request is a message like
+/// any other.
+///
+/// ```swift
+/// let quotes = ReplyChannel(client.tcp("quotes.example.com", port: 7000, codec: QuoteCodec())) { $0.id }
+/// let reply = try await quotes.request(Quote(id: 7, symbol: "ACME"))
+/// try await quotes.subscribe(Quote(id: 8, watch: "ACME"))
+/// for try await quote in quotes.messages { show(quote) }
+/// ```
+///
+/// Replies may come in any order. Those to requests whose caller has gone are dropped. When a connection is lost, the requests
+/// that wait fail, because nobody knows whether they were served; subscriptions are sent anew over the next connection, before
+/// anything else.
+public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Channel {
+    public typealias Message = Codec.Frame
+
+    private struct State: Sendable {
+        var table = ReplyTable<ID, Codec.Frame>()
+        var subscriptions: [(number: Int, frame: Codec.Frame)] = []
+        var lastSubscription = 0
+        var messages: [Codec.Frame] = []
+        var ending: Result<Void, APIError>?
+        var isReading = false
+    }
+
+    private let base: TCPChannel<Codec>
+    private let id: @Sendable (Codec.Frame) -> ID?
+    private let timeout: Duration
+    private let bufferedMessages: Int
+    private let time: TimeSource
+    private let state = Monitor(State())
+
+    /// - Parameters:
+    ///   - base: carries the frames; nobody else may read it.
+    ///   - timeout: how long a reply may take. 30 s by default.
+    ///   - bufferedMessages: how many messages that answer nothing are kept. 1,024 by default; the oldest of more are dropped, so
+    ///     that replies behind them still come. ``Heartbeat/isBeat`` is for those that nobody wants.
+    ///   - time: where the time is taken from; the machine's by default.
+    ///   - id: which request a frame is, or answers; `nil` for a frame that has no id.
+    public init(
+        _ base: TCPChannel<Codec>, timeout: Duration = .seconds(30), bufferedMessages: Int = 1_024,
+        time: TimeSource = .system, id: @escaping @Sendable (Codec.Frame) -> ID?
+    ) {
+        self.base = base
+        self.id = id
+        self.timeout = timeout
+        self.bufferedMessages = max(1, bufferedMessages)
+        self.time = time
+        let hooks = ChannelHooks<Codec.Frame>(
+            first: { [weak self] in self?.state.withLock { $0.subscriptions.map(\.frame) } ?? [] },
+            lost: { [weak self] in self?.fail($0 ?? APIError(.transport(.connectionLost), stage: .transport)) })
+        base.hooks.withLock { $0 = hooks }
+    }
+
+    deinit {
+        base.cancel()
+    }
+
+    // MARK: Requests
+
+    /// Sends a request and waits for its reply.
+    ///
+    /// - Throws: ``APIError``: ``APIError/Kind/invalidParameter(field:reason:)`` for a frame without an id, or with one that another
+    ///   request waits for; ``APIError/Kind/timeout(_:)`` with ``TimeoutPhase/firstByte``; ``APIError/Kind/cancelled`` where the
+    ///   task is cancelled; what ended the connection.
+    public func request(_ frame: Codec.Frame) async throws(APIError) -> Codec.Frame {
+        guard let id = id(frame) else { throw Self.invalid("the request has no id") }
+        start()
+        let promise = Promise<Result<Codec.Frame, APIError>>()
+        guard state.withLock({ $0.table.expect(id, promise) }) else {
+            throw Self.invalid("another request with this id waits for its reply")
+        }
+        defer { state.withLock { $0.table.forget(id, promise) } }
+        try await base.send(frame)
+        let alarm = Task { [time, timeout] in
+            do { try await time.sleep(timeout) } catch { return }
+            promise.keep(.failure(APIError(.timeout(.firstByte), stage: .transport)))
+        }
+        defer { alarm.cancel() }
+        let reply = await withTaskCancellationHandler {
+            await promise.value()
+        } onCancel: {
+            promise.abandon()
+        }
+        guard let reply else { throw APIError(.cancelled, stage: .transport) }
+        return try reply.get()
+    }
+
+    private static func invalid(_ reason: String) -> APIError {
+        APIError(.invalidParameter(field: "frame", reason: reason), stage: .prepare)
+    }
+
+    private func fail(_ error: APIError) {
+        for promise in state.withLock({ $0.table.takeAll() }) { promise.keep(.failure(error)) }
+    }
+
+    // MARK: Subscriptions
+
+    /// A frame that is sent now, and over each connection to come.
+    public struct Subscription: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    /// Sends a frame now, and again over each connection that follows this one.
+    ///
+    /// - Throws: what ``send(_:)`` throws; the frame is not sent again then.
+    @discardableResult
+    public func subscribe(_ frame: Codec.Frame) async throws(APIError) -> Subscription {
+        try await base.open()
+        let number = state.withLock { state in
+            state.lastSubscription += 1
+            state.subscriptions.append((state.lastSubscription, frame))
+            return state.lastSubscription
+        }
+        do throws(APIError) {
+            try await base.send(frame)
+        } catch {
+            end(Subscription(number: number))
+            throw error
+        }
+        return Subscription(number: number)
+    }
+
+    /// Sends it no more. What tells the other end is a message of the app's.
+    public func end(_ subscription: Subscription) {
+        state.withLock { state in state.subscriptions.removeAll { $0.number == subscription.number } }
+    }
+
+    // MARK: Channel
+
+    public func open() async throws(APIError) { try await base.open() }
+
+    /// Sends a frame for which no reply is waited.
+    public func send(_ frame: Codec.Frame) async throws(APIError) {
+        start()
+        try await base.send(frame)
+    }
+
+    /// The frames that answer no request, as they come.
+    public var messages: ChannelMessages<Codec.Frame> {
+        ChannelMessages { [self] () async throws(APIError) in try await next() }
+    }
+
+    public func close() async { await base.close() }
+
+    /// Ends it at once.
+    public func cancel() { base.cancel() }
+
+    private func next() async throws(APIError) -> Codec.Frame? {
+        start()
+        let taken: Result<Codec.Frame?, APIError> = await withTaskCancellationHandler {
+            await state.wait { state in
+                if !state.messages.isEmpty { return .success(state.messages.removeFirst()) }
+                return state.ending?.map { nil }
+            }
+        } onCancel: {
+            base.cancel()
+        }
+        return try taken.get()
+    }
+
+    /// Begins to read, unless it has. The task ends with the base, which ends with the last reference to this.
+    private func start() {
+        let begins = state.withLock { state in
+            defer { state.isReading = true }
+            return !state.isReading
+        }
+        guard begins else { return }
+        Task { [weak self, messages = base.messages] in
+            var iterator = messages.makeAsyncIterator()
+            let ending = await Result { () async throws(APIError) in
+                while let frame = try await iterator.next() { self?.take(frame) }
+            }
+            self?.state.withLock { $0.ending = ending }
+            self?.fail(ending.failure ?? APIError(.transport(.connectionLost), stage: .transport))
+        }
+    }
+
+    private func take(_ frame: Codec.Frame) {
+        let id = id(frame)
+        let promise = state.withLock { state -> Promise<Result<Codec.Frame, APIError>>? in
+            switch id.map({ state.table.take($0) }) ?? .unknown {
+            case .expected(let promise): return promise
+            case .late: return nil
+            case .unknown:
+                if state.messages.count == bufferedMessages { state.messages.removeFirst() }
+                state.messages.append(frame)
+                return nil
+            }
+        }
+        promise?.keep(.success(frame))
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
+
+/// Which requests wait for a reply.
+struct ReplyTable<ID: Hashable & Sendable, Reply: Sendable>: Sendable {
+    typealias Waiter = Promise<Result<Reply, APIError>>
+
+    enum Match {
+        case expected(Waiter)
+        /// The reply to a request whose caller has gone.
+        case late
+        case unknown
+    }
+
+    private var waiting: [ID: Waiter] = [:]
+    private var forgotten: [ID] = []
+    /// How many callers that have gone are remembered, so that the replies to them are no messages.
+    private static var mostForgotten: Int { 1_024 }
+
+    /// - Returns: `false` where a request with the id waits already.
+    mutating func expect(_ id: ID, _ waiter: Waiter) -> Bool {
+        guard waiting[id] == nil else { return false }
+        forgotten.removeAll { $0 == id }
+        waiting[id] = waiter
+        return true
+    }
+
+    mutating func take(_ id: ID) -> Match {
+        if let waiter = waiting.removeValue(forKey: id) { return .expected(waiter) }
+        guard let place = forgotten.firstIndex(of: id) else { return .unknown }
+        forgotten.remove(at: place)
+        return .late
+    }
+
+    /// The caller has gone, with its reply or without.
+    mutating func forget(_ id: ID, _ waiter: Waiter) {
+        guard waiting[id] === waiter else { return }
+        waiting[id] = nil
+        if forgotten.count == Self.mostForgotten { forgotten.removeFirst() }
+        forgotten.append(id)
+    }
+
+    /// The connection is lost: nothing that waits will be answered.
+    mutating func takeAll() -> [Waiter] {
+        defer { (waiting, forgotten) = ([:], []) }
+        return Array(waiting.values)
+    }
+}

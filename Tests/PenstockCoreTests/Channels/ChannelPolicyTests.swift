@@ -1,0 +1,143 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+@Suite struct ChannelPolicyTests {
+    @Test("After so long without a byte the other end is asked, and after so long without an answer given up")
+    func keepAlive() {
+        var beat = KeepAlive(interval: .seconds(10), patience: .seconds(5), now: .seconds(100))
+        #expect(beat.next(.seconds(100)) == .wait(.seconds(10)))
+        #expect(beat.next(.milliseconds(109_999)) == .wait(.milliseconds(1)))
+        #expect(beat.next(.seconds(110)) == .ask)
+        #expect(beat.next(.seconds(110)) == .wait(.seconds(5)))
+        #expect(beat.next(.milliseconds(114_999)) == .wait(.milliseconds(1)))
+        var silent = beat
+        #expect(silent.next(.seconds(115)) == .giveUp)
+        beat.heard(.seconds(114))
+        #expect(beat.next(.seconds(115)) == .wait(.seconds(9)))
+        #expect(beat.next(.seconds(124)) == .ask)
+    }
+
+    @Test(
+        "Only what another try may mend is tried again",
+        arguments: [
+            (.failed(.connectionLost), true), (.failed(.timeout(.idle)), true),
+            (.failed(.unreachable(.connectionRefused)), true), (.failed(.tls(.handshake)), true),
+            (.failed(.other), true),
+            (.failed(.cancelled), false), (.failed(.tls(.untrusted)), false), (.failed(.protocolViolation), false),
+            (.failed(.unsupported("x")), false), (.failed(.limitExceeded(.bodyBytes)), false), (.status(503), true),
+            (.status(429), true), (.status(401), false), (.status(404), false), (.closed(.goingAway), true),
+            (.closed(.abnormal), true), (.closed(.internalError), true), (.closed(.normal), false),
+            (.closed(.policyViolation), false), (.closed(.protocolError), false), (.broken, false),
+        ] as [(ChannelReconnection.Ending, Bool)])
+    func mending(ending: ChannelReconnection.Ending, helps: Bool) {
+        var random = Seeded(seed: 1)
+        #expect((ChannelReconnection().delay(after: ending, failures: 1, using: &random) != nil) == helps)
+    }
+
+    @Test("The wait grows as the retry policy's does, and ends with so many failures in a row")
+    func backoff() {
+        let reconnection = ChannelReconnection(backoff: Backoff(base: .seconds(1), cap: .seconds(4)), maxFailures: 3)
+        for failures in 1...4 {
+            var (one, other) = (Seeded(seed: 7), Seeded(seed: 7))
+            let delay = reconnection.delay(after: .failed(.connectionLost), failures: failures, using: &one)
+            let expected = Backoff(base: .seconds(1), cap: .seconds(4)).delay(before: failures, using: &other)
+            #expect(delay == (failures <= 3 ? expected : nil))
+        }
+    }
+
+    // MARK: The answer to an upgrade
+
+    private func reply(_ text: String, limits: ResponseLimits = .init(), step: Int = .max) throws -> (
+        HTTPResponse?, UpgradeReply
+    ) {
+        var reply = UpgradeReply(limits)
+        var rest = Data(text.utf8)
+        var response: HTTPResponse?
+        while !rest.isEmpty, response == nil {
+            reply.receive(rest.prefix(step))
+            rest = rest.dropFirst(step)
+            response = try reply.next()
+        }
+        return (response, reply)
+    }
+
+    @Test("The head of a 101 is read however it is cut, and what follows is left", arguments: [1, 3, Int.max])
+    func upgradeReply(step: Int) throws {
+        let text =
+            "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nA: b\r\n\r\nrest"
+        let (response, reply) = try reply(text, step: step)
+        #expect(response?.status == 101)
+        #expect(response?.fields.map { "\($0.name)=\($0.value)" } == ["Upgrade=websocket", "A=b"])
+        #expect(Data("rest".utf8).starts(with: reply.rest))
+        #expect(step != .max || reply.rest == Data("rest".utf8))
+    }
+
+    @Test("Of any other answer as much content is read as is announced")
+    func refusal() throws {
+        let (response, whole) = try reply("HTTP/1.1 403 No\r\nContent-Length: 3\r\n\r\nnopeX", step: 1)
+        #expect(response?.status == 403)
+        #expect(whole.content == Data("nop".utf8))
+        let (early, _) = try reply("HTTP/1.1 403 No\r\nContent-Length: 3\r\n\r\nno")
+        #expect(early == nil)
+        let (bare, empty) = try reply("HTTP/1.0 500\r\n\r\n")
+        #expect(bare?.version == .http10)
+        #expect(empty.content.isEmpty)
+        for length in ["-1", "x", "65537", "99999999999999999999"] {
+            #expect(try reply("HTTP/1.1 403 No\r\nContent-Length: \(length)\r\n\r\nabc").1.content.isEmpty)
+        }
+    }
+
+    @Test("A head that breaks HTTP's grammar is refused")
+    func brokenHeads() {
+        for text in [
+            "HTTP/1.1 101 X\nA: b\r\n\r\n", "HTTP/2 101 X\r\n\r\n", "HTTP/1.1 1001 X\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n",
+            "HTTP/1.1 +10 X\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 101 X\r\nno colon\r\n\r\n",
+            "HTTP/1.1 101 X\r\n: b\r\n\r\n",
+            "HTTP/1.1 101 X\r\nA b: c\r\n\r\n", "HTTP/1.1 101 X\r\nA: b\u{0}\r\n\r\n", " HTTP/1.1 101 X\r\n\r\n",
+        ] {
+            let error = #expect(throws: TransportError.self) { try reply(text) }
+            #expect(error?.kind == .protocolViolation, "\(text)")
+        }
+    }
+
+    @Test("A head has its limits of bytes and of fields")
+    func headLimits() throws {
+        var limits = ResponseLimits()
+        limits.headerCount = 2
+        #expect(try reply("HTTP/1.1 101 X\r\nA: b\r\nC: d\r\n\r\n", limits: limits).0 != nil)
+        #expect(throws: TransportError.self) {
+            try reply("HTTP/1.1 101 X\r\nA: b\r\nC: d\r\nE: f\r\n\r\n", limits: limits)
+        }
+        limits.headerBytes = 20
+        #expect(throws: TransportError.self) {
+            try reply("HTTP/1.1 101 " + String(repeating: "x", count: 8), limits: limits)
+        }
+        #expect(try reply("HTTP/1.1 101 X\r\n\r\n", limits: limits).0 != nil)
+        #expect(throws: TransportError.self) { try reply("HTTP/1.1 101 XYZ\r\n\r\n", limits: limits) }
+    }
+
+    // MARK: Replies
+
+    @Test(
+        "A reply goes to the request with its id, once; those to callers that have gone are nobody's", .covers("S3.40"))
+    func replies() {
+        var table = ReplyTable<Int, String>()
+        let (one, other) = (Promise<Result<String, APIError>>(), Promise<Result<String, APIError>>())
+        let taken = [table.expect(1, one), table.expect(2, other), table.expect(1, other)]
+        #expect(taken == [true, true, false])
+        guard case .expected(let found) = table.take(2), found === other else { return #expect(Bool(false)) }
+        guard case .unknown = table.take(2) else { return #expect(Bool(false)) }
+        table.forget(2, other)
+        guard case .unknown = table.take(2) else { return #expect(Bool(false)) }
+        table.forget(1, other)
+        table.forget(1, one)
+        guard case .late = table.take(1) else { return #expect(Bool(false)) }
+        guard case .unknown = table.take(1) else { return #expect(Bool(false)) }
+        _ = table.expect(3, one)
+        let lost = [table.takeAll().count, table.takeAll().count]
+        #expect(lost == [1, 0])
+    }
+}

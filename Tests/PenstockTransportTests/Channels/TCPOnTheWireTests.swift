@@ -1,0 +1,285 @@
+import Foundation
+import PenstockCore
+import PenstockCurl
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// An app's own protocols on real sockets.
+@Suite(.covers("S3.40"), .timeLimit(.minutes(5)))
+struct TCPOnTheWireTests {
+    /// `id text` in a line; those that begin with `!` have no id.
+    private typealias Lines = ReplyChannel<LineCodec, String>
+
+    private func run(
+        _ transport: TransportUnderTest, tls: LoopbackServer.TLS? = nil, trust: TrustPolicy = .system,
+        _ serve: @escaping @Sendable (LoopbackWire, Int) -> Void,
+        _ body: (LoopbackServer, APIClient) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(.init(tls: tls), serving: serve)
+        try await Shop.run(transport, on: server, configured: { $0.options.trust = trust }, body)
+    }
+
+    private func line(
+        _ client: APIClient, _ server: LoopbackServer, _ settings: TCPOptions<String> = .init(), isSecure: Bool = false,
+        in scope: CallScope? = nil
+    ) -> TCPChannel<LineCodec> {
+        client.tcp("127.0.0.1", port: server.url.port, codec: LineCodec(), isSecure: isSecure, settings, in: scope)
+    }
+
+    private static func lines(_ wire: LoopbackWire, _ body: (String) -> Bool) {
+        var (codec, input) = (LineCodec(), FrameInput())
+        while let bytes = wire.receive() {
+            input.append(bytes)
+            while let line = try? codec.decode(&input) { if !body(line) { return } }
+        }
+    }
+
+    @Test(
+        "Frames survive single bytes and packets that are merged, in their order",
+        arguments: TransportUnderTest.withChannels,
+        [1, 100_000])
+    func splits(transport: TransportUnderTest, step: Int) async throws {
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            Self.lines(wire) { line in
+                var rest = Data("\(line) once\n\(line) twice\n".utf8)
+                while !rest.isEmpty {
+                    guard wire.send(rest.prefix(step)) else { return false }
+                    rest = rest.dropFirst(step)
+                }
+                return true
+            }
+        }
+        try await run(transport, serve) { server, client in
+            let channel = line(client, server)
+            for number in 0..<50 { try await channel.send("\(number)") }
+            var iterator = channel.messages.makeAsyncIterator()
+            for number in 0..<50 {
+                #expect(try await iterator.next() == "\(number) once")
+                #expect(try await iterator.next() == "\(number) twice")
+            }
+            await channel.close()
+            #expect(try await iterator.next() == nil)
+            #expect(client.callCount == 0)
+        }
+    }
+
+    @Test("Replies come to their requests by their ids, in whatever order", arguments: TransportUnderTest.withChannels)
+    func replies(transport: TransportUnderTest) async throws {
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            var waiting: [String] = []
+            Self.lines(wire) { line in
+                waiting.append(line)
+                guard waiting.count == 20 else { return true }
+                wire.send(Data("!push\n".utf8))
+                for line in waiting.reversed() { wire.send(Data("\(line) back\n".utf8)) }
+                return true
+            }
+        }
+        try await run(transport, serve) { server, client in
+            let calls = Lines(line(client, server)) { $0.hasPrefix("!") ? nil : $0.prefix { $0 != " " }.description }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        let reply = try await calls.request("\(number) hello")
+                        #expect(reply == "\(number) hello back")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            var iterator = calls.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "!push")
+            let none = await #expect(throws: APIError.self) { try await calls.request("!x") }
+            guard case .invalidParameter = none?.kind else { return #expect(Bool(false)) }
+            await calls.close()
+        }
+    }
+
+    @Test(
+        "A reply that does not come in time fails its request alone, and is no message when it comes late",
+        arguments: TransportUnderTest.withChannels)
+    func lateReply(transport: TransportUnderTest) async throws {
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            Self.lines(wire) { line in
+                if line == "go" { wire.send(Data("slow late\n!end\n".utf8)) }
+                return true
+            }
+        }
+        try await run(transport, serve) { server, client in
+            let calls = Lines(line(client, server), timeout: .milliseconds(50)) {
+                $0.hasPrefix("!") ? nil : $0.prefix { $0 != " " }.description
+            }
+            let error = await #expect(throws: APIError.self) { try await calls.request("slow") }
+            #expect(error?.kind == .timeout(.firstByte))
+            try await calls.send("go")
+            var iterator = calls.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "!end")
+            await calls.close()
+        }
+    }
+
+    @Test(
+        "A lost connection fails what waits, is made again, and has its subscriptions before anything else",
+        arguments: TransportUnderTest.withChannels)
+    func reconnection(transport: TransportUnderTest) async throws {
+        let seen = Locked<[[String]]>([[], []])
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, number in
+            Self.lines(wire) { line in
+                seen.withLock { $0[min(number, 2) - 1].append(line) }
+                if line == "die" { return false }
+                if line.hasPrefix("!") { wire.send(Data("!news \(number)\n".utf8)) }
+                if line.hasPrefix("ask") { wire.send(Data("ask \(number)\n".utf8)) }
+                return true
+            }
+        }
+        try await run(transport, serve) { server, client in
+            let again = TCPOptions<String>(
+                reconnection: .init(backoff: Backoff(base: .milliseconds(1), cap: .milliseconds(1))))
+            let calls = Lines(line(client, server, again)) {
+                $0.hasPrefix("!") ? nil : $0.prefix { $0 != " " }.description
+            }
+            try await calls.subscribe("!watch")
+            var iterator = calls.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "!news 1")
+            let error = await #expect(throws: APIError.self) { try await calls.request("die") }
+            #expect(error?.kind == .transport(.connectionLost))
+            #expect(try await iterator.next() == "!news 2")
+            #expect(try await calls.request("ask me") == "ask 2")
+            #expect(seen.withLock { $0 } == [["!watch", "die"], ["!watch", "ask me"]])
+            #expect(server.connectionCount == 2)
+            await calls.close()
+        }
+    }
+
+    @Test(
+        "A heartbeat goes after a silence, its answer is no message, and a dead peer is found out",
+        arguments: TransportUnderTest.withChannels, [true, false])
+    func heartbeat(transport: TransportUnderTest, answers: Bool) async throws {
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            var beats = 0
+            Self.lines(wire) { line in
+                beats += line == "beat" ? 1 : 0
+                if answers { wire.send(Data((beats == 3 ? "beat\nalive\n" : "beat\n").utf8)) }
+                return true
+            }
+        }
+        try await run(transport, serve) { server, client in
+            let beat = Heartbeat("beat", every: .milliseconds(20), patience: .milliseconds(answers ? 60_000 : 50)) {
+                $0 == "beat"
+            }
+            let channel = line(client, server, TCPOptions(heartbeat: beat))
+            var iterator = channel.messages.makeAsyncIterator()
+            if answers {
+                let line = try await iterator.next()
+                #expect(line == "alive")
+                await channel.close()
+            } else {
+                let error = await #expect(throws: APIError.self) { try await iterator.next() }
+                #expect(error?.kind == .timeout(.idle))
+            }
+            try await server.waitForOpenConnections(atMost: 0)
+        }
+    }
+
+    @Test(
+        "An end between two frames is the end, and one within a frame is a loss",
+        arguments: TransportUnderTest.withChannels, [true, false])
+    func ends(transport: TransportUnderTest, isWhole: Bool) async throws {
+        try await run(transport, { wire, _ in wire.send(Data((isWhole ? "one\n" : "one\ntw").utf8)) }) {
+            server, client in
+            let channel = line(client, server)
+            var iterator = channel.messages.makeAsyncIterator()
+            let first = try await iterator.next()
+            #expect(first == "one")
+            if isWhole {
+                let last = try await iterator.next()
+                #expect(last == nil)
+            } else {
+                let error = await #expect(throws: APIError.self) { try await iterator.next() }
+                #expect(error?.kind == .transport(.connectionLost))
+                #expect((error?.underlying as? FrameError)?.kind == .truncated)
+            }
+        }
+    }
+
+    @Test("Bytes that the codec refuses close the wire", arguments: TransportUnderTest.withChannels)
+    func broken(transport: TransportUnderTest) async throws {
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            wire.send(Data([0xFF, 0xFE, 0x0A]))
+            wire.waitForHangUp()
+        }
+        try await run(transport, serve) { server, client in
+            let error = await #expect(throws: APIError.self) { for try await _ in line(client, server).messages {} }
+            #expect(error?.kind == .transport(.protocolViolation))
+            try await server.waitForOpenConnections(atMost: 0)
+        }
+    }
+
+    @Test(
+        "TLS is spoken by default and under the client's trust policy; plain TCP must be allowed",
+        arguments: TransportUnderTest.withChannels)
+    func secure(transport: TransportUnderTest) async throws {
+        let authority = try TestCertificateAuthority()
+        let echo: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            Self.lines(wire) { wire.send(Data("\($0)\n".utf8)) }
+        }
+        try await run(transport, tls: .init(try authority.issue()), trust: .authorities(authority.file), echo) {
+            server, client in
+            let channel = line(client, server, isSecure: true)
+            try await channel.send("hello")
+            var iterator = channel.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "hello")
+            let stranger = client.with { $0.options.trust = .system }
+            let error = await #expect(throws: APIError.self) {
+                try await self.line(stranger, server, isSecure: true).open()
+            }
+            #expect(error?.kind == .tls(.untrusted))
+            let careful = client.with { $0.options.cleartext = .refused }
+            let refused = await #expect(throws: APIError.self) { try await self.line(careful, server).open() }
+            guard case .blocked = refused?.kind else { return #expect(Bool(false)) }
+        }
+    }
+
+    @Test(
+        "A host or a port that is none is refused before anything is sent", arguments: TransportUnderTest.withChannels)
+    func badTargets(transport: TransportUnderTest) async throws {
+        try await run(transport, { _, _ in }) { server, client in
+            for (host, port) in [
+                ("a b", 1), ("a/b", 1), ("a@b", 1), ("127.0.0.1", 0), ("127.0.0.1", 65_536), ("", 1), ("a?b", 1),
+            ] {
+                let channel = client.tcp(host, port: port, codec: LineCodec(), isSecure: false)
+                let error = await #expect(throws: APIError.self) { try await channel.open() }
+                guard case .invalidParameter = error?.kind else { return #expect(Bool(false), "\(host) \(port)") }
+            }
+            #expect(server.connectionCount == 0)
+        }
+    }
+
+    @Test("Nobody there, and nobody who answers: the error says which", arguments: TransportUnderTest.withChannels)
+    func unreachable(transport: TransportUnderTest) async throws {
+        try await run(transport, { wire, _ in wire.waitForHangUp() }) { server, client in
+            let gone = try LoopbackServer { _ in .close }
+            let port = gone.url.port
+            gone.stop()
+            let error = await #expect(throws: APIError.self) {
+                try await client.tcp("127.0.0.1", port: port, codec: LineCodec(), isSecure: false).open()
+            }
+            #expect(error?.kind == .unreachable(.connectionRefused))
+            // A server that says nothing to a handshake.
+            let silent = client.tcp(
+                "127.0.0.1", port: server.url.port, codec: LineCodec(),
+                options: .with { $0.timeouts.connect = .milliseconds(200) })
+            let late = await #expect(throws: APIError.self) { try await silent.open() }
+            #expect(late?.kind == .timeout(.connect))
+            let unwanted = client.tcp("127.0.0.1", port: server.url.port, codec: LineCodec())
+            let opening = Task { () -> APIError.Kind? in
+                do throws(APIError) { try await unwanted.open() } catch { return error.kind }
+                return nil
+            }
+            try await server.waitForConnections(count: 2)
+            unwanted.cancel()
+            #expect(await opening.value == .cancelled)
+            try await server.waitForOpenConnections(atMost: 0)
+        }
+    }
+}
