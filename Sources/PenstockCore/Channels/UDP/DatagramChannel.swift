@@ -1,0 +1,281 @@
+import Foundation
+
+/// A connection over UDP that carries payloads of up to 16 MiB whole and in their order, from
+/// ``APIClient/datagrams(_:port:options:_:in:)``; a ``DatagramMachine`` on a socket.
+///
+/// ```swift
+/// let peer = client.datagrams("sensors.example.com", port: 7000)
+/// try await peer.send(reading)
+/// for try await command in peer.messages { obey(command) }
+/// ```
+///
+/// Nothing is encrypted, so the host must be one that ``CallOptions/cleartext`` allows.
+public final class DatagramChannel: Channel {
+    private enum Phase: Sendable {
+        case idle
+        case opening
+        case open
+        case over(APIError?)
+    }
+
+    private struct State: Sendable {
+        var phase = Phase.idle
+        var machine: DatagramMachine?
+        var wire: (any DatagramWire)?
+        var context: CallContext?
+        var finish: (@Sendable (APIError?) -> APIError?)?
+        var inbox: [Data] = []
+        var given = 0
+        var delivered = 0
+        var alarm = Deadlines.Ticket.none
+        var lastWait = 0
+        var abandoned: Set<Int> = []
+    }
+
+    typealias Begin = @Sendable () -> ActiveCall<ChannelEndpoint>?
+
+    /// Payloads that are kept for a reader. Each may have 16 MiB; the other end has to wait with more.
+    private static let mostKept = 4
+
+    private let limits: DatagramLimits
+    private let random: RandomSource
+    private let begin: Begin
+    private let connect: @Sendable (CallContext) async throws(APIError) -> any DatagramWire
+    private let state = Monitor(State())
+
+    init(
+        _ limits: DatagramLimits, _ random: RandomSource, begin: @escaping Begin,
+        connect: @escaping @Sendable (CallContext) async throws(APIError) -> any DatagramWire
+    ) {
+        self.limits = limits
+        self.random = random
+        self.begin = begin
+        self.connect = connect
+    }
+
+    deinit {
+        let (context, wire, finish) = state.withLock { ($0.context, $0.wire, $0.finish) }
+        context?.end(.requested)
+        wire?.fail(.cancelled)
+        _ = finish?(nil)
+    }
+
+    // MARK: Channel
+
+    /// Returns when the handshake is over.
+    public func open() async throws(APIError) {
+        start()
+        let number = state.withLock { state in
+            state.lastWait += 1
+            return state.lastWait
+        }
+        let result: Result<Void, APIError> = await withTaskCancellationHandler {
+            await state.wait { state in
+                switch state.phase {
+                case .open: .success(())
+                case .over(let error): .failure(error ?? Self.closed)
+                case .idle, .opening:
+                    state.abandoned.contains(number) ? .failure(APIError(.cancelled, stage: .transport)) : nil
+                }
+            }
+        } onCancel: {
+            state.withLock { _ = $0.abandoned.insert(number) }
+        }
+        state.withLock { _ = $0.abandoned.remove(number) }
+        try result.get()
+    }
+
+    /// Sends a payload, and returns when it has arrived. Those of several tasks go one after the other.
+    ///
+    /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for one larger than ``DatagramLimits/payloadBytes``; what ended
+    ///   the connection. A task that is cancelled does not wait any longer; the payload goes on.
+    public func send(_ payload: Data) async throws(APIError) {
+        guard payload.count <= limits.payloadBytes else {
+            throw APIError(
+                .invalidParameter(field: "payload", reason: "is larger than \(limits.payloadBytes) bytes"),
+                stage: .prepare)
+        }
+        try await open()
+        let (goal, number) = state.withLock { state in
+            if state.machine?.send(payload) == true { state.given += 1 }
+            state.lastWait += 1
+            return (state.given, state.lastWait)
+        }
+        pump()
+        let result: Result<Void, APIError> = await withTaskCancellationHandler {
+            await state.wait { state in
+                if state.delivered >= goal { return .success(()) }
+                if case .over(let error) = state.phase { return .failure(error ?? Self.closed) }
+                return state.abandoned.contains(number) ? .failure(APIError(.cancelled, stage: .transport)) : nil
+            }
+        } onCancel: {
+            state.withLock { _ = $0.abandoned.insert(number) }
+        }
+        state.withLock { _ = $0.abandoned.remove(number) }
+        try result.get()
+    }
+
+    /// The payloads as they come.
+    public var messages: ChannelMessages<Data> {
+        ChannelMessages { [self] () async throws(APIError) in try await next() }
+    }
+
+    /// Tells the other end, and closes the socket. What has not arrived is lost.
+    public func close() async {
+        let wasIdle = state.withLock { state in
+            state.machine?.close()
+            guard case .idle = state.phase else { return false }
+            state.phase = .over(nil)
+            return true
+        }
+        guard !wasIdle else { return }
+        pump()
+        end(nil)
+    }
+
+    /// Ends it at once.
+    public func cancel() {
+        state.withLock(\.context)?.end(.requested)
+        end(APIError(.cancelled, stage: .transport))
+    }
+
+    private func next() async throws(APIError) -> Data? {
+        start()
+        let result: Result<Data?, APIError> = await withTaskCancellationHandler {
+            await state.wait { state in
+                if !state.inbox.isEmpty {
+                    state.machine?.takesPayloads = true
+                    return .success(state.inbox.removeFirst())
+                }
+                if case .over(let error) = state.phase { return error.map { .failure($0) } ?? .success(nil) }
+                return nil
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
+    }
+
+    private static var closed: APIError {
+        APIError(.transport(.connectionLost), stage: .transport, debugMessage: "the channel is closed")
+    }
+
+    // MARK: Its own side
+
+    private func start() {
+        let begins = state.withLock { state in
+            guard case .idle = state.phase else { return false }
+            state.phase = .opening
+            return true
+        }
+        guard begins else { return }
+        guard let call = begin() else { return end(APIError(.cancelled, stage: .transport)) }
+        state.withLock { $0.context = call.context }
+        let task = Task { [weak self, connect] in
+            do throws(APIError) {
+                let wire = try await call.run { () async throws(APIError) in try await connect(call.context) }
+                guard self?.opened(wire, call) != nil else {
+                    wire.fail(.cancelled)
+                    return _ = call.finish(nil)
+                }
+                // Held only for as long as each datagram takes, so that letting go of the channel ends this.
+                while let datagram = try? await wire.receive() { self?.take(datagram) }
+                self?.end(call.context.ending.map { APIError($0.kind, stage: .transport) } ?? Self.closed)
+            } catch {
+                self?.end(error)
+            }
+        }
+        call.context.endsWithCall(task)
+    }
+
+    private func opened(_ wire: any DatagramWire, _ call: ActiveCall<ChannelEndpoint>) {
+        let context = call.context
+        var limits = limits
+        limits.connect = context.settings.timeouts.connect ?? limits.connect
+        state.withLock { [random] state in
+            state.machine = DatagramMachine(limits, at: context.time.now(), random: random)
+            state.wire = wire
+            state.finish = { call.finish($0) }
+        }
+        pump()
+    }
+
+    private func take(_ datagram: Data) {
+        state.withLock { state in
+            guard let now = state.context?.time.now() else { return }
+            state.machine?.receive(datagram, at: now)
+        }
+        pump()
+    }
+
+    /// Sends what is to be sent, tells what has happened, and sets the alarm for what comes next.
+    private func pump() {
+        var ending: APIError??
+        let (wire, datagrams) = state.withLock { state -> ((any DatagramWire)?, [Data]) in
+            guard let context = state.context, var machine = state.machine else { return (nil, []) }
+            let now = context.time.now()
+            let datagrams = machine.takeDatagrams(at: now)
+            while let event = machine.next() {
+                switch event {
+                case .connected: state.phase = .open
+                case .received(let payload): state.inbox.append(payload)
+                case .delivered: state.delivered += 1
+                case .closed: ending = .some(nil)
+                case .timedOut:
+                    let phase: TimeoutPhase = if case .open = state.phase { .idle } else { .connect }
+                    ending = APIError(.timeout(phase), stage: .transport)
+                }
+            }
+            machine.takesPayloads = state.inbox.count < Self.mostKept
+            state.machine = machine
+            context.deadlines.remove(state.alarm)
+            state.alarm =
+                machine.wakesAt.map { moment in context.deadlines.add(moment) { [weak self] in self?.pump() } } ?? .none
+            return (state.wire, datagrams)
+        }
+        for datagram in datagrams { try? wire?.send(datagram) }
+        if let ending { end(ending) }
+    }
+
+    private func end(_ error: APIError?) {
+        let (finish, wire) = state.withLock { state -> ((@Sendable (APIError?) -> APIError?)?, (any DatagramWire)?) in
+            if case .over = state.phase { return (nil, nil) }
+            state.phase = .over(error)
+            state.context?.deadlines.remove(state.alarm)
+            defer { (state.finish, state.wire) = (nil, nil) }
+            return (state.finish, state.wire)
+        }
+        wire?.fail(.connectionLost)
+        if let told = finish?(error) { state.withLock { $0.phase = .over(told) } }
+    }
+}
+
+extension APIClient {
+    /// A connection over UDP for an app's own payloads, whose other end is a ``DatagramListener``. Nothing is sent before it is
+    /// used.
+    ///
+    /// - Parameters:
+    ///   - host: a name, or a numeric address; an IPv6 one in brackets.
+    ///   - port: 1 to 65,535.
+    ///   - options: what this one channel wants different; there is no way through a proxy.
+    ///   - limits: how it behaves. ``Timeouts/connect`` of the options replaces ``DatagramLimits/connect``.
+    ///   - scope: ends it when it goes.
+    public func datagrams(
+        _ host: String, port: Int, options: CallOptions = .init(), _ limits: DatagramLimits = .init(),
+        in scope: CallScope? = nil
+    ) -> DatagramChannel {
+        let endpoint = ChannelEndpoint(route: .get("/"), service: .unnamed)
+        return DatagramChannel(limits, configuration.random) { [wasGiven = scope != nil, weak scope] in
+            if wasGiven, scope == nil { return nil }
+            return self.begin(endpoint, .init(own: options, scope: scope, streams: true, isEndless: true))
+        } connect: { context throws(APIError) in
+            let url = try Self.origin(host, port, isSecure: false)
+            let exchange = try self.exchange(for: url, context)
+            do throws(TransportError) {
+                return try await self.transport.datagrams(exchange)
+            } catch {
+                throw APIError(error, request: exchange.request)
+            }
+        }
+    }
+}
