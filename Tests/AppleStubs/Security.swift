@@ -66,6 +66,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 }
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { errSecSuccess }
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecSuccess }
+
 public typealias sec_protocol_options_t = OS_sec_protocol_options
 public typealias sec_protocol_metadata_t = OS_sec_protocol_metadata
 public typealias sec_trust_t = OS_sec_trust
