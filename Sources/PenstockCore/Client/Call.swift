@@ -75,7 +75,8 @@ public final class Call<Output: Sendable>: Sendable {
 @nonexhaustive
 public enum CallUpdate<Output: Sendable>: Sendable {
     /// Bytes have moved: the first progress of each exchange, then at most thirty a second, and each direction's last. The
-    /// numbers never go back within an exchange; a redirect or another attempt counts from the beginning.
+    /// numbers never go back within an exchange; a redirect or another attempt counts from the beginning. The fraction goes back
+    /// nowhere, and is 1 in the last progress of a call that succeeds.
     case progress(TransferProgress)
     /// A redirect is followed: the next exchange goes to this URL. Who comes late does not hear of it.
     case redirected(to: HTTPURL)

@@ -225,8 +225,10 @@ final class CallFeed<Output: Sendable>: Sendable {
 
     func yield(_ progress: TransferProgress) {
         let now = time.now()
-        let listeners = state.withLock { state in state.progress.take(progress, at: now) ? state.listeners : [] }
-        for listener in listeners { listener.yield(.progress(progress)) }
+        let (listeners, told) = state.withLock { state in
+            (state.progress.take(progress, at: now) ? state.listeners : [], state.progress.latest ?? progress)
+        }
+        for listener in listeners { listener.yield(.progress(told)) }
     }
 
     func yield(cached response: APIResponse<Output>) {
@@ -247,7 +249,7 @@ final class CallFeed<Output: Sendable>: Sendable {
         let (listeners, progress, handlers, lane) = state.withLock { state in
             state.end = result
             defer { (state.listeners, state.handlers) = ([], []) }
-            return (state.listeners, state.progress.rest(), state.handlers, state.lane)
+            return (state.listeners, state.progress.rest(succeeded: result.isSuccess), state.handlers, state.lane)
         }
         for listener in listeners {
             if let progress { listener.yield(.progress(progress)) }
@@ -268,4 +270,8 @@ final class CallFeed<Output: Sendable>: Sendable {
             listener.finish(throwing: error)
         }
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

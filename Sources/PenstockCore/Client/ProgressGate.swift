@@ -2,7 +2,7 @@
 ///
 /// The first is told, then at most thirty a second, and what ends a direction (the whole request sent, the whole response
 /// received). Within an exchange the bytes never go back; where they do, a redirect or another attempt has begun, and that
-/// one's first progress is told as well.
+/// one's first progress is told as well. The fraction is that of the whole call, and goes back nowhere.
 struct ProgressGate: Sendable {
     private static let interval = Duration.seconds(1) / 30
 
@@ -16,14 +16,16 @@ struct ProgressGate: Sendable {
     /// - Returns: whether it is to be told.
     mutating func take(_ progress: TransferProgress, at now: Duration) -> Bool {
         let isFirst = latest.map { progress.sent < $0.sent || progress.received < $0.received } ?? true
+        let progress = progress.following(latest)
         latest = progress
         guard isFirst || progress.ends(more: told) || now - lastTime >= Self.interval else { return false }
         (told, lastTime) = (progress, now)
         return true
     }
 
-    /// What is still to be told when the call ends.
-    mutating func rest() -> TransferProgress? {
+    /// What is still to be told when the call ends: of one that has succeeded, that it is complete.
+    mutating func rest(succeeded: Bool = false) -> TransferProgress? {
+        if succeeded { latest = latest?.completed() }
         guard latest != told else { return nil }
         told = latest
         return latest

@@ -14,12 +14,62 @@ enum SHA256 {
     }
 
     private static func digest(_ data: [UInt8]) -> [UInt32] {
-        var state = initial
-        let message = padded(data)
-        for start in stride(from: 0, to: message.count, by: 64) {
-            compress(message[start..<(start + 64)], into: &state)
+        var stream = Stream()
+        data.withUnsafeBytes { stream.update($0) }
+        return stream.ended()
+    }
+
+    /// A digest of content that comes in pieces.
+    struct Stream: Sendable {
+        private var state = SHA256.initial
+        /// Less than a block.
+        private var rest: [UInt8] = []
+        private var length: UInt64 = 0
+
+        /// Takes the next piece, of any size.
+        mutating func update(_ bytes: UnsafeRawBufferPointer) {
+            length &+= UInt64(bytes.count)
+            var bytes = UnsafeRawBufferPointer(rebasing: bytes[...])
+            if !rest.isEmpty {
+                let wanted = min(64 - rest.count, bytes.count)
+                rest.append(contentsOf: bytes[..<wanted])
+                bytes = UnsafeRawBufferPointer(rebasing: bytes[wanted...])
+                guard rest.count == 64 else { return }
+                let block = rest
+                block.withUnsafeBytes { SHA256.compress($0, into: &state) }
+                rest = []
+            }
+            let whole = bytes.count / 64 * 64
+            SHA256.compress(UnsafeRawBufferPointer(rebasing: bytes[..<whole]), into: &state)
+            rest = Array(bytes[whole...])
         }
-        return state
+
+        /// Takes the next piece, of any size.
+        mutating func update(_ data: Data) {
+            data.withUnsafeBytes { update($0) }
+        }
+
+        /// The digest of all that was taken, as its 32 bytes.
+        func digest() -> Data { Data(SHA256.bytes(ended())) }
+
+        /// The digest of all that was taken, as 64 hexadecimal digits.
+        func hex() -> String { SHA256.hex(of: ended()) }
+
+        fileprivate func ended() -> [UInt32] {
+            var last = self
+            let zeros = (119 - rest.count % 64) % 64
+            let bits = length &* 8
+            let padding =
+                [0x80] + [UInt8](repeating: 0, count: zeros)
+                + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) }
+            padding.withUnsafeBytes { last.update($0) }
+            return last.state
+        }
+    }
+
+    /// A digest as hexadecimal digits.
+    static func text(of digest: Data) -> String {
+        digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 
     private static func hex(of state: [UInt32]) -> String {
@@ -41,42 +91,40 @@ enum SHA256 {
         state.flatMap { word in stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) } }
     }
 
-    private static func padded(_ data: [UInt8]) -> [UInt8] {
-        let zeros = (119 - data.count % 64) % 64
-        let length = UInt64(data.count) * 8
-        return data + [0x80] + [UInt8](repeating: 0, count: zeros)
-            + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * UInt64($0))) }
-    }
-
-    private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        let words = schedule(block)
-        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        for round in 0..<64 {
-            let high = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
-            let first = h &+ high &+ (e & f ^ ~e & g) &+ constants[round] &+ words[round]
-            let low = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
-            let second = low &+ (a & b ^ a & c ^ b & c)
-            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+    /// Takes whole blocks of 64 bytes. The variables of FIPS 180-4 §6.2.2 have its names.
+    private static func compress(_ blocks: UnsafeRawBufferPointer, into state: inout [UInt32]) {
+        constants.withUnsafeBufferPointer { constants in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+                for start in stride(from: 0, to: blocks.count, by: 64) {
+                    schedule(UnsafeRawBufferPointer(rebasing: blocks[start..<(start + 64)]), in: words)
+                    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+                    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+                    for round in 0..<64 {
+                        let high = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+                        let first = h &+ high &+ (e & f ^ ~e & g) &+ constants[round] &+ words[round]
+                        let low = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
+                        let second = low &+ (a & b ^ a & c ^ b & c)
+                        (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+                    }
+                    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
+                }
+            }
         }
-        state = zip(state, [a, b, c, d, e, f, g, h]).map { $0 &+ $1 }
     }
 
-    private static func schedule(_ block: ArraySlice<UInt8>) -> [UInt32] {
-        var words: [UInt32] = []
-        words.reserveCapacity(64)
-        for start in stride(from: block.startIndex, to: block.endIndex, by: 4) {
-            words.append(block[start..<(start + 4)].reduce(0) { $0 << 8 | UInt32($1) })
+    private static func schedule(_ block: UnsafeRawBufferPointer, in words: UnsafeMutableBufferPointer<UInt32>) {
+        for index in 0..<16 {
+            words[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
         }
         for index in 16..<64 {
             let (early, late) = (words[index - 15], words[index - 2])
             let sigma0 = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
             let sigma1 = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
-            words.append(words[index - 16] &+ sigma0 &+ words[index - 7] &+ sigma1)
+            words[index] = words[index - 16] &+ sigma0 &+ words[index - 7] &+ sigma1
         }
-        return words
     }
 
+    @inline(__always)
     private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
         word >> count | word << (32 - count)
     }

@@ -103,27 +103,3 @@ public protocol ControlledExchange: AnyObject, Sendable {
 protocol SharedWork: ControlledExchange {
     var isOnWire: Bool { get }
 }
-
-/// Bytes of content moved so far, and the totals where they are known.
-public struct TransferProgress: Hashable, Sendable {
-    /// Of the request, as it was handed to the wire.
-    public var sent: Int
-    /// The body's ``HTTPBody/length``; `nil` where only the end of a stream tells.
-    public var expectedToSend: Int?
-    /// Of the response: as it came over the wire where the transport can tell, else after its codings are removed.
-    public var received: Int
-    /// From `Content-Length`, where ``received`` can be compared with it.
-    public var expectedToReceive: Int?
-
-    /// Progress of an exchange, in bytes; at its beginning by default.
-    ///
-    /// - Parameters:
-    ///   - expectedToSend: `nil`, the default, where it is not known.
-    ///   - expectedToReceive: `nil`, the default, where it is not known.
-    public init(sent: Int = 0, expectedToSend: Int? = nil, received: Int = 0, expectedToReceive: Int? = nil) {
-        self.sent = sent
-        self.expectedToSend = expectedToSend
-        self.received = received
-        self.expectedToReceive = expectedToReceive
-    }
-}
