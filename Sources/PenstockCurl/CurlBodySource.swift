@@ -8,6 +8,8 @@
         var length: Int? { get }
         /// Whether the last byte was handed out.
         var isFinished: Bool { get }
+        /// What a stream threw.
+        var failure: (any Error)? { get }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBodyRead
         /// Goes back to the beginning.
@@ -16,6 +18,10 @@
         func rewind() -> Bool
         /// Lets go of what is open.
         func close()
+    }
+
+    extension CurlBodySource {
+        var failure: (any Error)? { nil }
     }
 
     enum CurlBodyRead {

@@ -52,7 +52,8 @@
             let facts = ccurl_get_facts(handle.easy)
             return TransportError(
                 kind, sendState: sendState(handle), message: message, timings: Timings(facts, detour),
-                connection: ConnectionInfo(facts, resends), partialResponse: partialResponse)
+                connection: ConnectionInfo(facts, resends), partialResponse: partialResponse,
+                underlying: kind == .requestBody ? source?.failure : nil)
         }
 
         /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone.

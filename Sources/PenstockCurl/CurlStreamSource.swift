@@ -11,7 +11,7 @@
         enum Event: Sendable {
             case data(Data)
             case end
-            case failure(String)
+            case failure(any Error)
         }
 
         private enum State: Sendable {
@@ -26,6 +26,7 @@
         private var arrived = 0
         private var handedOut = 0
         private var hasEnded = false
+        private(set) var failure: (any Error)?
         private var isAsked = false
         private let demand: AsyncStream<Void>.Continuation
         private let task: Task<Void, Never>
@@ -63,7 +64,7 @@
         func receive(_ event: Event) {
             isAsked = false
             switch event {
-            case .failure(let reason): state = .failed(reason)
+            case .failure(let error): (state, failure) = (.failed("the stream failed"), error)
             case .end: end()
             case .data(let data): accept(data)
             }
@@ -139,7 +140,7 @@
                     report(.data(chunk))
                 }
             } catch {
-                report(.failure("the stream failed"))
+                report(.failure(error))
             }
         }
     }

@@ -125,6 +125,7 @@ struct RequestContent {
         for call: CallContext
     ) throws(APIError) {
         self.body = body
+        type = body.contentType
         guard let parameters else { return }
         let place = body.isNone ? placement.resolved(for: method) : .query
         do throws(ParameterEncodingError) {

@@ -29,6 +29,7 @@ extension APIClient {
         try call.context.stage(.prepare) { () throws(APIError) in
             var fields = commonFields()
             configuration.options.headers.apply(to: &fields)
+            if let contentType = request.body.contentType { fields[.contentType] = contentType }
             fields.merge(request.fields)
             call.own.headers.apply(to: &fields)
             var request = request

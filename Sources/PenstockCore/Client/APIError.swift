@@ -25,6 +25,8 @@ import Foundation
 /// │   ├── business              the server's own code and message
 /// │   ├── validation            which rule
 /// │   └── decoding              at which coding path
+/// ├── on this machine
+/// │   └── storage               what came could not be kept in its file
 /// ├── dropped                   another call of its kind has taken its place, or was there before
 /// └── cancelled                 by the caller, the owner, the client, or the task
 /// ```
@@ -90,6 +92,8 @@ public struct APIError: Error, Sendable {
         case validation(rule: String)
         /// `path` is the coding path in dotted form, for example `data.items[3].price`.
         case decoding(path: String, reason: String)
+        /// A file that was downloaded could not be written, or not under its name.
+        case storage(StorageFault)
         /// Because of another call of its kind; see ``InFlightPolicy``.
         case dropped(DropReason)
         /// The call was ended early: by its caller or the caller's task, its scope, its client, or because the
@@ -181,8 +185,8 @@ public struct APIError: Error, Sendable {
         set { parts.sendState = newValue }
     }
 
-    /// The error that this one was made of: a ``TransportError``, a `DecodingError`, a ``ParameterEncodingError``, or
-    /// whatever the app's own code threw. `nil` where there is none. Of it only the type is printed, since nobody knows
+    /// The error that this one was made of: a ``TransportError``, a `DecodingError`, a ``ParameterEncodingError``, what the
+    /// content of the request threw (such as a ``MultipartError``), or whatever the app's own code threw. `nil` where there is none. Of it only the type is printed, since nobody knows
     /// what it holds.
     public var underlying: (any Error)? {
         get { parts.underlying }

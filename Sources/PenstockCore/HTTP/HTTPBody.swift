@@ -30,13 +30,19 @@ public struct HTTPBody: Sendable {
     public var isReplayable: Bool { reading == nil }
     /// Whether it can be sent now: it can be read any number of times, or has not been read yet.
     var isUnread: Bool { reading?.isFree ?? true }
+    /// The `Content-Type` that the content asks for, such as that of a form with its boundary; a request that names another one
+    /// keeps its own. `nil` for content that says nothing of itself.
+    public var contentType: String?
+    /// Why it cannot be sent at all, where that is known already.
+    let defect: (any Error)?
     /// Who may read a body that can be read only once; `nil` for every other body.
     let reading: OnlyReading?
 
-    private init(source: Source, length: Int?, reading: OnlyReading? = nil) {
+    private init(source: Source, length: Int?, reading: OnlyReading? = nil, defect: (any Error)? = nil) {
         self.source = source
         self.length = length
         self.reading = reading
+        self.defect = defect
     }
 
     /// No body.
@@ -59,8 +65,20 @@ public struct HTTPBody: Sendable {
             }
             return HTTPBody(source: .file(url), length: size)
         } catch {
-            return .stream { throw error }
+            return .defective(error)
         }
+    }
+
+    /// A body that cannot be sent: the call fails of this before anything is.
+    static func defective(_ error: any Error) -> HTTPBody {
+        HTTPBody(source: .stream { throw error }, length: nil, defect: error)
+    }
+
+    /// A stream that says by itself whether it can be opened again.
+    static func stream(length: Int?, isReplayable: Bool, _ open: @escaping @Sendable () throws -> Chunks) -> HTTPBody {
+        guard !isReplayable else { return .stream(length: length, open) }
+        let reading = OnlyReading(open)
+        return HTTPBody(source: .stream(open: reading.open), length: length, reading: reading)
     }
 
     /// A stream that can be opened again for every time it is sent.
@@ -73,7 +91,7 @@ public struct HTTPBody: Sendable {
     /// before anything is sent, and opening the stream again throws ``AlreadyRead``. An attempt that failed before
     /// anything of the body was read has not used it up.
     public static func onceOnly(length: Int? = nil, _ chunks: Chunks) -> HTTPBody {
-        let reading = OnlyReading(chunks)
+        let reading = OnlyReading { chunks }
         return HTTPBody(source: .stream(open: reading.open), length: length, reading: reading)
     }
 
@@ -94,10 +112,10 @@ final class OnlyReading: Sendable {
         case free, claimed, read
     }
 
-    private let chunks: HTTPBody.Chunks
+    private let chunks: @Sendable () throws -> HTTPBody.Chunks
     private let state = Locked(State.free)
 
-    init(_ chunks: HTTPBody.Chunks) {
+    init(_ chunks: @escaping @Sendable () throws -> HTTPBody.Chunks) {
         self.chunks = chunks
     }
 
@@ -108,7 +126,7 @@ final class OnlyReading: Sendable {
             return state != .read
         }
         guard isFirst else { throw HTTPBody.AlreadyRead() }
-        return chunks
+        return try chunks()
     }
 
     /// Whether nobody has it, and nothing was read.

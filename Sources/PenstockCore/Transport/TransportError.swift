@@ -74,6 +74,7 @@ public struct TransportError: Error, Sendable {
         var timings: Timings
         var connection: ConnectionInfo
         var partialResponse: HTTPResponse?
+        var underlying: (any Error)?
     }
 
     /// A failure.
@@ -85,14 +86,15 @@ public struct TransportError: Error, Sendable {
     ///   - timings: of the phases that ended. None by default.
     ///   - connection: what it went over, as far as there was one.
     ///   - partialResponse: the head of a response that began before the failure. None by default.
+    ///   - underlying: what the request's own content threw. None by default.
     public init(
         _ kind: Kind, sendState: SendState, message: String = "", timings: Timings = .init(),
-        connection: ConnectionInfo = .init(), partialResponse: HTTPResponse? = nil
+        connection: ConnectionInfo = .init(), partialResponse: HTTPResponse? = nil, underlying: (any Error)? = nil
     ) {
         parts = Boxed(
             Parts(
                 kind: kind, sendState: sendState, message: message, timings: timings, connection: connection,
-                partialResponse: partialResponse))
+                partialResponse: partialResponse, underlying: underlying))
     }
 
     /// What went wrong.
@@ -130,6 +132,12 @@ public struct TransportError: Error, Sendable {
     public var partialResponse: HTTPResponse? {
         get { parts.partialResponse }
         set { parts.partialResponse = newValue }
+    }
+
+    /// Of ``Kind/requestBody``: what the stream of the content threw, where it did.
+    public var underlying: (any Error)? {
+        get { parts.underlying }
+        set { parts.underlying = newValue }
     }
 }
 

@@ -52,7 +52,8 @@ enum StubAnswer {
             case .stream(let open): return try await open().reduce(into: Data()) { $0.append($1) }
             }
         } catch {
-            throw TransportError(.requestBody, sendState: .unsent, message: error.localizedDescription)
+            throw TransportError(
+                .requestBody, sendState: .unsent, message: error.localizedDescription, underlying: error)
         }
     }
 

@@ -73,6 +73,10 @@ struct TransportStage: Stage {
                 .invalidConfiguration(reason: "the service has no sealer"), stage: .seal, request: request,
                 sendState: .unsent)
         }
+        if let defect = request.body.defect {
+            throw APIError(
+                .transport(.requestBody), stage: .transport, request: request, sendState: .unsent, underlying: defect)
+        }
         guard call.settings.cleartext.allows(request.url) else {
             throw APIError(
                 .blocked(reason: CleartextPolicy.refusal(of: request.url)), stage: .transport, request: request)
@@ -170,7 +174,7 @@ extension APIError {
     init(_ error: TransportError, request: HTTPRequest) {
         self.init(
             Kind(error.kind), stage: .transport, debugMessage: error.message, request: request,
-            response: error.partialResponse, sendState: error.sendState, underlying: error)
+            response: error.partialResponse, sendState: error.sendState, underlying: error.underlying ?? error)
     }
 }
 
