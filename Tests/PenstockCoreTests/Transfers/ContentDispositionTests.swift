@@ -1,0 +1,74 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+/// `Content-Disposition` as servers write it, well and badly (RFC 6266, RFC 8187).
+@Suite(.timeLimit(.minutes(5))) struct ContentDispositionTests {
+    static let table: [(String, type: String?, name: String?)] = [
+        ("attachment", "attachment", nil), ("INLINE", "inline", nil), ("", nil, nil), (";filename=a", nil, nil),
+        ("\"attachment\"", nil, nil), (" attachment ; filename=\"a b.txt\"", "attachment", "a b.txt"),
+        ("attachment; filename=a.txt", "attachment", "a.txt"), ("attachment; FILENAME=a.txt", "attachment", "a.txt"),
+        ("attachment; filename = \"a.txt\"", "attachment", "a.txt"),
+        ("attachment;filename=a.txt;size=7", "attachment", "a.txt"),
+        // As it stands, for whoever makes it harmless.
+        ("attachment; filename=\"../../a\"", "attachment", "../../a"),
+        // Escapes of a quoted string (RFC 9110 §5.6.4).
+        (#"attachment; filename="a\"b\\c""#, "attachment", #"a"b\c"#),
+        (#"attachment; filename="a;b=c""#, "attachment", "a;b=c"),
+        // Left open: nothing can be said of where it ends.
+        (#"attachment; filename="a"#, "attachment", nil), (#"attachment; filename="a\"#, "attachment", nil),
+        ("attachment; filename", "attachment", nil), ("attachment; filename=", "attachment", ""),
+        ("attachment; =x; filename=a", "attachment", "a"), ("attachment; \"x\"; filename=a", "attachment", "a"),
+        ("attachment; filename=my file.txt ; x=y", "attachment", "my file.txt"),
+        ("attachment; filename=a; filename=b", "attachment", "a"), ("attachment; xfilename=a", "attachment", nil),
+        ("attachment; size=1; filename=a", "attachment", "a"),
+        // The extended form goes before the other one, wherever it stands.
+        ("attachment; filename*=UTF-8''%e2%82%ac%20rates", "attachment", "€ rates"),
+        ("attachment; filename=\"EURO\"; filename*=utf-8'en'%E2%82%AC", "attachment", "€"),
+        ("attachment; filename*=utf-8''%E2%82%AC; filename=EURO", "attachment", "€"),
+        ("attachment; filename*=iso-8859-1''%A3%ff", "attachment", "£ÿ"),
+        ("attachment; filename*=utf-8''a; filename*=utf-8''b", "attachment", "a"),
+        // Broken, it is as if it were not there.
+        ("attachment; filename=a; filename*=utf-8''%E2%82", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-8''%FF", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-8''%4", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-8''%4G", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-8''%G4", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-8''%", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-16''b", "attachment", "a"),
+        ("attachment; filename=a; filename*=utf-8'b", "attachment", "a"),
+        ("attachment; filename*=b", "attachment", nil),
+        ("attachment; filename*=utf-8''it's", "attachment", "it's"),
+        ("attachment; filename*=utf-8''%61%41%7a%5A%30%39%2f%3A%40%60%66%46", "attachment", "aAzZ09/:@`fF"),
+        ("attachment; filename*=utf-8''%00", "attachment", "\u{0}"),
+    ]
+
+    @Test(arguments: table) func `a field is read as the standard says`(value: String, type: String?, name: String?) {
+        let read = ContentDisposition(value)
+        #expect(read?.type == type)
+        #expect(read?.fileName == name)
+    }
+
+    @Test func `of two fields neither counts`() {
+        var fields: HTTPFields = ["Content-Disposition": "attachment; filename=a"]
+        #expect(ContentDisposition(fields)?.fileName == "a")
+        fields.append("attachment; filename=b", for: .contentDisposition)
+        #expect(ContentDisposition(fields) == nil)
+        #expect(ContentDisposition([:]) == nil)
+    }
+
+    @Test func `a value of any bytes is read in a time that grows with its length`() {
+        var random = Seeded(seed: 6266)
+        let words = [";", "\"", "\\", "=", "filename", "filename*", "utf-8''", "%41", "%", " ", "a", "'"]
+        for _ in 0..<2_000 {
+            let value = "attachment" + (0..<20).map { _ in words.randomElement(using: &random) ?? "" }.joined()
+            _ = ContentDisposition(value)
+        }
+        for word in words {
+            let long = "attachment; " + String(repeating: word, count: 100_000)
+            #expect(ContentDisposition(long)?.type == "attachment")
+        }
+    }
+}
