@@ -26,4 +26,9 @@ static inline int ccodings_deflate_raw_init(z_stream *stream, int window_bits) {
     return deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
 }
 
+/* For the same reason. 8 is zlib's own default for the memory it takes. */
+static inline int ccodings_deflate_init(z_stream *stream, int level, int window_bits) {
+    return deflateInit2(stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
+}
+
 #endif

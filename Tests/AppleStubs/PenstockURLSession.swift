@@ -43,3 +43,11 @@ final class URLSessionTaskTransactionMetrics {
     var networkProtocolName: String? { nil }
     var countOfResponseBodyBytesReceived: Int64 { 0 }
 }
+
+extension NSData {
+    enum CompressionAlgorithm: Int {
+        case lzfse, lz4, lzma, zlib
+    }
+
+    func compressed(using algorithm: CompressionAlgorithm) throws -> Self { self }
+}

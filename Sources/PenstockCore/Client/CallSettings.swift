@@ -78,6 +78,8 @@ public struct CallSettings: Sendable {
     public var sealing = SealingChoice.automatic
     /// Whether a call that finds no way to its server waits until there is one; it does not unless set.
     public var waitsForConnectivity = ConnectivityWait.no
+    /// Whether the content of the request is compressed, and how; it is not unless set.
+    public var requestCompression: RequestCompression?
 
     init() {}
 

@@ -31,14 +31,16 @@ final class ServiceRuntime: Sendable {
     /// The request path of an endpoint: its own interceptors are innermost.
     func pipeline(for endpoint: some Endpoint, _ settings: CallSettings) -> Pipeline {
         let isHeld = settings.inFlight.strategy != .independent
-        if endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty {
-            return isHeld ? heldPipeline.value { make(nil, isHeld) } : pipeline
+        if settings.requestCompression == nil, endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty {
+            return isHeld ? heldPipeline.value { make(nil, isHeld, compresses: false) } : pipeline
         }
-        return make(endpoint, isHeld)
+        return make(endpoint, isHeld, compresses: settings.requestCompression != nil)
     }
 
-    private func make(_ endpoint: (any Endpoint)?, _ isHeld: Bool) -> Pipeline {
-        Pipeline(service: service, endpoint: endpoint, configuration: configuration, state: state, isHeld: isHeld)
+    private func make(_ endpoint: (any Endpoint)?, _ isHeld: Bool, compresses: Bool) -> Pipeline {
+        Pipeline(
+            service: service, endpoint: endpoint, configuration: configuration, state: state, isHeld: isHeld,
+            compresses: compresses)
     }
 
     func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {

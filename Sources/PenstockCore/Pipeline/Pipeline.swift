@@ -10,9 +10,10 @@ struct Pipeline: Sendable {
     ///   - endpoint: brings interceptors of its own, which are innermost; `nil` for the path that all endpoints without any
     ///     share.
     ///   - isHeld: whether calls are held against others of their kind.
+    ///   - compresses: whether the content of requests may have to be compressed.
     init(
         service: Service, endpoint: (any Endpoint)?, configuration: APIClient.Configuration, state: SharedState,
-        isHeld: Bool = false
+        isHeld: Bool = false, compresses: Bool = false
     ) {
         let call = configuration.callInterceptors + service.callInterceptors + (endpoint?.callInterceptors ?? [])
         let attempt =
@@ -33,6 +34,7 @@ struct Pipeline: Sendable {
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }
+        if compresses { stages.append(Compress(transport: state.transport, refused: state.refusedCodings)) }
         if let signer = service.signer { stages.append(Sign(signer: signer, service: service, clocks: state.clocks)) }
         stages.append(
             TransportStage(

@@ -24,6 +24,8 @@ final class SharedState: Sendable {
     let credentials: CredentialTable
     /// The calls under way that others of their kind are held against.
     let flights: Flights
+    /// The codings of requests that origins will not have.
+    let refusedCodings: RefusedCodings
 
     init(_ configuration: APIClient.Configuration, transport: any Transport) {
         self.transport = transport
@@ -38,6 +40,7 @@ final class SharedState: Sendable {
         credentials = CredentialTable(
             configuration.vault ?? MemoryVault(), configuration.time, configuration.random)
         flights = Flights()
+        refusedCodings = RefusedCodings()
     }
 
     /// That of a client which is derived from another one.
@@ -53,6 +56,7 @@ final class SharedState: Sendable {
         clocks = client.state.clocks
         admissions = Admissions.of(configuration, reusing: client.state.admissions, deadlines)
         flights = client.state.flights
+        refusedCodings = client.state.refusedCodings
         let known = client.state.credentials
         credentials =
             if let vault = configuration.vault, vault !== known.vault {

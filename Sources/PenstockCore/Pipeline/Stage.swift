@@ -51,6 +51,8 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let cookies = StageName(rawValue: "cookies")
     /// The payload is sealed, and the response opened.
     public static let seal = StageName(rawValue: "seal")
+    /// The content is compressed.
+    public static let compress = StageName(rawValue: "compress")
     /// The final bytes are signed.
     public static let sign = StageName(rawValue: "sign")
     /// The request is sent and its response received.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What carries one request to a server and its response back.
 ///
 /// A transport performs; a stage decorates. It follows no redirect, keeps no cookie and no cache, and retries nothing.
@@ -44,6 +46,11 @@ public protocol Transport: Sendable {
 
     /// What compresses the messages of WebSockets; `nil` where they are sent as they are.
     var messageCompression: (any WebSocketCompression)? { get }
+
+    /// The content of a request in a coding (RFC 9110 §8.4.1), all of it at once: for ``RequestCompression``.
+    ///
+    /// - Returns: `nil` where the transport does not write the coding, as by default.
+    func encoded(_ content: Data, in coding: String) -> Data?
 
     /// Ends every exchange with ``TransportError/Kind/cancelled``, closes every connection and stops any thread. The
     /// transport refuses exchanges afterwards. Returns when all is closed.
@@ -150,6 +157,9 @@ extension Transport {
     public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
         throw TransportError(.unsupported("streamed responses"), sendState: .unsent)
     }
+
+    /// For transports that write no codings.
+    public func encoded(_ content: Data, in coding: String) -> Data? { nil }
 
     /// For transports that cannot: refuses.
     public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {

@@ -1,0 +1,38 @@
+import Foundation
+
+/// Compresses the content of a request where its options ask for it: below what seals, as a coding is the last thing that is done to
+/// content, and above what signs, since the signature covers the bytes that are sent.
+struct Compress: Stage {
+    static let name = StageName.compress
+
+    let transport: any Transport
+    let refused: RefusedCodings
+
+    func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
+        guard let compression = call.settings.requestCompression, let shorter = compressed(request, compression) else {
+            return try await next(request)
+        }
+        let exchange = try await next(shorter)
+        guard compression.isRefused(by: exchange.response) else { return exchange }
+        exchange.content?.discard()
+        let origin = request.url.origin
+        refused.add(compression.coding, at: origin)
+        let plain = try await next(request)
+        // It was not the coding that was refused.
+        if plain.response.status == 415 { refused.remove(compression.coding, at: origin) }
+        return plain
+    }
+
+    /// `nil` where the request is to be sent as it is.
+    private func compressed(_ request: HTTPRequest, _ compression: RequestCompression) -> HTTPRequest? {
+        guard case .bytes(let data) = request.body.source, !request.fields.contains(.contentEncoding),
+            compression.isWorthwhile(data.count, ofType: request.fields[.contentType]),
+            !refused.contains(compression.coding, at: request.url.origin),
+            let short = compression.encoded(data, by: transport), RequestCompression.saves(short.count, of: data.count)
+        else { return nil }
+        var request = request
+        request.body = .bytes(short)
+        request.fields[.contentEncoding] = compression.coding
+        return request
+    }
+}

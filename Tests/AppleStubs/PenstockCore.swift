@@ -1,0 +1,12 @@
+import Foundation
+
+// What PenstockCore needs of Apple's C library that has another name, or is not there, on Linux.
+
+extension stat {
+    var st_mtimespec: timespec { st_mtim }
+}
+
+func sysctlbyname(
+    _ name: UnsafePointer<CChar>!, _ old: UnsafeMutableRawPointer!, _ oldLength: UnsafeMutablePointer<Int>!,
+    _ new: UnsafeMutableRawPointer!, _ newLength: Int
+) -> Int32 { -1 }

@@ -1,0 +1,143 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// Content that is compressed where the app asks for it, and the way back where a server will not have it.
+@Suite(.timeLimit(.minutes(5))) struct RequestCompressionTests {
+    struct Report: Endpoint, Encodable {
+        typealias Output = Data
+        var text = String(repeating: "a", count: 2_000)
+        var route: Route { .post("/reports") }
+        var options: CallOptions { .requestCompression(RequestCompressionTests.halving) }
+    }
+
+    /// Half of the content, marked.
+    static let halving = RequestCompression("half") { Data("half:".utf8) + $0.prefix($0.count / 2) }
+
+    private static func client(_ respond: @escaping StubTransport.Responder) -> (StubTransport, APIClient) {
+        let stub = StubTransport(respond)
+        return (stub, APIClient("https://shop.example.com", transport: stub))
+    }
+
+    private static func isCompressed(_ request: HTTPRequest) -> Bool { request.fields[.contentEncoding] == "half" }
+
+    @Test func `only a call whose options say so is compressed, and its Content-Encoding says so`() async throws {
+        struct Plain: Endpoint, Encodable {
+            typealias Output = Data
+            var text = String(repeating: "a", count: 2_000)
+            var route: Route { .post("/reports") }
+        }
+        let (stub, client) = Self.client { _ in HTTPResponse(status: 200) }
+        _ = try await client.send(Plain())
+        _ = try await client.send(Report())
+        #expect(stub.requests.map { $0.fields[.contentEncoding] } == [nil, "half"])
+        let plain = try #require(stub.requests.first?.text)
+        #expect(stub.requests.last?.text == "half:" + plain.prefix(plain.utf8.count / 2))
+        #expect(stub.requests.last?.fields[.contentType] == "application/json")
+    }
+
+    static let worth: [(Int, String?, Int, Bool)] = [
+        (1_024, "application/json", 1_024, true), (1_023, "application/json", 1_024, false),
+        (0, "text/plain", 0, false),
+        (5_000, nil, 1_024, true), (5_000, "image/png", 1_024, false), (5_000, "IMAGE/PNG; q=1", 1_024, false),
+        (5_000, "image/svg+xml", 1_024, true), (5_000, "application/zip", 1_024, false),
+        (5_000, "application/pdf", 1_024, false),
+        (5_000, "video/mp4", 1_024, false), (5_000, "text/csv; charset=utf-8", 1_024, true), (1, "text/plain", 1, true),
+        (5_000, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", 1_024, false),
+    ]
+
+    @Test("what is short, or compressed already, is not compressed", arguments: worth)
+    func worthwhile(length: Int, type: String?, minimum: Int, expected: Bool) {
+        #expect(Self.halving.above(minimum).isWorthwhile(length, ofType: type) == expected)
+    }
+
+    @Test func `what is not a tenth shorter is sent as it is`() {
+        #expect(RequestCompression.saves(900, of: 1_000))
+        #expect(!RequestCompression.saves(901, of: 1_000))
+        #expect(RequestCompression.saves(5, of: 5))
+    }
+
+    @Test func `content that says its own coding, is a stream, or fails to compress is sent as it is`() async throws {
+        struct Failing: Error {}
+        let (stub, client) = Self.client { _ in HTTPResponse(status: 200) }
+        let url = try HTTPURL("https://shop.example.com/")
+        let data = Data(count: 5_000)
+        let option = CallOptions.requestCompression(Self.halving)
+        _ = try await client.send(
+            HTTPRequest(method: .post, url: url, fields: ["Content-Encoding": "br"], body: .bytes(data)),
+            options: option)
+        let stream = HTTPBody.stream(length: 0) { HTTPBody.Chunks { $0.finish() } }
+        _ = try await client.send(HTTPRequest(method: .post, url: url, body: stream), options: option)
+        let failing = RequestCompression("half") { _ in throw Failing() }
+        _ = try await client.send(
+            HTTPRequest(method: .post, url: url, body: .bytes(data)), options: .requestCompression(failing))
+        // The stub writes no coding.
+        _ = try await client.send(
+            HTTPRequest(method: .post, url: url, body: .bytes(data)), options: .requestCompression(.gzip))
+        #expect(stub.requests.map { $0.fields[.contentEncoding] } == ["br", nil, nil, nil])
+    }
+
+    @Test func `415 has the request sent as it was, once, and is remembered for the origin and the coding`()
+        async throws
+    {
+        let (stub, client) = Self.client { HTTPResponse(status: Self.isCompressed($0) ? 415 : 200) }
+        _ = try await client.send(Report())
+        _ = try await client.with { $0.headers = [:] }.send(Report())
+        #expect(stub.requests.map(Self.isCompressed) == [true, false, false])
+        let elsewhere = HTTPRequest(
+            method: .post, url: try HTTPURL("https://other.example.com/"), body: .bytes(Data(count: 5_000)))
+        _ = try await client.send(elsewhere, options: .requestCompression(Self.halving))
+        #expect(stub.requests.map(Self.isCompressed) == [true, false, false, true, false])
+    }
+
+    @Test func `415 to the plain request as well was not about the coding, and is the answer`() async throws {
+        let (stub, client) = Self.client { _ in HTTPResponse(status: 415) }
+        for _ in 0..<2 {
+            let error = await #expect(throws: APIError.self) { try await client.send(Report()) }
+            #expect(error?.kind == .httpStatus(415))
+        }
+        #expect(stub.requests.map(Self.isCompressed) == [true, false, true, false])
+    }
+
+    static let refusals: [(Int, String?, Bool)] = [
+        (415, nil, true), (415, "", true), (415, "gzip", true), (415, "gzip, HALF", false), (415, "half;q=0", true),
+        (415, "half;q=0.0", true), (415, "half; q=0.5", false), (415, "*", false), (415, "*;q=0", true),
+        (400, nil, false),
+        (415, "half;q=1", false), (414, nil, false),
+    ]
+
+    @Test("415 that welcomes the coding is about something else", arguments: refusals)
+    func refusal(status: Int, welcome: String?, isRefused: Bool) {
+        var response = HTTPResponse(status: status)
+        response.fields[.acceptEncoding] = welcome
+        #expect(Self.halving.isRefused(by: response) == isRefused)
+    }
+
+    @Test func `a signature covers the compressed bytes, and a seal is below the coding`() async throws {
+        struct Marking: Signer {
+            func sign(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest {
+                var request = request
+                request.fields["X-Signed"] = "\(request.body.length ?? -1) \(request.fields[.contentEncoding] ?? "")"
+                return request
+            }
+        }
+        let stub = StubTransport { _ in HTTPResponse(status: 200) }
+        var service = Service(.main, "https://shop.example.com")
+        service.signer = Marking()
+        let client = APIClient(.init(services: [service]), transport: stub)
+        _ = try await client.send(Report())
+        let request = try #require(stub.requests.first)
+        #expect(request.fields["X-Signed"] == "\(request.body.length ?? 0) half")
+    }
+
+    @Test func `no more than 256 refusals are remembered`() throws {
+        let refused = RefusedCodings()
+        for number in 0..<300 { refused.add("gzip", at: try HTTPURL("https://h\(number).example/").origin) }
+        let known = try (0..<300).filter { refused.contains("gzip", at: try HTTPURL("https://h\($0).example/").origin) }
+        #expect(known.count == 256)
+        #expect(!refused.contains("br", at: try HTTPURL("https://h0.example/").origin))
+    }
+}
