@@ -158,12 +158,16 @@ let package = Package(
         .testTarget(
             name: "PenstockTortureTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "file-fetcher", dependencies: ["PenstockCore", "PenstockCurl"], path: "Tests/FileFetcher",
+            swiftSettings: strict),
         // What the heap of glibc holds, for the test that nothing is kept.
         .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
         .testTarget(
             name: "PenstockTransportTests",
             dependencies: [
                 "PenstockCurl", "PenstockSQLite", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+                "file-fetcher",
                 .target(name: "CHeap", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),

@@ -15,6 +15,7 @@ import Foundation
 /// | 2002 | timeout              | 4001 | cancelled         |
 /// | 2003 | tls                  | 3006 | decryption        |
 /// | 2004 | transport            | 2006 | unavailable       |
+/// | 4002 | dropped              | 5001 | storage           |
 extension APIError: CustomNSError {
     public static var errorDomain: String { "Penstock.APIError" }
 
@@ -81,6 +82,7 @@ extension APIError.Kind {
         case .validation: Entry(code: 3004, name: "validation", text: Self.notUnderstood)
         case .decoding: Entry(code: 3005, name: "decoding", text: Self.notUnderstood)
         case .decryption: Entry(code: 3006, name: "decryption", text: Self.notUnderstood)
+        case .storage: Entry(code: 5001, name: "storage", text: "The file could not be saved.")
         case .cancelled: Entry(code: 4001, name: "cancelled", text: "Cancelled.")
         case .dropped: Entry(code: 4002, name: "dropped", text: "Another request took the place of this one.")
         }

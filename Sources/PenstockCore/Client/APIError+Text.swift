@@ -68,6 +68,7 @@ extension APIError.Kind: CustomStringConvertible {
         case .business(let code, let message): "\(name) \(PrintableText.bounded("\(code): \(message)"))"
         case .validation(let rule): "\(name): \(rule)"
         case .decoding(let path, let reason): "\(name) at \(path.isEmpty ? "the root" : path): \(reason)"
+        case .storage(let fault): "\(name): \(fault.rawValue)"
         case .cancelled, .cacheMiss, .decryption: name
         }
     }

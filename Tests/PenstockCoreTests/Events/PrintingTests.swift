@@ -122,6 +122,7 @@ import Testing
         let exchange = Exchange(request: request, response: response)
         return try [
             fields(), try url(), request, response, request.body, failure, attempt, error, envelope, exchange,
+            MultipartPart("a", fields: fields(), content: request.body),
             Event.requestSent(request), Event.redirected(status: 302, from: url(), to: url()), RedirectHop(request),
             RedirectDecision.follow(request), TransportRequest(request), TransportResponse(response),
             TransportCompletion(trailers: fields()),
@@ -306,7 +307,9 @@ import Testing
             "BasicAuthenticator", "CredentialKey", "CredentialReason", "CredentialVersion", "DropReason", "ExpiryRule",
             "InFlightDecision", "InFlightPolicy", "InFlightReason", "Moment", "RefreshClaim", "RefreshPolicy",
             "Refused",
-            "Scope", "SealingChoice", "Strategy", "VaultCondition", "VaultError",
+            "Scope", "SealingChoice", "Strategy", "VaultCondition", "VaultError", "ContentDisposition", "DownloadDestination",
+            "DownloadedFile", "FileNameRules", "MediaType", "MultipartError", "Overwriting", "SourceFileError",
+            "StorageFault", "TransferState",
         ],
         "names, numbers, dates and digests of the outbox": [
             "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",
@@ -321,6 +324,7 @@ import Testing
             "Zero",
             "ClosureReformer", "ClosureInterceptor", "Members", "NullParameter", "State",
             "ClosureReformer", "CallGraph", "CallGroup", "CallNode", "PageSource", "PagedItems", "Pages",
+            "RequestCompression",
         ],
         "all that it holds is behind a lock, or is among the values above": [
             "DPoPProver", "RefreshContext",
@@ -332,7 +336,7 @@ import Testing
             "Configuration", "Update",
             "Values",
         ],
-        "a value of the app's own, which prints as it does anywhere": ["PathArgument"],
+        "a value of the app's own, which prints as it does anywhere": ["PathArgument", "Item", "TransferList"],
         "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],
     ]
 

@@ -1,0 +1,206 @@
+import Foundation
+
+/// The part of one download on the disk: a hidden file in the folder of the destination, and beside it what describes it. Every
+/// call waits for the disk.
+///
+/// What is written is described before: the file of the description goes when a part is begun anew, and comes back, synchronized,
+/// before the first byte of the new one. So a description never speaks of other bytes than those in the part, whenever the process
+/// or the machine stops. Only one download has the place, by a lock on the part, which ends with its process.
+struct DownloadPlace: Sendable {
+    private static let prefix = ".penstock-"
+
+    private let folder: String
+    private let stem: String
+    let key: String
+    private let file: FileDescriptor
+
+    private var part: String { "\(folder)/\(stem).part" }
+    private var description: String { "\(folder)/\(stem).json" }
+
+    /// Takes the place, and finds what is there.
+    ///
+    /// - Parameter key: what is downloaded, for whom, and to where. What another download has left is not touched.
+    /// - Returns: also how much can be gone on from; `nil` for nothing.
+    static func open(
+        in folder: URL, key: String
+    ) throws(SystemError) -> (place: DownloadPlace, kept: (part: PartialDownload, offset: Int)?) {
+        let stem = prefix + key.prefix(24)
+        let file = try locked("\(folder.path)/\(stem).part")
+        let place = DownloadPlace(folder: folder.path, stem: stem, key: key, file: file)
+        let kept = try place.kept()
+        if kept == nil { try place.clear() }
+        return (place, kept)
+    }
+
+    /// Opens the part, or makes it. What is there under its name and is no ordinary file of this user's own is removed, and not
+    /// followed.
+    private static func locked(_ path: String) throws(SystemError) -> FileDescriptor {
+        for _ in 0..<8 {
+            let file: FileDescriptor
+            do throws(SystemError) {
+                file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+            } catch {
+                guard error.code == ELOOP else { throw error }
+                _ = try SystemError.check { Int(unlink(path)) }
+                continue
+            }
+            let facts = try file.facts()
+            guard FileFacts.isRegular(facts), facts.st_uid == geteuid(), facts.st_nlink <= 1 else {
+                _ = try SystemError.check { Int(unlink(path)) }
+                continue
+            }
+            _ = try SystemError.check { Int(flock(file.raw, LOCK_EX | LOCK_NB)) }
+            // The one who had it may have moved it away meanwhile.
+            if let now = FileFacts.at(path), now.st_ino == facts.st_ino { return file }
+        }
+        throw SystemError(code: EWOULDBLOCK)
+    }
+
+    private func kept() throws(SystemError) -> (part: PartialDownload, offset: Int)? {
+        let size = Int(try file.facts().st_size)
+        guard size > 0, let text = readDescription(),
+            let part = try? JSONDecoder().decode(PartialDownload.self, from: text), part.key == key,
+            let offset = part.usable(size, in: MachineStart.id)
+        else { return nil }
+        if offset < size { try file.truncate(to: offset) }
+        return (part, offset)
+    }
+
+    /// A description is short; what is not is none.
+    private static let longestDescription = 64 << 10
+
+    private func readDescription() -> Data? {
+        (try? DurableFile.read(description, upTo: Self.longestDescription)) ?? nil
+    }
+
+    // MARK: Writing
+
+    /// Empties the part, and describes the one that begins; `nil` for one that nobody can go on with.
+    func begin(_ part: PartialDownload?) throws(SystemError) {
+        try clear()
+        if let part { try describe(part) }
+    }
+
+    private func clear() throws(SystemError) {
+        unlink(description)
+        try file.truncate(to: 0)
+    }
+
+    func write(_ data: Data, at offset: Int) throws(SystemError) {
+        try file.write(data, at: offset)
+    }
+
+    /// Has the disk keep what was written, and says so in the description.
+    func synchronize(_ part: PartialDownload) throws(SystemError) {
+        try file.synchronize()
+        try describe(part)
+    }
+
+    /// Writes the description beside, and puts it in place in one moment.
+    private func describe(_ part: PartialDownload) throws(SystemError) {
+        var part = part
+        part.boot = MachineStart.id
+        guard let text = try? JSONEncoder().encode(part) else { throw SystemError(code: EINVAL) }
+        try DurableFile.replace(description, with: text)
+    }
+
+    // MARK: The end
+
+    /// The SHA-256 of what is in the part, in hexadecimal digits.
+    ///
+    /// - Parameter goesOn: asked now and then; throws where nobody waits any more.
+    func digest(_ length: Int, while goesOn: () throws(APIError) -> Void) throws(APIError) -> String {
+        var digest = SHA256.Stream()
+        var offset = 0
+        while offset < length {
+            try goesOn()
+            let bytes: Data
+            do throws(SystemError) {
+                bytes = try file.read(1 << 20, at: offset)
+            } catch {
+                throw APIError(error)
+            }
+            guard !bytes.isEmpty else { throw APIError(SystemError(code: EIO)) }
+            digest.update(bytes)
+            offset += bytes.count
+        }
+        return digest.hex()
+    }
+
+    /// Gives the part its name, once all of it is on the disk. Nothing is ever to be seen under the name but the whole file.
+    ///
+    /// - Returns: the name that it got.
+    func finish(as name: String, _ overwriting: DownloadDestination.Overwriting) throws(SystemError) -> String {
+        try file.synchronize()
+        let name = try move(to: name, overwriting)
+        unlink(description)
+        DurableFile.synchronizeFolder(folder)
+        return name
+    }
+
+    private func move(to name: String, _ overwriting: DownloadDestination.Overwriting) throws(SystemError) -> String {
+        switch overwriting {
+        case .replace:
+            _ = try SystemError.check { Int(rename(part, "\(folder)/\(name)")) }
+            return name
+        case .fail:
+            try moveIfFree(to: name)
+            return name
+        case .numbered:
+            var (number, candidate) = (1, name)
+            while true {
+                do throws(SystemError) {
+                    try moveIfFree(to: candidate)
+                    return candidate
+                } catch {
+                    guard error.code == EEXIST, number < Self.mostNumbers else { throw error }
+                }
+                number += 1
+                candidate = FileNameRules.numbered(name, number)
+            }
+        }
+    }
+
+    /// A folder with so many files of one name has another problem.
+    private static let mostNumbers = 10_000
+
+    /// A link is made for nobody but the first who asks, whatever has the name, and follows nothing. Where the file system has no
+    /// links, an empty file takes the name first.
+    private func moveIfFree(to name: String) throws(SystemError) {
+        let path = "\(folder)/\(name)"
+        do throws(SystemError) {
+            _ = try SystemError.check { Int(link(part, path)) }
+            unlink(part)
+        } catch {
+            guard [EPERM, ENOTSUP, EMLINK, ENOSYS].contains(error.code) else { throw error }
+            _ = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            do throws(SystemError) {
+                _ = try SystemError.check { Int(rename(part, path)) }
+            } catch {
+                unlink(path)
+                throw error
+            }
+        }
+    }
+
+    /// Removes all that is there.
+    func remove() {
+        unlink(description)
+        unlink(part)
+    }
+
+    /// Removes the parts that nobody has and that were not written to for some time.
+    static func removeAll(in folder: URL, olderThan age: Duration, at now: Date) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.count { name in
+            guard name.hasPrefix(prefix), name.hasSuffix(".part"), let facts = FileFacts.at("\(folder.path)/\(name)")
+            else { return false }
+            let written = Date(timeIntervalSince1970: Double(FileFacts.modification(facts).seconds))
+            guard now.timeIntervalSince(written) >= Double(age.components.seconds),
+                let file = try? locked("\(folder.path)/\(name)")
+            else { return false }
+            DownloadPlace(folder: folder.path, stem: String(name.dropLast(5)), key: "", file: file).remove()
+            return true
+        }
+    }
+}

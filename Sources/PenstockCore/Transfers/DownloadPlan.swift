@@ -1,0 +1,283 @@
+import Foundation
+
+/// What is known of a file that has come in part: kept beside it, and in the plan of the download.
+struct PartialDownload: Codable, Hashable, Sendable {
+    /// Of the file that describes it. Another one is not read.
+    static let version = 1
+
+    var version = PartialDownload.version
+    /// What the part is of, as ``DownloadPlace`` writes it.
+    var key: String
+    /// A strong one, as `If-Range` takes it: an entity tag, or a date (RFC 9110 §13.1.5).
+    var validator: String
+    /// Of the whole; `nil` where the server has not said.
+    var length: Int?
+    /// Of the response that began it: those that ``DownloadPlan/keptFields`` names.
+    var fields: [[String]]
+    /// So many bytes are on the disk whatever happens to the machine.
+    var synced = 0
+    /// The start of the machine in which it was written. What came since is in the file unless the machine was started anew.
+    var boot: String?
+
+    var httpFields: HTTPFields {
+        HTTPFields(fields.compactMap { $0.count == 2 ? HTTPField(name: HTTPFieldName($0[0]), value: $0[1]) : nil })
+    }
+
+    /// How much of a part can be gone on from; `nil` where it is not what this describes.
+    ///
+    /// - Parameters:
+    ///   - size: how much is in the file.
+    ///   - boot: the present start of the machine; `nil` where the system does not tell.
+    func usable(_ size: Int, in boot: String?) -> Int? {
+        guard version == Self.version, synced >= 0, size >= synced, length.map({ size <= $0 }) ?? true else {
+            return nil
+        }
+        return boot != nil && boot == self.boot ? size : synced
+    }
+}
+
+/// What is done about a download: what to ask for, what to make of an answer, and whether to go on after a failure. It knows no
+/// file and no time.
+///
+/// | what comes | what is done |
+/// |---|---|
+/// | 200 to an unconditional request | written from the beginning |
+/// | 200 to a request for the rest: the server ignores ranges, or has another version | the part is dropped, the answer written from the beginning |
+/// | 206 for the rest, of the same version | the part is gone on with |
+/// | 206 that begins elsewhere, has no `Content-Range`, another validator or another length | the part is dropped, all is asked for anew |
+/// | 206 that was not asked for | an error |
+/// | 416 to a request for the rest, which names the length of the part | the part is the whole |
+/// | any other 416 | the part is dropped, all is asked for anew |
+/// | content in a coding | asked for anew with the codings that the transport removes; such a part is gone on with by nobody |
+/// | the connection ends early | the rest is asked for, where the validator is strong; else all |
+struct DownloadPlan: Hashable, Sendable {
+    /// What is asked for.
+    enum Ask: Hashable, Sendable {
+        /// All of it, without a coding.
+        case whole
+        /// All of it, in a coding that the transport removes.
+        case coded
+        case rest(from: Int, ifRange: String)
+    }
+
+    /// What is done next.
+    enum Step: Hashable, Sendable {
+        case ask(Ask, after: Duration)
+        /// Everything is there.
+        case finish
+        case fail(APIError.Kind, String)
+    }
+
+    /// What is done with the content behind a head.
+    enum Verdict: Hashable, Sendable {
+        /// It is written from `offset` on, and holds nothing behind `end`.
+        case write(from: Int, end: Int?)
+        /// It is of no use; ``next()`` says what is.
+        case drop
+        /// What is there is everything.
+        case finish
+        case fail(APIError.Kind, String)
+    }
+
+    /// How often a part is dropped, because answers contradict one another, before the server is not believed any more.
+    static let mostRestarts = 2
+    /// In bytes. An exchange that brought so much has not failed in vain: the next failure is the first one again. Less may be what
+    /// is left in the buffers of a connection that is dead.
+    static let headway = 64 << 10
+
+    /// Fields of the response that a download keeps beside its part: what names it and what checks it.
+    static let keptFields: [HTTPFieldName] = [
+        .contentType, .contentDisposition, .eTag, .lastModified, "Repr-Digest", "Content-Language",
+    ]
+
+    private let retry: RetryPolicy
+    /// How much of it is there.
+    private(set) var offset: Int
+    /// What `If-Range` names; `nil` where nobody can go on with what is there.
+    private(set) var validator: String?
+    private(set) var length: Int?
+    private(set) var asksCoded = false
+    private var isOnce = false
+    private var restarts = 0
+    private var failures = 0
+    private var begunAt = 0
+    private var end: Int?
+
+    /// - Parameters:
+    ///   - kept: what an earlier exchange has brought; `nil` for nothing.
+    ///   - method: of the request. Only a GET has ranges (RFC 9110 §14.2), and is sent again; another one is sent once.
+    init(_ kept: (part: PartialDownload, offset: Int)?, _ method: HTTPMethod, retry: RetryPolicy) {
+        self.retry = method == .get ? retry : .none
+        guard method == .get else {
+            (offset, asksCoded, isOnce) = (0, true, true)
+            return
+        }
+        offset = kept?.offset ?? 0
+        begunAt = offset
+        validator = kept?.part.validator
+        length = kept?.part.length
+    }
+
+    /// What to do first, and after ``Verdict/drop``.
+    func next() -> Step {
+        if offset > 0, offset == length { return .finish }
+        return .ask(ask, after: .zero)
+    }
+
+    private var ask: Ask {
+        if asksCoded { return .coded }
+        guard offset > 0, let validator else { return .whole }
+        return .rest(from: offset, ifRange: validator)
+    }
+
+    // MARK: The head
+
+    /// Judges the head of an answer.
+    mutating func judge(_ status: Int, _ fields: HTTPFields, to ask: Ask, at now: Date) -> Verdict {
+        switch status {
+        case 206: partial(fields, to: ask)
+        case 416: unsatisfiable(fields, to: ask)
+        case 200..<300: whole(fields, to: ask, at: now)
+        default: .fail(.httpStatus(status), "")
+        }
+    }
+
+    private mutating func whole(_ fields: HTTPFields, to ask: Ask, at now: Date) -> Verdict {
+        let isCoded = ContentCoding.isCoded(fields)
+        if isCoded, ask != .coded {
+            (asksCoded, offset, validator, length) = (true, 0, nil, nil)
+            return .drop
+        }
+        offset = 0
+        validator = isCoded || isOnce ? nil : Self.strongValidator(fields, at: now)
+        length = isCoded ? nil : Self.contentLength(fields)
+        return write(until: length)
+    }
+
+    private mutating func partial(_ fields: HTTPFields, to ask: Ask) -> Verdict {
+        guard case .rest(let from, let ifRange) = ask else {
+            return .fail(.transport(.protocolViolation), "a part came where all was asked for")
+        }
+        guard let range = ContentRange(fields), !ContentCoding.isCoded(fields) else {
+            return restart("a part came without saying which")
+        }
+        guard range.bytes.lowerBound == from else { return restart("another part came than was asked for") }
+        guard Self.isSame(fields, as: ifRange) else { return restart("a part of another version came") }
+        let whole = range.completeLength ?? length
+        guard length == nil || whole == length, whole.map({ range.bytes.upperBound <= $0 }) ?? true else {
+            return restart("a part of another length came")
+        }
+        length = whole
+        return write(until: range.bytes.upperBound)
+    }
+
+    private mutating func unsatisfiable(_ fields: HTTPFields, to ask: Ask) -> Verdict {
+        guard case .rest(let from, let ifRange) = ask else { return .fail(.httpStatus(416), "") }
+        guard Self.unsatisfiedLength(fields) == from, length == nil || length == from, Self.isSame(fields, as: ifRange)
+        else {
+            return restart("the server has no bytes where the file should go on")
+        }
+        length = from
+        return .finish
+    }
+
+    private mutating func write(until end: Int?) -> Verdict {
+        (begunAt, self.end) = (offset, end)
+        return .write(from: offset, end: end)
+    }
+
+    private mutating func restart(_ reason: String) -> Verdict {
+        guard restarts < Self.mostRestarts else { return .fail(.transport(.protocolViolation), reason) }
+        restarts += 1
+        (offset, validator, length) = (0, nil, nil)
+        return .drop
+    }
+
+    // MARK: The content
+
+    /// Counts bytes that were written.
+    ///
+    /// - Returns: `false` where the server sends more than it has said: none of them counts.
+    mutating func take(_ count: Int) -> Bool {
+        guard count <= (end ?? .max) - offset else { return false }
+        offset += count
+        return true
+    }
+
+    /// The content has ended as it should.
+    ///
+    /// - Parameter random: draws the wait.
+    mutating func ended(using random: inout some RandomNumberGenerator) -> Step {
+        // All of it ends where it ends; of a part without a length of the whole only the next answer tells.
+        if let length { if offset == length { return .finish } } else if begunAt == 0, end == nil { return .finish }
+        // A server may send less than the rest, but it has to get on.
+        if length != nil, offset == end, hasGained { return .ask(ask, after: .zero) }
+        return failed(.transport(.connectionLost), using: &random)
+    }
+
+    /// The content has ended early.
+    ///
+    /// - Parameter random: draws the wait.
+    mutating func failed(_ kind: APIError.Kind, using random: inout some RandomNumberGenerator) -> Step {
+        switch kind {
+        case .transport(.connectionLost), .timeout(.idle): break
+        default: return .fail(kind, "")
+        }
+        failures = hasGained ? 1 : failures + 1
+        if validator == nil { offset = 0 }
+        guard failures <= retry.limit else { return .fail(kind, "") }
+        return .ask(ask, after: retry.backoff.delay(before: failures, using: &random))
+    }
+
+    /// Whether the exchange has brought enough that was not there before and stays.
+    private var hasGained: Bool { validator != nil && offset - begunAt >= Self.headway }
+}
+
+// MARK: What the fields say
+
+extension DownloadPlan {
+    /// The validator of a response by which parts may be joined: a strong entity tag, or a date that has been so for a minute
+    /// before the response was made, so that nothing can have been written within the same second since (RFC 9110 §8.8.2.2).
+    static func strongValidator(_ fields: HTTPFields, at now: Date) -> String? {
+        if fields.contains(.eTag) { return EntityTag.of(fields).flatMap { $0.isWeak ? nil : $0.text } }
+        guard let modified = HTTPDate.only(in: fields, .lastModified, at: now),
+            let made = HTTPDate.only(in: fields, .date, at: now), made.timeIntervalSince(modified) >= 60
+        else { return nil }
+        return fields[.lastModified]
+    }
+
+    /// Whether the validators of an answer, as far as it has any, are the one that was asked for.
+    static func isSame(_ fields: HTTPFields, as validator: String) -> Bool {
+        guard let tag = EntityTag(validator), !tag.isWeak else {
+            return fields.values(of: .lastModified).allSatisfy { $0 == validator }
+        }
+        return !fields.contains(.eTag) || EntityTag.of(fields)?.matchesStrongly(tag) == true
+    }
+
+    static func contentLength(_ fields: HTTPFields) -> Int? {
+        let lines = fields.values(of: .contentLength)
+        return lines.count == 1 ? lines.first.flatMap { ByteOffset.parse($0) } : nil
+    }
+
+    /// The length that a 416 names: `bytes */1234` (RFC 9110 §14.4).
+    static func unsatisfiedLength(_ fields: HTTPFields) -> Int? {
+        let lines = fields.values(of: .contentRange)
+        guard lines.count == 1, let line = lines.first, line.lowercased().hasPrefix("bytes */") else { return nil }
+        return ByteOffset.parse(line.dropFirst(8))
+    }
+
+    /// The SHA-256 of the whole that the server names, in hexadecimal digits (`Repr-Digest`, RFC 9530 §3); `nil` where it names none
+    /// that can be read. It is of the content in its coding, so one of coded content says nothing of the file.
+    static func digest(_ fields: HTTPFields) -> String? {
+        guard !ContentCoding.isCoded(fields) else { return nil }
+        // Of a key that stands twice the last counts (RFC 9651 §3.2).
+        let members = FieldList.members(fields.values(of: "Repr-Digest"))
+        guard let member = members.last(where: { $0.hasPrefix("sha-256=") }) else { return nil }
+        let value = member.dropFirst(8).prefix { $0 != ";" }
+        guard value.utf8.count > 2, value.first == ":", value.last == ":" else { return nil }
+        guard let bytes = Data(base64Encoded: String(value.dropFirst().dropLast())), bytes.count == 32 else {
+            return nil
+        }
+        return SHA256.text(of: bytes)
+    }
+}

@@ -1,0 +1,363 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+/// What is done about a download, as a table: no file, no time, no server.
+@Suite(.timeLimit(.minutes(5))) struct DownloadPlanTests {
+    typealias Ask = DownloadPlan.Ask
+    typealias Verdict = DownloadPlan.Verdict
+    typealias Step = DownloadPlan.Step
+
+    static let now = Date(timeIntervalSince1970: 1_790_000_000)
+    static let tag = "\"v1\""
+
+    private static func part(_ length: Int? = 1_000_000, validator: String = tag) -> PartialDownload {
+        PartialDownload(key: "k", validator: validator, length: length, fields: [])
+    }
+
+    /// A plan with a part of so many bytes.
+    private static func plan(
+        _ offset: Int? = 400_000, length: Int? = 1_000_000, validator: String = tag, limit: Int = 2
+    ) -> DownloadPlan {
+        DownloadPlan(
+            offset.map { (part(length, validator: validator), $0) }, .get,
+            retry: RetryPolicy(limit: limit, backoff: Backoff(base: .zero, cap: .zero)))
+    }
+
+    private static let rest = Ask.rest(from: 400_000, ifRange: tag)
+    private static let violation = APIError.Kind.transport(.protocolViolation)
+
+    private static func fields(_ range: String?, tag: String? = tag, _ more: HTTPFields = [:]) -> HTTPFields {
+        var fields = more
+        fields[.contentRange] = range
+        fields[.eTag] = tag
+        return fields
+    }
+
+    // MARK: What is asked
+
+    @Test func `the rest is asked for by its first byte and its validator; without a part, all`() {
+        #expect(Self.plan().next() == .ask(Self.rest, after: .zero))
+        #expect(Self.plan(nil).next() == .ask(.whole, after: .zero))
+        #expect(Self.plan(0).next() == .ask(.whole, after: .zero))
+        #expect(Self.plan(999_999).next() == .ask(.rest(from: 999_999, ifRange: Self.tag), after: .zero))
+        #expect(Self.plan(1_000_000).next() == .finish)
+        #expect(Self.plan(0, length: 0).next() == .ask(.whole, after: .zero))
+    }
+
+    @Test func `what is no GET is asked for once, whole, with a coding if the server likes`() {
+        var random = Seeded(seed: 1)
+        var plan = DownloadPlan((Self.part(), 400_000), .post, retry: .standard)
+        #expect(plan.next() == .ask(.coded, after: .zero))
+        #expect(
+            plan.judge(200, Self.fields(nil, ["Content-Length": "10"]), to: .coded, at: Self.now)
+                == .write(from: 0, end: 10))
+        #expect(plan.validator == nil)
+        #expect(plan.failed(.transport(.connectionLost), using: &random) == .fail(.transport(.connectionLost), ""))
+    }
+
+    // MARK: Heads
+
+    static let answers: [(Int, HTTPFields, Ask, Verdict)] = [
+        // All that was asked for.
+        (200, ["Content-Length": "7"], .whole, .write(from: 0, end: 7)), (200, [:], .whole, .write(from: 0, end: nil)),
+        (203, ["Content-Length": "x"], .whole, .write(from: 0, end: nil)),
+        (204, [:], .whole, .write(from: 0, end: nil)),
+        (299, [:], .whole, .write(from: 0, end: nil)),
+        // The server ignores ranges, or has another version.
+        (200, fields(nil, tag: "\"v2\"", ["Content-Length": "7"]), rest, .write(from: 0, end: 7)),
+        // The rest.
+        (206, fields("bytes 400000-999999/1000000"), rest, .write(from: 400_000, end: 1_000_000)),
+        (206, fields("bytes 400000-999999/*"), rest, .write(from: 400_000, end: 1_000_000)),
+        (206, fields("bytes 400000-400000/1000000"), rest, .write(from: 400_000, end: 400_001)),
+        (206, fields("bytes 400000-999999/1000000", tag: nil), rest, .write(from: 400_000, end: 1_000_000)),
+        // Other bytes, another version, another length, or nobody knows which.
+        (206, fields("bytes 399999-999999/1000000"), rest, .drop),
+        (206, fields("bytes 400001-999999/1000000"), rest, .drop),
+        (206, fields("bytes 0-999999/1000000"), rest, .drop), (206, fields(nil), rest, .drop),
+        (206, fields("bytes 4-"), rest, .drop),
+        (206, fields("bytes 400000-999999/1000001"), rest, .drop), (206, fields("bytes 400000-1000000/*"), rest, .drop),
+        (206, fields("bytes 400000-999998/999999"), rest, .drop),
+        (206, fields("bytes 400000-999999/1000000", tag: "\"v2\""), rest, .drop),
+        (206, fields("bytes 400000-999999/1000000", tag: "W/\"v1\""), rest, .drop),
+        (206, fields("bytes 400000-999999/1000000", ["Content-Encoding": "gzip"]), rest, .drop),
+        (
+            206, fields("bytes 400000-999999/1000000", ["Content-Encoding": "identity"]), rest,
+            .write(from: 400_000, end: 1_000_000)
+        ),
+        // Not asked for.
+        (206, fields("bytes 0-9/10"), .whole, .fail(violation, "a part came where all was asked for")),
+        (416, fields("bytes */400000"), .whole, .fail(.httpStatus(416), "")),
+        // Nothing behind the end.
+        (416, fields("bytes */400000"), rest, .drop), (416, fields("bytes */1000000"), rest, .drop),
+        (416, fields(nil), rest, .drop),
+        // A coding that was not asked for.
+        (200, ["Content-Encoding": "gzip"], .whole, .drop), (200, ["Content-Encoding": "gzip"], rest, .drop),
+        (200, ["Content-Encoding": "gzip", "Content-Length": "9"], .coded, .write(from: 0, end: nil)),
+        // No success.
+        (199, [:], .whole, .fail(.httpStatus(199), "")), (300, [:], .whole, .fail(.httpStatus(300), "")),
+        (404, [:], rest, .fail(.httpStatus(404), "")), (205, [:], .whole, .write(from: 0, end: nil)),
+        (207, [:], .whole, .write(from: 0, end: nil)),
+    ]
+
+    @Test("each head has its verdict", arguments: answers)
+    func heads(status: Int, fields: HTTPFields, ask: Ask, verdict: Verdict) {
+        var plan = Self.plan()
+        #expect(plan.judge(status, fields, to: ask, at: Self.now) == verdict)
+        if verdict == .drop {
+            #expect(plan.offset == 0 && plan.validator == nil && plan.length == nil)
+            let isCoded = status == 200
+            #expect(plan.next() == .ask(isCoded ? .coded : .whole, after: .zero))
+        }
+    }
+
+    @Test func `416 with the length of the part says that it is whole, where the length was not known or is the same`()
+    {
+        for (length, tag, verdict) in [
+            (nil, Self.tag, Verdict.finish), (400_000, Self.tag, .finish), (nil, "\"v2\"", .drop),
+            (400_001, Self.tag, .drop),
+        ] as [(Int?, String, Verdict)] {
+            var plan = Self.plan(length: length)
+            #expect(plan.judge(416, Self.fields("bytes */400000", tag: tag), to: Self.rest, at: Self.now) == verdict)
+            if verdict == .finish { #expect(plan.length == 400_000) }
+        }
+        for line in [
+            "bytes */400001", "bytes */399999", "octets */400000", "bytes 0-1/400000", "bytes */", "bytes */-400000",
+        ] {
+            var plan = Self.plan(length: nil)
+            #expect(plan.judge(416, Self.fields(line), to: Self.rest, at: Self.now) == .drop, "\(line)")
+        }
+        var twice = Self.fields("bytes */400000")
+        twice.append("bytes */400000", for: .contentRange)
+        var plan = Self.plan(length: nil)
+        #expect(plan.judge(416, twice, to: Self.rest, at: Self.now) == .drop)
+    }
+
+    @Test func `a server that contradicts itself is believed twice, and then no more`() {
+        var plan = Self.plan()
+        for _ in 0..<2 {
+            #expect(plan.judge(206, Self.fields(nil), to: Self.rest, at: Self.now) == .drop)
+            #expect(
+                plan.judge(200, Self.fields(nil, ["Content-Length": "1000000"]), to: .whole, at: Self.now)
+                    == .write(from: 0, end: 1_000_000))
+            #expect(plan.take(400_000) == true)
+        }
+        guard case .fail(Self.violation, _) = plan.judge(206, Self.fields(nil), to: Self.rest, at: Self.now) else {
+            Issue.record("it goes on")
+            return
+        }
+    }
+
+    @Test func `a part of unknown length takes the length that a 206 tells`() {
+        var plan = Self.plan(length: nil)
+        #expect(
+            plan.judge(206, Self.fields("bytes 400000-499999/500000"), to: Self.rest, at: Self.now)
+                == .write(from: 400_000, end: 500_000))
+        #expect(plan.length == 500_000)
+    }
+
+    // MARK: Validators
+
+    private static let made = "Mon, 21 Sep 2026 14:13:20 GMT"
+    static let validators: [(HTTPFields, String?)] = [
+        (["ETag": "\"a\""], "\"a\""), (["ETag": "W/\"a\""], nil), (["ETag": "a"], nil), ([:], nil),
+        (["Last-Modified": "Mon, 21 Sep 2026 14:12:20 GMT", "Date": made], "Mon, 21 Sep 2026 14:12:20 GMT"),
+        (["Last-Modified": "Mon, 21 Sep 2026 14:12:21 GMT", "Date": made], nil),
+        (["Last-Modified": "Mon, 21 Sep 2026 14:12:20 GMT"], nil), (["Last-Modified": "yesterday", "Date": made], nil),
+        // A weak tag says that the date is no better.
+        (["ETag": "W/\"a\"", "Last-Modified": "Mon, 21 Sep 2020 14:12:20 GMT", "Date": made], nil),
+        (HTTPFields([HTTPField(name: .eTag, value: "\"a\""), HTTPField(name: .eTag, value: "\"b\"")]), nil),
+    ]
+
+    @Test("parts are joined by a strong validator alone", arguments: validators)
+    func strongValidators(fields: HTTPFields, validator: String?) {
+        #expect(DownloadPlan.strongValidator(fields, at: Self.now) == validator)
+        var plan = Self.plan(nil)
+        _ = plan.judge(200, fields, to: .whole, at: Self.now)
+        #expect(plan.validator == validator)
+    }
+
+    @Test func `by a date, a part is the same where the date is`() {
+        let date = "Mon, 21 Sep 2026 14:12:20 GMT"
+        #expect(DownloadPlan.isSame(["Last-Modified": date, "ETag": "\"a\""], as: date))
+        #expect(DownloadPlan.isSame([:], as: date))
+        #expect(!DownloadPlan.isSame(["Last-Modified": Self.made], as: date))
+        var tags: HTTPFields = ["ETag": Self.tag]
+        tags.append(Self.tag, for: .eTag)
+        #expect(!DownloadPlan.isSame(tags, as: Self.tag))
+    }
+
+    // MARK: Content
+
+    @Test func `no more is taken than was said`() {
+        var plan = Self.plan(nil)
+        _ = plan.judge(200, ["Content-Length": "10"], to: .whole, at: Self.now)
+        #expect(plan.take(9) == true)
+        #expect(plan.take(2) == false)
+        #expect(plan.offset == 9)
+        #expect(plan.take(1) == true)
+        #expect(plan.take(1) == false)
+        var endless = Self.plan(nil)
+        _ = endless.judge(200, [:], to: .whole, at: Self.now)
+        #expect(endless.take(1 << 40) == true)
+    }
+
+    @Test func `the end is the length, or without one the end of a whole answer`() {
+        var random = Seeded(seed: 2)
+        var sized = Self.plan(nil)
+        _ = sized.judge(200, Self.fields(nil, ["Content-Length": "10"]), to: .whole, at: Self.now)
+        _ = sized.take(10)
+        #expect(sized.ended(using: &random) == .finish)
+        var unsized = Self.plan(nil)
+        _ = unsized.judge(200, [:], to: .whole, at: Self.now)
+        _ = unsized.take(3)
+        #expect(unsized.ended(using: &random) == .finish)
+        var part = Self.plan(length: nil)
+        _ = part.judge(206, Self.fields("bytes 400000-499999/*"), to: Self.rest, at: Self.now)
+        _ = part.take(100_000)
+        #expect(part.ended(using: &random) == .ask(.rest(from: 500_000, ifRange: Self.tag), after: .zero))
+        #expect(
+            part.judge(416, Self.fields("bytes */500000"), to: .rest(from: 500_000, ifRange: Self.tag), at: Self.now)
+                == .finish)
+    }
+
+    @Test func `a server that gives less than the rest is asked again, as long as it gets on`() {
+        var random = Seeded(seed: 3)
+        var plan = Self.plan(length: 10_000_000)
+        for _ in 0..<50 {
+            let from = plan.offset
+            let to = from + DownloadPlan.headway
+            let verdict = plan.judge(
+                206, Self.fields("bytes \(from)-\(to - 1)/10000000"), to: .rest(from: from, ifRange: Self.tag),
+                at: Self.now)
+            #expect(verdict == .write(from: from, end: to))
+            _ = plan.take(DownloadPlan.headway)
+            #expect(plan.ended(using: &random) == .ask(.rest(from: to, ifRange: Self.tag), after: .zero))
+        }
+        for number in 1...3 {
+            let from = plan.offset
+            _ = plan.judge(
+                206, Self.fields("bytes \(from)-\(from)/10000000"), to: .rest(from: from, ifRange: Self.tag),
+                at: Self.now)
+            _ = plan.take(1)
+            let step = plan.ended(using: &random)
+            #expect(
+                step
+                    == (number == 3
+                        ? .fail(.transport(.connectionLost), "")
+                        : .ask(.rest(from: from + 1, ifRange: Self.tag), after: .zero)))
+        }
+    }
+
+    @Test func `an answer that ends before what it said counts as a lost connection`() {
+        var random = Seeded(seed: 4)
+        var plan = Self.plan(nil, limit: 0)
+        _ = plan.judge(200, Self.fields(nil, ["Content-Length": "10"]), to: .whole, at: Self.now)
+        _ = plan.take(9)
+        #expect(plan.ended(using: &random) == .fail(.transport(.connectionLost), ""))
+    }
+
+    // MARK: Failures
+
+    @Test func `what cannot be otherwise next time is not asked for again`() {
+        var random = Seeded(seed: 5)
+        for kind in [
+            APIError.Kind.cancelled, .transport(.protocolViolation), .limitExceeded(.bodyBytes), .tls(.untrusted),
+            .timeout(.total),
+        ] {
+            var plan = Self.plan()
+            #expect(plan.failed(kind, using: &random) == .fail(kind, ""))
+        }
+        for kind in [APIError.Kind.transport(.connectionLost), .timeout(.idle)] {
+            var plan = Self.plan()
+            _ = plan.judge(206, Self.fields("bytes 400000-999999/1000000"), to: Self.rest, at: Self.now)
+            #expect(plan.failed(kind, using: &random) == .ask(Self.rest, after: .zero))
+        }
+    }
+
+    @Test(arguments: [(DownloadPlan.headway - 1, 3), (DownloadPlan.headway, 12)])
+    func `failures in a row end the download, and 64 KiB make the next one the first`(gain: Int, most: Int) {
+        var random = Seeded(seed: 6)
+        var plan = Self.plan(0, length: 100_000_000)
+        _ = plan.judge(200, Self.fields(nil, ["Content-Length": "100000000"]), to: .whole, at: Self.now)
+        var exchanges = 0
+        while exchanges < 12 {
+            exchanges += 1
+            _ = plan.take(gain)
+            let step = plan.failed(.transport(.connectionLost), using: &random)
+            guard case .ask(let ask, _) = step else {
+                #expect(step == .fail(.transport(.connectionLost), ""))
+                break
+            }
+            _ = plan.judge(206, Self.fields("bytes \(plan.offset)-99999999/100000000"), to: ask, at: Self.now)
+        }
+        #expect(exchanges == most)
+        #expect(plan.offset == gain * most)
+    }
+
+    @Test func `without a strong validator a lost connection begins anew, and gains nothing`() {
+        var random = Seeded(seed: 7)
+        var plan = Self.plan(nil)
+        for number in 1...3 {
+            _ = plan.judge(200, ["ETag": "W/\"a\"", "Content-Length": "1000000"], to: .whole, at: Self.now)
+            _ = plan.take(900_000)
+            let step = plan.failed(.transport(.connectionLost), using: &random)
+            #expect(step == (number == 3 ? .fail(.transport(.connectionLost), "") : .ask(.whole, after: .zero)))
+            #expect(plan.offset == 0)
+        }
+    }
+
+    @Test func `the wait before the next exchange is the backoff's`() {
+        var random = Seeded(seed: 8)
+        var same = Seeded(seed: 8)
+        var plan = DownloadPlan((Self.part(), 400_000), .get, retry: .standard)
+        for number in 1...2 {
+            let wait = Backoff().delay(before: number, using: &same)
+            #expect(plan.failed(.timeout(.idle), using: &random) == .ask(Self.rest, after: wait))
+        }
+    }
+
+    // MARK: The part
+
+    static let parts: [(PartialDownload, Int, String?, Int?)] = [
+        (described(synced: 100, boot: "a"), 150, "a", 150), (described(synced: 100, boot: "a"), 150, "b", 100),
+        (described(synced: 100, boot: nil), 150, nil, 100), (described(synced: 100, boot: "a"), 150, nil, 100),
+        (described(synced: 100, boot: "a"), 100, "b", 100), (described(synced: 100, boot: "a"), 99, "a", nil),
+        (described(synced: 100, boot: "a"), 1_000, "a", 1_000), (described(synced: 100, boot: "a"), 1_001, "a", nil),
+        (described(synced: -1, boot: "a"), 5, "b", nil), (described(synced: 0, boot: "a"), 5, "a", 5),
+        (described(synced: 0, boot: "a", version: 2), 5, "a", nil),
+    ]
+
+    private static func described(synced: Int, boot: String?, version: Int = 1) -> PartialDownload {
+        var part = part(1_000)
+        (part.synced, part.boot, part.version) = (synced, boot, version)
+        return part
+    }
+
+    @Test("a part counts as far as the disk has kept it for sure", arguments: parts)
+    func usable(part: PartialDownload, size: Int, boot: String?, offset: Int?) {
+        #expect(part.usable(size, in: boot) == offset)
+    }
+
+    // MARK: Digests
+
+    /// Of "hello".
+    private static let hello = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
+    private static let helloDigits = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+    static let digests: [(String, String?)] = [
+        ("sha-256=:\(hello):", helloDigits), ("sha-512=:AA==:, sha-256=:\(hello):", helloDigits),
+        ("sha-256=:\(hello):;x=1", helloDigits),
+        ("sha-256=:AA==:, sha-256=:\(hello):", helloDigits), ("sha-256=\(hello)", nil), ("sha-256=:\(hello)", nil),
+        ("sha-256=:AA==:", nil),
+        ("sha-256=::", nil), ("sha-256=:", nil), ("sha-256", nil), ("md5=:\(hello):", nil), ("", nil),
+        ("xsha-256=:\(hello):", nil),
+    ]
+
+    @Test("Repr-Digest is read as a dictionary of byte sequences", arguments: digests)
+    func reprDigests(value: String, digest: String?) {
+        #expect(DownloadPlan.digest(["Repr-Digest": value]) == digest)
+        #expect(DownloadPlan.digest(["Repr-Digest": value, "Content-Encoding": "gzip"]) == nil)
+    }
+}
