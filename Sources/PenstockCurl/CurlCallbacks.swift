@@ -52,7 +52,12 @@
             guard let handle = handle(context), let exchange = handle.exchange else { return CURL_PREREQFUNC_ABORT }
             let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
             guard exchange.attempt(handle.easy, over: connection, handle.loop.now) else { return CURL_PREREQFUNC_ABORT }
-            if connection == nil { handle.shutIfNewsCame() } else { handle.loop.connected(exchange, handle) }
+            if connection == nil {
+                handle.shutIfNewsCame()
+            } else {
+                exchange.tellConnected(handle.easy)
+                handle.loop.connected(exchange, handle)
+            }
             if exchange.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
             if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
             return CURL_PREREQFUNC_OK
@@ -68,9 +73,7 @@
             guard let context, let handle = handle(pointer), let exchange = handle.exchange else {
                 return CURLE_SSL_CONNECT_ERROR
             }
-            guard handle.loop.reading.apply(to: OpaquePointer(context)) else { return CURLE_OUT_OF_MEMORY }
-            let isSet = CurlSecureName.require(exchange.order.request.url.host, of: OpaquePointer(context))
-            return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
+            return handle.secure(OpaquePointer(context), for: exchange)
         }
 
         static let resolver: curl_resolver_start_callback = { _, _, context in
@@ -93,6 +96,7 @@
             }
             handle.loop.poller.opened(descriptor)
             handle.hasOpened(descriptor)
+            handle.exchange?.tries(target)
             return descriptor
         }
 

@@ -118,6 +118,11 @@
             if spanStart != nil { beginSpan(now) }
         }
 
+        /// When connecting, or the whole, has taken too long.
+        var connectingEnds: UInt64 {
+            min(Self.end(began, total), connecting.map { Self.end($0, connect) } ?? .max)
+        }
+
         // MARK: What follows
 
         /// What took too long, or came too slowly. Where the answer is late and the wire is idle for the same reason, the phase

@@ -20,8 +20,10 @@
             case CURLE_COULDNT_CONNECT: unreachable(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
             case CURLE_OPERATION_TIMEDOUT: .timeout(.connect)
             case CURLE_PEER_FAILED_VERIFICATION: .tls(refusal(ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT)))
-            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_INVALIDCERTSTATUS,
-                CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+            case CURLE_SSL_INVALIDCERTSTATUS:
+                .tls(message.hasPrefix("SSL certificate revocation reason") ? .revoked : .revocationUnknown)
+            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
+                CURLE_USE_SSL_FAILED:
                 .tls(.handshake)
             case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR: .tls(.trustMaterial)
             case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
@@ -70,6 +72,10 @@
             switch number {
             case 9, 10: .expired
             case 0, 1, 62, 63, 64: .wrongHost
+            // No list of the authority, one that is not valid yet, no longer, or not signed by it.
+            case 3, 8, 11, 12, 33, 44: .revocationUnknown
+            case 23: .revoked
+            case 50: .pinMismatch
             default: .untrusted
             }
         }

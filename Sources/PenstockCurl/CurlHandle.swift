@@ -83,6 +83,9 @@
 
         var message: String { String(cString: errorText) }
 
+        /// Milliseconds after which an address of the other family is tried as well: RFC 8305 §5.
+        private static let attemptDelay = 250
+
         /// Ends what would close the connection when the transfer is taken away.
         func letGo() {
             if exchange?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
@@ -199,6 +202,7 @@
             set(CURLOPT_TCP_KEEPALIVE, 1)
             // libcurl ends connecting after five minutes unless told; the exchange has its own clock.
             set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+            set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.attemptDelay)
             set(CURLOPT_MAXAGE_CONN, loop.idleSeconds)
             set(CURLOPT_HTTPGET, 1)
         }
@@ -213,14 +217,19 @@
             set(CURLOPT_PATH_AS_IS, 1)
             set(CURLOPT_SSL_VERIFYPEER, 1)
             set(CURLOPT_SSL_VERIFYHOST, 2)
-            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+            pool.trust.apply(to: easy, keep)
             if CurlSecureName.isRequired {
                 keep(ccurl_set_tls_callback(easy, CurlCallbacks.secure))
                 keep(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque()))
             }
-            guard let authorities = pool.authorities else { return }
-            keep(ccurl_set_text(easy, CURLOPT_CAINFO, authorities))
-            keep(ccurl_set_text(easy, CURLOPT_CAPATH, nil))
+        }
+
+        /// Lays down the rules for a connection that is about to be secured.
+        func secure(_ context: OpaquePointer, for exchange: CurlExchange) -> CURLcode {
+            let host = exchange.order.request.url.host
+            guard loop.reading.apply(to: context) else { return CURLE_OUT_OF_MEMORY }
+            let isSet = CurlSecureName.require(host, of: context) && pool.trust.apply(to: context, host)
+            return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
 
         private func setCallbacks(_ context: UnsafeMutableRawPointer) {
@@ -247,7 +256,8 @@
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme, isIdempotent: request.method.isIdempotent)
             setMethodAndBody(request, exchange.source)
-            if let detour = exchange.detour { setAddresses(exchange, detour) }
+            if let detour = exchange.detour { note(detour) }
+            if exchange.detour != nil || !exchange.order.resolver.isSystem { setAddresses(exchange) }
             headers.build(request.fields, hasBody: needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
             guard exchange.pipe != nil else { return setBuffer() }
@@ -255,11 +265,19 @@
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
         }
 
-        private func setAddresses(_ exchange: CurlExchange, _ detour: CurlDetour) {
+        private func note(_ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
             if detour.asksForRoom { watchText() }
-            guard let text = exchange.knownAddresses else { return }
             for address in detour.addresses where address.zone != 0 { pool.zones[address.text] = address.zone }
+        }
+
+        private func setAddresses(_ exchange: CurlExchange) {
+            guard let text = exchange.knownAddresses else { return }
+            if let detour = exchange.detour, detour.choice != nil {
+                detour.choice = CurlChoice(loop.now)
+                needsReset = true
+                set(CURLOPT_CONNECTTIMEOUT_MS, exchange.patienceWithChoice(loop.now))
+            }
             addresses = curl_slist_append(nil, text)
             keep(addresses == nil ? CURLE_OUT_OF_MEMORY : ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses))
         }

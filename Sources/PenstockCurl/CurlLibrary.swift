@@ -16,17 +16,6 @@
                 return isReady
             }
         }
-
-        /// libcurl would notice only when the first TLS connection is made, and not at all for a request in the clear.
-        static func checkAuthorities(of trust: TrustPolicy) throws(TransportError) {
-            guard case .file(let url) = trust.anchors else { return }
-            let marker = Data("-----BEGIN CERTIFICATE-----".utf8)
-            // By a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
-            guard let text = try? FileHandle(forReadingFrom: url).readToEnd(), text.range(of: marker) != nil else {
-                throw TransportError(
-                    .tls(.trustMaterial), sendState: .unsent, message: "the file of authorities cannot be read")
-            }
-        }
     }
 
     /// Chooses how a request body is read.

@@ -13,7 +13,7 @@
         let poller: CurlPoller
         let configuration: CurlTransport.Configuration
         let reading = CurlReadLimit()
-        let resolver: any HostResolver
+        let finder: any HostFinder
         let mostConnectionsPerHost: Int
         /// The moment the current round began, in nanoseconds.
         @exclusivity(unchecked) private(set) var now = CurlClock.now()
@@ -40,9 +40,9 @@
         private var spareMessages: [CurlInbox.Message] = []
         private var isStopping = false
 
-        init(_ configuration: CurlTransport.Configuration, resolver: any HostResolver = SystemResolver.shared) {
+        init(_ configuration: CurlTransport.Configuration, finder: any HostFinder = SystemResolver.shared) {
             self.configuration = configuration
-            self.resolver = resolver
+            self.finder = finder
             pools = CurlPools(life: UInt64(Self.idleSeconds(configuration)) * 1_000_000_000)
             mostConnectionsPerHost = configuration.maxConnectionsPerHost ?? max(CurlDescriptors.limit / 4, 16)
             poller = CurlPoller(wakeup: inbox.wakeup)
@@ -339,6 +339,9 @@
             lead.hasEnded(after: now - min(now, exchange.clock.began), others: deadlines.count)
             if let handle = exchange.handle { exchange.pool?.remove(handle) }
             exchange.detour?.lookup?.cancel()
+            if case .failure(let error) = result, let isLate = error.isUnreached {
+                exchange.tellUnreached(isLate: isLate)
+            }
             if let pool = exchange.pool { leaveGate(pool, exchange) }
             hunger.hasEnded()
             (exchange.handle, exchange.pool) = (nil, nil)
@@ -469,6 +472,15 @@
     }
 
     extension TransportError {
+        /// Whether the time was up before a connection was made; `nil` where it ended otherwise, by its caller or by TLS.
+        var isUnreached: Bool? {
+            switch kind {
+            case .unreachable: false
+            case .timeout(.connect), .timeout(.total): true
+            default: nil
+            }
+        }
+
         /// What an exchange meets that never came to begin.
         static let stopped = TransportError(.cancelled, sendState: .unsent)
         /// libcurl takes no request, or not one of its options.

@@ -42,18 +42,18 @@
         /// Whether libcurl has failed in the middle of its work. It may have passed over transfers that were due and will
         /// not say so again, and where it had no memory its books are wrong: 7.88 ends the process when it goes on.
         @exclusivity(unchecked) private(set) var isBroken = false
-        let authorities: String?
+        let trust: CurlTrust
         let proxy: CurlProxy
 
-        init?(_ key: Key, loop: CurlLoop) {
+        init?(_ key: Key, _ trust: CurlTrust, loop: CurlLoop) {
             guard let proxy = CurlProxy(key.isolation.proxy), let multi = curl_multi_init() else { return nil }
             self.key = key
             self.multi = multi
             self.loop = loop
             lastUse = loop.now
+            self.trust = trust
             self.proxy = proxy
             gate = CurlGate(most: loop.mostConnectionsPerHost, isShared: key.isShared)
-            if case .file(let url) = key.isolation.trust.anchors { authorities = url.path } else { authorities = nil }
             guard setOptions() else {
                 curl_multi_cleanup(multi)
                 return nil

@@ -117,10 +117,13 @@
                 leaveGate(pool, exchange)
             }
             let isShared = CurlMultiplexing.suits(exchange.order.request)
-            if let pool = pools.find(exchange.order, isShared: isShared) { return pool }
+            if let pool = pools.find(exchange.order, isShared: isShared) {
+                if pool.trust.isCurrent { return pool }
+                pools.retire(pool)
+            }
             let key = CurlPools.key(exchange.order, isShared: isShared)
-            try CurlLibrary.checkAuthorities(of: key.isolation.trust)
-            guard let pool = CurlPool(key, loop: self) else { throw .outOfMemory }
+            let trust = try CurlTrust(key.isolation.trust)
+            guard let pool = CurlPool(key, trust, loop: self) else { throw .outOfMemory }
             pools.add(pool, now)
             return pool
         }

@@ -17,7 +17,7 @@
         /// - Throws: `noDescriptors` or `other` while the system still gives nothing; `cancelled` after ``stop()``.
         func loop(like failed: CurlLoop) throws(TransportError) -> CurlLoop {
             if let loop = state.withLock(\.loop) { return loop }
-            let new = CurlLoop(failed.configuration, resolver: failed.resolver)
+            let new = CurlLoop(failed.configuration, finder: failed.finder)
             guard new.start() else {
                 throw TransportError(
                     CurlDescriptors.areShort ? .unreachable(.noDescriptors) : .other, sendState: .unsent,

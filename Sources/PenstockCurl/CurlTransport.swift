@@ -12,6 +12,10 @@
     /// connection delimits is lost where TLS does not announce that end (RFC 9112 §9.8). An exchange that is cancelled, or
     /// fails, closes an HTTP/2 connection that no other uses, since libcurl would not tell the server otherwise.
     ///
+    /// Pins are compared while the chain is verified, so that a handshake without them ends before any of the request is sent.
+    /// Files that a ``TrustPolicy`` names are looked at before each exchange: when one has changed, the connections made under
+    /// the old one are used no more.
+    ///
     /// Names are looked up as the system is set up to, on threads that nobody waits for: an exchange whose name is not answered
     /// ends by its time to connect, or at once when it is cancelled, and no other notices. The process looks up 32 names
     /// that somebody waits for at a time, on 64 threads at most. What was found is used for a minute.
@@ -36,18 +40,18 @@
         private let substitute = CurlSubstitute()
         /// Serves the connections that are no exchanges.
         let wires = CurlWirePoller()
-        var resolver: any HostResolver { loop.resolver }
+        var finder: any HostFinder { loop.finder }
 
         /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself. Where
         /// the system has no thread or no descriptors left, each exchange asks for them again, and fails until they are
         /// given.
         public convenience init(configuration: Configuration = .init()) {
-            self.init(configuration, resolver: SystemResolver.shared)
+            self.init(configuration, finder: SystemResolver.shared)
         }
 
-        /// - Parameter resolver: finds the addresses of the hosts of all exchanges.
-        init(_ configuration: Configuration, resolver: any HostResolver) {
-            loop = CurlLoop(configuration, resolver: resolver)
+        /// - Parameter finder: finds the addresses of the hosts of all exchanges.
+        init(_ configuration: Configuration, finder: any HostFinder) {
+            loop = CurlLoop(configuration, finder: finder)
             isRunning = loop.start()
         }
 
@@ -56,7 +60,11 @@
             loop.inbox.post(.stop)
         }
 
-        public var capabilities: TransportCapabilities { .all }
+        /// All that there is, where libcurl speaks TLS by OpenSSL. By another library it knows of no pins and no client
+        /// certificates.
+        public var capabilities: TransportCapabilities {
+            CurlSecureName.isRequired ? .all : .all.subtracting([.pinning, .clientCertificates, .pemIdentities])
+        }
 
         /// Performs one exchange.
         ///
@@ -112,6 +120,7 @@
             let loop = isRunning ? loop : try substitute.loop(like: loop)
             try CurlRefusal.check(exchange.request)
             try CurlProxy.check(exchange.proxy)
+            if exchange.trust != .system { try CurlTrust.check(exchange.trust, capabilities) }
             let work = CurlExchange(exchange, loop: loop, streams: streams, connectsOnly: connectsOnly)
             guard exchange.control.attach(work) else { throw TransportError(.cancelled, sendState: .unsent) }
             return (work, loop)

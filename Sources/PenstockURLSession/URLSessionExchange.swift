@@ -40,6 +40,8 @@ final class URLSessionExchange: ControlledExchange {
     private let state: Locked<State>
 
     var body: HTTPBody { exchange.request.body }
+    /// Whom the server must prove to be.
+    var host: String { exchange.request.url.host }
 
     init(_ exchange: TransportRequest, streams: Bool = false) {
         self.exchange = exchange

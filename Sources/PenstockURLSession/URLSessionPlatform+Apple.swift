@@ -6,7 +6,7 @@
     enum URLSessionPlatform {
         static let capabilities: TransportCapabilities = [
             .trustPolicy, .timings, .streamedRequests, .http2, .suspension, .partitions,
-            .streamedResponses, .noticesAll, .channels,
+            .streamedResponses, .noticesAll, .pinning, .clientCertificates, .channels,
         ]
 
         /// Trailers are left out, and do no harm.
@@ -29,20 +29,33 @@
             }
         }
 
-        /// The server's certificate is judged by the trust policy. No other challenge is answered, so that a 401 or 407 is
-        /// a response like any other.
+        static func configure(_ configuration: URLSessionConfiguration, for trust: TrustPolicy) {
+            configuration.tlsMinimumSupportedProtocolVersion = trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+        }
+
+        /// The server's certificate is judged by the trust policy, and shown the client's where it asks for that. No other
+        /// challenge is answered, so that a 401 or 407 is a response like any other.
         static func answer(
             _ challenge: URLAuthenticationChallenge, for task: URLSessionTask, of exchange: URLSessionExchange?,
             trust policy: TrustPolicy
         ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            guard policy != .system, let trust = challenge.protectionSpace.serverTrust else {
-                return (.performDefaultHandling, nil)
-            }
-            if let failure = ServerTrust.failure(of: trust, under: policy) {
+            let space = challenge.protectionSpace
+            if policy != .system, let trust = space.serverTrust {
+                guard let failure = ServerTrust.failure(of: trust, for: exchange?.host ?? space.host, under: policy)
+                else {
+                    return (.useCredential, URLCredential(trust: trust))
+                }
                 exchange?.fail(.tls(failure), "the server's certificate was refused")
                 return (.cancelAuthenticationChallenge, nil)
             }
-            return (.useCredential, URLCredential(trust: trust))
+            guard let identity = policy.identity,
+                space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+            else { return (.performDefaultHandling, nil) }
+            guard let credential = ClientCredential.make(identity) else {
+                exchange?.fail(.tls(.clientCertificate), "the client's certificate cannot be read")
+                return (.cancelAuthenticationChallenge, nil)
+            }
+            return (.useCredential, credential)
         }
     }
 

@@ -24,6 +24,9 @@
             }
         }
 
+        /// There is nothing to set: every policy but the system's is refused.
+        static func configure(_ configuration: URLSessionConfiguration, for trust: TrustPolicy) {}
+
         /// Called when a 401 is complete: it is handed up as it is, since none of the dispositions does that.
         static func answer(
             _ challenge: URLAuthenticationChallenge, for task: URLSessionTask, of exchange: URLSessionExchange?,

@@ -10,11 +10,15 @@ final class URLSessionPool: Sendable {
     private struct Entry: Sendable {
         let session: URLSession
         let bridge: URLSessionBridge
+        /// What the files of its trust policy were when it was made.
+        let files: [FileState]
     }
 
     private struct State {
         var isClosed = false
         var entries: [IsolationKey: Entry] = [:]
+        /// Those whose files have changed since. They are closed with the others: who was given one may still begin a task.
+        var retired: [Entry] = []
     }
 
     private let state = Locked(State())
@@ -26,11 +30,14 @@ final class URLSessionPool: Sendable {
 
     /// - Throws: `cancelled` after the pool was closed.
     func session(for exchange: TransportRequest) throws(TransportError) -> (URLSession, URLSessionBridge) {
-        let key = exchange.isolation
+        let (key, files) = (exchange.isolation, exchange.trust.files.map(FileState.init))
         let entry: Entry? = state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let entry = state.entries[key] { return entry }
-            let entry = makeEntry(trust: exchange.trust)
+            if let entry = state.entries[key] {
+                if entry.files == files { return entry }
+                state.retired.append(entry)
+            }
+            let entry = makeEntry(trust: exchange.trust, files)
             state.entries[key] = entry
             return entry
         }
@@ -43,8 +50,8 @@ final class URLSessionPool: Sendable {
     func close() -> [URLSessionBridge] {
         let entries = state.withLock { state in
             state.isClosed = true
-            defer { state.entries = [:] }
-            return Array(state.entries.values)
+            defer { (state.entries, state.retired) = ([:], []) }
+            return state.entries.values + state.retired
         }
         for entry in entries {
             entry.bridge.cancelAll()
@@ -57,10 +64,12 @@ final class URLSessionPool: Sendable {
         for bridge in close() { await bridge.untilInvalid() }
     }
 
-    private func makeEntry(trust: TrustPolicy) -> Entry {
+    private func makeEntry(trust: TrustPolicy, _ files: [FileState]) -> Entry {
         let bridge = URLSessionBridge(trust: trust)
+        let configuration = configuration
+        URLSessionPlatform.configure(configuration, for: trust)
         let session = URLSession(configuration: configuration, delegate: bridge, delegateQueue: nil)
-        return Entry(session: session, bridge: bridge)
+        return Entry(session: session, bridge: bridge, files: files)
     }
 
     /// Time-outs are kept by the exchange: the session's own do not tell their phase, and are not kept on Linux.
@@ -75,5 +84,20 @@ final class URLSessionPool: Sendable {
         configuration.timeoutIntervalForResource = URLSessionRequest.never
         configuration.httpMaximumConnectionsPerHost = connectionsPerHost
         return configuration
+    }
+}
+
+/// What tells that a file is another than before: replaced or written to.
+struct FileState: Equatable, Sendable {
+    private let number: UInt64?
+    private let size: UInt64?
+    private let changed: Date?
+
+    /// Of a file that is not there all are `nil`.
+    init(_ file: URL) {
+        let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
+        number = (facts?[.systemFileNumber] as? NSNumber)?.uint64Value
+        size = (facts?[.size] as? NSNumber)?.uint64Value
+        changed = facts?[.modificationDate] as? Date
     }
 }

@@ -31,7 +31,8 @@ enum URLSessionRequest {
             throw unsupported("a header field \(name) of the request's own")
         }
         let missing = needed(exchange).subtracting(URLSessionPlatform.capabilities)
-        if missing.contains(.trustPolicy) { throw unsupported("a trust policy of the request's own") }
+        if let policy = exchange.trust.refusal(by: URLSessionPlatform.capabilities) { throw unsupported(policy) }
+        if let names = exchange.resolver.refusal(by: URLSessionPlatform.capabilities) { throw unsupported(names) }
         if missing.contains(.proxies) { throw unsupported("anything through a proxy of the request's own") }
         if missing.contains(.streamedRequests) { throw unsupported("a streamed request body") }
         if !request.body.isNone, request.method == .get || request.method == .head {
@@ -41,7 +42,6 @@ enum URLSessionRequest {
 
     private static func needed(_ exchange: TransportRequest) -> TransportCapabilities {
         var needed: TransportCapabilities = []
-        if exchange.trust != .system { needed.insert(.trustPolicy) }
         if exchange.proxy != .none { needed.insert(.proxies) }
         if case .stream = exchange.request.body.source { needed.insert(.streamedRequests) }
         return needed

@@ -19,6 +19,8 @@ import PenstockCore
 /// - There is no proxy of a request's own (a session on Apple's systems uses the system's), and no connecting without
 ///   a request.
 /// - There is no time-out for connecting alone: its time is added to that of the first byte.
+/// - A client's certificate must be in PKCS#12; on macOS reading it may leave its key in the login keychain. Nothing of
+///   ``TrustPolicy/Revocation`` but the platform's own.
 /// - On Linux: no trust policy but the system's, no streamed request bodies, no streamed responses, no timings of the phases, no
 ///   suspension of an exchange that has begun; a redirect status without `Location` loses its content; the
 ///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.

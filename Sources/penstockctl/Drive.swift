@@ -35,6 +35,7 @@ struct Drive: Sendable {
             $0.cache = .http
             $0.cleartext = .loopback
             $0.timeouts = .total(.seconds(9))
+            $0.resolver = options.resolver
         }
         return configuration
     }

@@ -4,6 +4,7 @@ import Penstock
 struct DriveOptions: Sendable {
     let cache: CacheLocation
     let transport: TransportChoice
+    let resolver: HostResolver
 
     static let table = [
         OptionRule(
@@ -11,6 +12,7 @@ struct DriveOptions: Sendable {
         OptionRule(
             names: ["--transport"], placeholder: TransportChoice.names(" | "),
             help: "what carries the requests (default \(TransportChoice.platform.name))"),
+        Names.option,
         OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
         OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
     ]
@@ -19,5 +21,6 @@ struct DriveOptions: Sendable {
         guard arguments.operands.isEmpty else { throw UsageError("drive takes no arguments but options") }
         cache = CacheLocation(arguments.value("--cache") ?? "memory")
         transport = try TransportChoice.chosen(arguments.value("--transport"))
+        resolver = try Names.resolver(arguments)
     }
 }

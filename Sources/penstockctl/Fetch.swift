@@ -45,7 +45,8 @@ struct Fetch: Sendable {
             call.cache = options.policy
             call.redirects = options.followsRedirects ? .follow : .never
             call.timeouts = options.timeout.map(Timeouts.total) ?? Timeouts()
-            call.trust = options.authorities.map { TrustPolicy.authorities($0) }
+            call.trust = options.trust
+            call.resolver = options.resolver
         }
     }
 }

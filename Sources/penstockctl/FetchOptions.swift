@@ -10,7 +10,8 @@ struct FetchOptions: Sendable {
     let output: OutputFile?
     let timeout: Duration?
     let transport: TransportChoice
-    let authorities: URL?
+    let trust: TrustPolicy?
+    let resolver: HostResolver
     let isJSON: Bool
     let followsRedirects: Bool
     let failsOnStatus: Bool
@@ -39,7 +40,7 @@ struct FetchOptions: Sendable {
             names: ["--policy"], placeholder: CachePolicy.Mode.allCases.map(\.rawValue).joined(separator: " | "),
             help: "how the cache is used (default http)"),
         OptionRule(names: ["--no-follow"], placeholder: nil, help: "a redirect is the answer"),
-        OptionRule(names: ["--cacert"], placeholder: "FILE", help: "trust only the authorities of this PEM file"),
+        FetchTrust.authorities, FetchTrust.pin, FetchTrust.certificate, FetchTrust.key, Names.option,
         OptionRule(
             names: ["--fail"], placeholder: nil, help: "exit with \(ExitCode.httpFailure) for a status of 400 and above"
         ),
@@ -58,7 +59,8 @@ struct FetchOptions: Sendable {
         output = try Self.output(arguments.value("--output"))
         timeout = try Self.timeout(arguments.value("--timeout"))
         transport = try TransportChoice.chosen(arguments.value("--transport"))
-        authorities = try Self.readableFile(arguments.value("--cacert"), "--cacert")
+        trust = try FetchTrust.policy(arguments, host: url.host)
+        resolver = try Names.resolver(arguments)
         isJSON = arguments.has("--json")
         followsRedirects = !arguments.has("--no-follow")
         failsOnStatus = arguments.has("--fail")
@@ -142,14 +144,5 @@ extension FetchOptions {
             throw UsageError("--policy: \(String(reflecting: name)) is no policy")
         }
         return CachePolicy(mode)
-    }
-
-    private static func readableFile(_ path: String?, _ option: String) throws(UsageError) -> URL? {
-        guard let path else { return nil }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
-            FileManager.default.isReadableFile(atPath: path)
-        else { throw UsageError("\(option): there is no readable file \(String(reflecting: path))") }
-        return URL(fileURLWithPath: path)
     }
 }

@@ -2,6 +2,8 @@ import Foundation
 import Security
 
 // What Foundation has on Apple's systems alone, with Apple's documented signatures.
+let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
+
 extension URLProtectionSpace {
     var serverTrust: SecTrust? { nil }
 }
@@ -9,6 +11,17 @@ extension URLProtectionSpace {
 extension URLCredential {
     convenience init(trust: SecTrust) {
         self.init(user: "", password: "", persistence: .none)
+    }
+
+    convenience init(identity: SecIdentity, certificates: [Any]?, persistence: URLCredential.Persistence) {
+        self.init(user: "", password: "", persistence: persistence)
+    }
+}
+
+extension URLSessionConfiguration {
+    var tlsMinimumSupportedProtocolVersion: Security.tls_protocol_version_t {
+        get { .TLSv12 }
+        set {}
     }
 }
 

@@ -14,9 +14,16 @@ public typealias CFAllocator = Int
 public final class CFError {}
 public final class SecTrust {}
 public final class SecCertificate {}
+public final class SecIdentity {}
+
+public enum tls_protocol_version_t: UInt16, Sendable {
+    case TLSv12 = 0x0303
+    case TLSv13 = 0x0304
+}
 
 public let errSecSuccess: OSStatus = 0
 public let errSecHostNameMismatch: OSStatus = -67602
+public let errSecCertificateRevoked: OSStatus = -67820
 public let errSecCertificateExpired: OSStatus = -67818
 public let errSecCertificateNotValidYet: OSStatus = -67819
 
@@ -29,6 +36,15 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? { nil }
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { 0 }
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { nil }
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { Data() }
+
+public let kSecImportExportPassphrase: CFString = "passphrase"
+public let kSecImportItemIdentity: CFString = "identity"
+public let kSecImportItemCertChain: CFString = "chain"
+public func SecPKCS12Import(
+    _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus { errSecSuccess }
 
 public let kSecClass: CFString = "kSecClass"
 public let kSecClassGenericPassword: CFString = "kSecClassGenericPassword"

@@ -8,7 +8,7 @@
     @testable import PenstockCurl
 
     /// Answers for names out of a table. A name that is not in it is looked up for ever.
-    private final class TableResolver: HostResolver {
+    private final class TableResolver: HostFinder {
         private struct Share: HostLookup {
             let cancelled: Locked<Int>
 
@@ -48,7 +48,7 @@
         }
     }
 
-    private let loopback = HostResult.success([HostAddress("127.0.0.1")])
+    private let loopback = HostResult.success([HostAddress(trusted: "127.0.0.1")])
 
     /// What an exchange makes of a name.
     @Suite(.timeLimit(.minutes(5))) struct LookupTests {
@@ -59,7 +59,7 @@
             let server = try server ?? .answering(okay)
             defer { server.stop() }
             let resolver = TableResolver(table)
-            let transport = CurlTransport(.init(), resolver: resolver)
+            let transport = CurlTransport(.init(), finder: resolver)
             do {
                 try await body(transport, resolver, server)
             } catch {
@@ -108,7 +108,7 @@
         }
 
         @Test func `Every address is tried, those of either family`() async throws {
-            let addresses = ["::1", "127.0.0.2", "2001:db8::1", "127.0.0.1"].map { HostAddress($0) }
+            let addresses = ["::1", "127.0.0.2", "2001:db8::1", "127.0.0.1"].map { HostAddress(trusted: $0) }
             try await with(["many.test": .success(addresses)]) { transport, _, server in
                 let answer = try await transport.perform(get("many.test", server, .init(connect: .seconds(20))))
                 #expect(answer.connection.remoteAddress == "127.0.0.1")
@@ -116,8 +116,8 @@
         }
 
         @Test func `A thousand addresses are no too many`() async throws {
-            let addresses = (0..<1_000).map { HostAddress("127.0.\($0 / 250).\($0 % 250 + 2)") }
-            let result = HostResult.success([HostAddress("127.0.0.1")] + addresses)
+            let addresses = (0..<1_000).map { HostAddress(trusted: "127.0.\($0 / 250).\($0 % 250 + 2)") }
+            let result = HostResult.success([HostAddress(trusted: "127.0.0.1")] + addresses)
             try await with(["many.test": result]) { transport, _, server in
                 let answer = try await transport.perform(get("many.test", server))
                 #expect(answer.response.status == 200)
@@ -253,7 +253,7 @@
                 asking.wait()
                 return loopback
             })
-            let transport = CurlTransport(.init(), resolver: resolver)
+            let transport = CurlTransport(.init(), finder: resolver)
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://slow.test/"))
             async let error = failure(transport, TransportRequest(request))
             try await Task.sleep(for: .milliseconds(20))
@@ -263,7 +263,7 @@
         }
 
         /// Counts what another resolver is asked for.
-        private struct CountingResolver: HostResolver {
+        private struct CountingResolver: HostFinder {
             let other: SystemResolver
             let count = Locked(0)
 
@@ -286,7 +286,7 @@
             let resolver = CountingResolver(other: system)
             let server = try WireServer.answering(okay)
             defer { server.stop() }
-            let transport = CurlTransport(.init(), resolver: resolver)
+            let transport = CurlTransport(.init(), finder: resolver)
             let timeouts = Timeouts(connect: .seconds(60), firstByte: nil, idle: nil, total: .seconds(60))
             let orders = try (0..<500).map { try get("slow\($0).test", server, timeouts) }
             let calls = orders.map { order in Task { try await failure(transport, order).kind } }
@@ -460,7 +460,7 @@
 
         @Test func `The system's own names are found, and others are not`() throws {
             let addresses = try SystemResolver.addresses(of: "localhost").get()
-            #expect(addresses.contains(HostAddress("127.0.0.1")))
+            #expect(addresses.contains(HostAddress(trusted: "127.0.0.1")))
             #expect(throws: HostFailure.self) { try SystemResolver.addresses(of: "no-such-name.invalid").get() }
         }
     }

@@ -14,7 +14,8 @@
         private func pool(_ identity: Int) throws -> CurlPool {
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
             let order = TransportRequest(request, isolation: IsolationKey(identity: "\(identity)"))
-            return try #require(CurlPool(CurlPools.key(order, isShared: true), loop: loop))
+            return try #require(
+                CurlPool(CurlPools.key(order, isShared: true), CurlTrust(order.trust), loop: loop))
         }
 
         private func busy(_ pool: CurlPool) throws -> CurlExchange {

@@ -105,7 +105,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("Calls with and without a proxy, or with other credentials, share no connection")
+    @Test("Calls with and without a proxy, or with other credentials, share no connection", .covers("H23"))
     func apart() async throws {
         let proxies = try await ProxyServers.shared()
         let wrong = ProxyCredentials(user: "you", password: "wrong")

@@ -67,6 +67,9 @@ struct ConformanceTests {
     @Test(.covers("S1.10"), arguments: Case.all(TransportConformance.connections))
     func `Connections are used again, and kept apart`(example: Case) async throws { try await example.run() }
 
+    @Test(arguments: Case.all(TransportConformance.names))
+    func `Names lead where the resolver says`(example: Case) async throws { try await example.run() }
+
     @Test(arguments: Case.all(TransportConformance.failures))
     func `A broken exchange fails with its kind`(example: Case) async throws { try await example.run() }
 

@@ -9,7 +9,8 @@ import Testing
         #expect(help.status == 0)
         #expect(help.errors.isEmpty)
         let words = [
-            "-H", "-d", "-o", "--json", "--timeout", "--transport", "--no-follow", "--cacert", "--fail", "-v", "64",
+            "-H", "-d", "-o", "--json", "--timeout", "--transport", "--no-follow", "--cacert", "--pin", "--cert",
+            "--key", "--resolve", "--fail", "-v", "64",
             "130",
             "timeout", "unreachable", "tls", "blocked", "limitExceeded", "cancelled",
         ]

@@ -34,7 +34,9 @@ extension APIClient {
         let settings = runtime.resolved.settings
         let environment = settings.environment ?? environment
         guard let url = try? baseURL(settings, runtime, environment) else { return nil }
-        guard settings.cleartext.allows(url) else { return nil }
+        guard settings.cleartext.allows(url), settings.trust.refusal(by: transport.capabilities) == nil,
+            settings.resolver.refusal(by: transport.capabilities) == nil
+        else { return nil }
         return TransportRequest(
             HTTPRequest(method: .get, url: url), timeouts: settings.timeouts,
             isolation: isolation(in: environment, settings))

@@ -133,14 +133,15 @@ public final class APIClient: Sendable {
         let identity = configuration.identity()
         let known: IsolationKey? = isolation.withLock { last in
             guard let last, last.identity == identity, last.environment == environment.name,
-                last.trust == settings.trust, last.proxy == settings.proxy
+                last.trust == settings.trust, last.proxy == settings.proxy, last.resolver == settings.resolver
             else { return nil }
             return last
         }
         if let known { return known }
         state.signOuts.review()
         let new = IsolationKey(
-            environment: environment.name, identity: identity, trust: settings.trust, proxy: settings.proxy)
+            environment: environment.name, identity: identity, trust: settings.trust, proxy: settings.proxy,
+            resolver: settings.resolver)
         isolation.withLock { $0 = new }
         return new
     }

@@ -46,6 +46,8 @@ public struct CallSettings: Sendable {
     public var trust = TrustPolicy.system
     /// By what way connections are made; without a proxy unless set.
     public var proxy = ProxyPolicy.none
+    /// Where the names of hosts lead; wherever the system says unless set.
+    public var resolver = HostResolver.system
     /// Which redirects are followed; all that lead somewhere, 20 at most, unless set.
     public var redirects = RedirectPolicy.follow
     /// Which hosts may be spoken to over plain `http`; none unless set.

@@ -11,20 +11,26 @@ public struct IsolationKey: Hashable, Sendable {
         let identity: String
         let trust: TrustPolicy
         let proxy: ProxyPolicy
+        /// No part of the partition: what came from a host is the host's, wherever that was found.
+        let resolver: HostResolver
         let partition: CachePartition
 
-        init(_ environment: String, _ identity: String, _ trust: TrustPolicy, _ proxy: ProxyPolicy) {
+        init(
+            _ environment: String, _ identity: String, _ trust: TrustPolicy, _ proxy: ProxyPolicy,
+            _ resolver: HostResolver
+        ) {
             self.environment = environment
             self.identity = identity
             self.trust = trust
             self.proxy = proxy
+            self.resolver = resolver
             partition = CachePartition(environment: environment, identity: identity, way: Self.way(trust, proxy))
         }
 
         /// Where the policies are the usual ones, nothing has to be told apart.
         private static func way(_ trust: TrustPolicy, _ proxy: ProxyPolicy) -> String {
             if trust == .system, proxy == .none { return "" }
-            return SHA256.hex("\(trust.anchors) \(proxy.route) \(proxy.credentials?.user ?? "")".utf8)
+            return SHA256.hex("\(trust.fingerprint) \(proxy.route) \(proxy.credentials?.user ?? "")".utf8)
         }
     }
 
@@ -37,34 +43,42 @@ public struct IsolationKey: Hashable, Sendable {
     ///   - identity: who the calls are made for; empty by default, while nobody is signed in.
     ///   - trust: whom TLS trusts: the system's authorities by default.
     ///   - proxy: the way to the server: none by default.
+    ///   - resolver: where the names of hosts lead: wherever the system says by default.
     public init(
-        environment: String = "", identity: String = "", trust: TrustPolicy = .system, proxy: ProxyPolicy = .none
+        environment: String = "", identity: String = "", trust: TrustPolicy = .system, proxy: ProxyPolicy = .none,
+        resolver: HostResolver = .system
     ) {
-        storage = Storage(environment, identity, trust, proxy)
+        storage = Storage(environment, identity, trust, proxy, resolver)
     }
 
     /// The environment's name.
     public var environment: String {
         get { storage.environment }
-        set { storage = Storage(newValue, identity, trust, proxy) }
+        set { storage = Storage(newValue, identity, trust, proxy, resolver) }
     }
 
     /// Who the calls are made for; empty while nobody is signed in.
     public var identity: String {
         get { storage.identity }
-        set { storage = Storage(environment, newValue, trust, proxy) }
+        set { storage = Storage(environment, newValue, trust, proxy, resolver) }
     }
 
     /// Whom TLS trusts.
     public var trust: TrustPolicy {
         get { storage.trust }
-        set { storage = Storage(environment, identity, newValue, proxy) }
+        set { storage = Storage(environment, identity, newValue, proxy, resolver) }
     }
 
     /// By what way connections are made.
     public var proxy: ProxyPolicy {
         get { storage.proxy }
-        set { storage = Storage(environment, identity, trust, newValue) }
+        set { storage = Storage(environment, identity, trust, newValue, resolver) }
+    }
+
+    /// Where the names of hosts lead.
+    public var resolver: HostResolver {
+        get { storage.resolver }
+        set { storage = Storage(environment, identity, trust, proxy, newValue) }
     }
 
     /// What of it is kept with stored responses.
@@ -73,7 +87,7 @@ public struct IsolationKey: Hashable, Sendable {
     public static func == (left: IsolationKey, right: IsolationKey) -> Bool {
         left.storage === right.storage
             || left.identity == right.identity && left.environment == right.environment && left.trust == right.trust
-                && left.proxy == right.proxy
+                && left.proxy == right.proxy && left.resolver == right.resolver
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -81,6 +95,7 @@ public struct IsolationKey: Hashable, Sendable {
         hasher.combine(environment)
         hasher.combine(trust)
         hasher.combine(proxy)
+        hasher.combine(resolver)
     }
 }
 

@@ -120,15 +120,28 @@ public struct TransportCapabilities: OptionSet, Hashable, Sendable {
     /// holds for them all.
     package static let expansionRatio = TransportCapabilities(rawValue: 1 << 19)
 
+    /// ``TrustPolicy/pins``: a chain without the pins of its host is reported, and refused where they are enforced.
+    public static let pinning = TransportCapabilities(rawValue: 1 << 20)
+    /// ``TrustPolicy/identity``, in PKCS#12.
+    public static let clientCertificates = TransportCapabilities(rawValue: 1 << 21)
+    /// ``TrustPolicy/identity``, in PEM as well.
+    public static let pemIdentities = TransportCapabilities(rawValue: 1 << 22)
+    /// ``TrustPolicy/revocation``, other than the platform's own.
+    public static let revocation = TransportCapabilities(rawValue: 1 << 23)
+
+    /// A ``HostResolver`` other than ``HostResolver/system``.
+    public static let hostResolvers = TransportCapabilities(rawValue: 1 << 24)
+
     /// ``Transport/connect(_:speaking:)`` and ``Transport/datagrams(_:)``.
-    public static let channels = TransportCapabilities(rawValue: 1 << 24)
+    public static let channels = TransportCapabilities(rawValue: 1 << 25)
 
     /// Every capability that there is in this version.
     public static let all: TransportCapabilities = [
         .trustPolicy, .timings, .connectTimeout, .streamedRequests, .http2, .suspension, .partitions,
         .separateFieldLines, .streamedResponses, .proxies, .preconnection, .exactHeads, .skipsContent, .brokenReplies,
         .trailers, .interimLimit, .idleChecks, .sendsOnce, .noticesAll,
-        .expansionRatio, .channels,
+        .expansionRatio, .pinning, .clientCertificates, .pemIdentities, .revocation,
+        .hostResolvers, .channels,
     ]
 }
 
@@ -141,7 +154,10 @@ extension TransportCapabilities: CustomStringConvertible {
         (.exactHeads, "exactHeads"), (.skipsContent, "skipsContent"), (.brokenReplies, "brokenReplies"),
         (.trailers, "trailers"), (.interimLimit, "interimLimit"), (.idleChecks, "idleChecks"),
         (.sendsOnce, "sendsOnce"), (.noticesAll, "noticesAll"),
-        (.expansionRatio, "expansionRatio"), (.channels, "channels"),
+        (.expansionRatio, "expansionRatio"), (.pinning, "pinning"), (.clientCertificates, "clientCertificates"),
+        (.pemIdentities, "pemIdentities"), (.revocation, "revocation"),
+        (.hostResolvers, "hostResolvers"),
+        (.channels, "channels"),
     ]
 
     /// The names of those that are there, in the order they are declared.
@@ -247,6 +263,12 @@ public struct TransportRequest: Sendable {
     package func isContentSkipped(_ status: Int, _ head: @autoclosure () -> HTTPResponse) -> Bool {
         guard !(200...299).contains(status), let skips = parts.skipsContent else { return false }
         return skips(head())
+    }
+
+    /// Where the names of hosts lead: a part of ``isolation``.
+    public var resolver: HostResolver {
+        get { parts.isolation.resolver }
+        set { parts.isolation.resolver = newValue }
     }
 
     /// How the exchange is cancelled, suspended and resumed, and where it reports its progress.

@@ -61,8 +61,16 @@ public struct TransportError: Error, Sendable {
         case wrongHost
         /// The handshake itself failed.
         case handshake
+        /// The chain is good, and has none of the keys that its host is pinned to (``TrustPolicy/pins``).
+        case pinMismatch
+        /// The authority has taken the certificate back.
+        case revoked
+        /// The policy asks for the authority's word on whether the certificate was taken back, and there is none that holds.
+        case revocationUnknown
         /// The trust policy's own material cannot be read.
         case trustMaterial
+        /// The client's certificate or its key cannot be read, or do not belong together.
+        case clientCertificate
     }
 
     private var parts: Boxed<Parts>

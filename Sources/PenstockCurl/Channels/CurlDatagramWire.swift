@@ -151,7 +151,7 @@
                 throw TransportError(.unsupported("datagrams through a proxy"), sendState: .unsent)
             }
             guard wires.isUsable else { throw TransportError(.unreachable(.noDescriptors), sendState: .unsent) }
-            let search = CurlAddressSearch(exchange, resolver)
+            let search = CurlAddressSearch(exchange, exchange.finder(finder))
             guard exchange.control.attach(search) else { throw TransportError(.cancelled, sendState: .unsent) }
             for address in try await search.run() {
                 let port = exchange.request.url.port
@@ -169,21 +169,21 @@
     /// The look-up of a name for a socket.
     private final class CurlAddressSearch: ControlledExchange {
         private let order: TransportRequest
-        private let resolver: any HostResolver
+        private let finder: any HostFinder
         private let result = Monitor<Result<[HostAddress], TransportError>?>(nil)
         private let lookup = Locked<(any HostLookup)?>(nil)
 
-        init(_ order: TransportRequest, _ resolver: any HostResolver) {
-            (self.order, self.resolver) = (order, resolver)
+        init(_ order: TransportRequest, _ finder: any HostFinder) {
+            (self.order, self.finder) = (order, finder)
         }
 
         func run() async throws(TransportError) -> [HostAddress] {
             let host = order.connectionHost
             if host == "localhost" || host.hasSuffix(".localhost") {
-                return [HostAddress("127.0.0.1"), HostAddress("::1")]
+                return [HostAddress(trusted: "127.0.0.1"), HostAddress(trusted: "::1")]
             }
-            if HostAddress.isKnown(host) { return [HostAddress(host)] }
-            let begun = resolver.lookUp(host) { [self] found in
+            if let address = HostAddress(host) { return [address] }
+            let begun = finder.lookUp(host) { [self] found in
                 switch found {
                 case .success(let addresses): settle(.success(addresses))
                 case .failure(let failure):

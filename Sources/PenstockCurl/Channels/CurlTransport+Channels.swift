@@ -12,11 +12,12 @@
             _ exchange: TransportRequest, speaking: WireProtocol
         ) async throws(TransportError) -> any TransportWire {
             try CurlProxy.check(exchange.proxy)
-            try CurlLibrary.checkAuthorities(of: exchange.trust)
+            try CurlTrust.check(exchange.trust, capabilities)
+            let trust = try CurlTrust(exchange.trust)
             guard CurlLibrary.prepare(), wires.isUsable else {
                 throw TransportError(.unreachable(.noDescriptors), sendState: .unsent)
             }
-            let attempt = CurlWireAttempt(exchange, speaking, resolver: resolver, poller: wires)
+            let attempt = CurlWireAttempt(exchange, trust, speaking, exchange.finder(finder), poller: wires)
             guard exchange.control.attach(attempt) else { throw TransportError(.cancelled, sendState: .unsent) }
             let wire = try await attempt.run()
             guard exchange.control.attach(wire) else {
@@ -39,18 +40,21 @@
         }
 
         private let order: TransportRequest
+        private let trust: CurlTrust
         private let speaking: WireProtocol
-        private let resolver: any HostResolver
+        private let finder: any HostFinder
         private let poller: CurlWirePoller
         private let state = Monitor(State())
         private let began = ContinuousClock.now
 
         init(
-            _ order: TransportRequest, _ speaking: WireProtocol, resolver: any HostResolver, poller: CurlWirePoller
+            _ order: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ finder: any HostFinder,
+            poller: CurlWirePoller
         ) {
             self.order = order
+            self.trust = trust
             self.speaking = speaking
-            self.resolver = resolver
+            self.finder = finder
             self.poller = poller
         }
 
@@ -68,7 +72,7 @@
         }
 
         private func lookUp() {
-            let lookup = resolver.lookUp(order.connectionHost) { [self] result in
+            let lookup = finder.lookUp(order.connectionHost) { [self] result in
                 switch result {
                 case .success(let addresses): begin(addresses, lookup: ContinuousClock.now - began)
                 case .failure(let failure):
@@ -80,7 +84,7 @@
         }
 
         private func begin(_ addresses: [HostAddress], lookup: Duration?) {
-            guard let handle = CurlWireHandle(order, speaking, addresses, lookup: lookup) else {
+            guard let handle = CurlWireHandle(order, trust, speaking, addresses, lookup: lookup) else {
                 return end(.outOfMemory)
             }
             let goesOn = state.withLock { state in

@@ -23,6 +23,7 @@
         private let easy: UnsafeMutableRawPointer
         private let order: TransportRequest
         private let proxy: CurlProxy
+        private let trust: CurlTrust
         private var addresses: UnsafeMutablePointer<curl_slist>?
         private let zones: [String: UInt32]
         private var isSound = true
@@ -36,9 +37,12 @@
         ///   - addresses: of the host, or of the proxy; none where libcurl needs no look-up.
         ///   - lookup: how long they took.
         /// - Returns: `nil` when libcurl has no memory.
-        init?(_ order: TransportRequest, _ speaking: WireProtocol, _ addresses: [HostAddress], lookup: Duration?) {
+        init?(
+            _ order: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ addresses: [HostAddress],
+            lookup: Duration?
+        ) {
             guard let proxy = CurlProxy(order.proxy), let easy = curl_easy_init() else { return nil }
-            (self.easy, self.order, self.proxy, self.lookup) = (easy, order, proxy, lookup)
+            (self.easy, self.order, self.proxy, self.trust, self.lookup) = (easy, order, proxy, trust, lookup)
             zones = Dictionary(addresses.filter { $0.zone != 0 }.map { ($0.text, $0.zone) }) { first, _ in first }
             errorText.pointee = 0
             self.addresses = order.known(addresses).flatMap { curl_slist_append(nil, $0) }
@@ -155,16 +159,13 @@
         private func setTrust(_ speaking: WireProtocol) {
             set(CURLOPT_SSL_VERIFYPEER, 1)
             set(CURLOPT_SSL_VERIFYHOST, 2)
-            set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             if speaking != .http1 { set(CURLOPT_SSL_ENABLE_ALPN, 0) }
             if CurlSecureName.isRequired {
                 keep(ccurl_set_tls_callback(easy, Self.secure))
                 keep(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque()))
             }
-            guard case .file(let file) = order.trust.anchors else { return }
-            keep(ccurl_set_text(easy, CURLOPT_CAINFO, file.path))
-            keep(ccurl_set_text(easy, CURLOPT_CAPATH, nil))
+            trust.apply(to: easy, keep)
         }
 
         /// What is left of the time to connect; libcurl takes nothing for its own five minutes.
@@ -210,7 +211,8 @@
 
         private static let secure: curl_ssl_ctx_callback = { _, context, pointer in
             guard let context, let handle = handle(pointer) else { return CURLE_SSL_CONNECT_ERROR }
-            let isSet = CurlSecureName.require(handle.order.request.url.host, of: OpaquePointer(context))
+            let (connection, host) = (OpaquePointer(context), handle.order.request.url.host)
+            let isSet = CurlSecureName.require(host, of: connection) && handle.trust.apply(to: connection, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
     }

@@ -30,6 +30,10 @@
         @exclusivity(unchecked) var lookup: (any HostLookup)?
         @exclusivity(unchecked) var lookups = 0
         @exclusivity(unchecked) var addresses: [HostAddress] = []
+        /// What becomes of them, where the client's own resolver has chosen them; `nil` where the system has.
+        @exclusivity(unchecked) var choice: CurlChoice?
+        /// Whether the resolver's addresses are dead, and the system is asked.
+        @exclusivity(unchecked) var asksSystem = false
         /// When the addresses came, in nanoseconds from the beginning; `nil` when they have not.
         @exclusivity(unchecked) var foundAfter: UInt64?
         /// How much later than the exchange libcurl's own clock began, in nanoseconds.
@@ -61,12 +65,17 @@
             }
         }
 
-        private var connectionPort: Int {
+        var connectionPort: Int {
             switch proxy.route {
             case .http(let origin): origin.port
             case .socks5(_, let port): port
             default: request.url.port
             }
+        }
+
+        /// Who looks the host up: the client's own resolver where there is one.
+        func finder(_ system: any HostFinder) -> any HostFinder {
+            resolver.isSystem ? system : ClientFinder(resolver: resolver, port: connectionPort, system: system)
         }
 
         /// Addresses of the host as libcurl takes them (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own
@@ -97,7 +106,8 @@
         ///
         /// - Returns: whether it need not look anything up.
         func hasAddress(_ now: UInt64) -> Bool {
-            if HostAddress.isKnown(connectionHost) { return true }
+            let host = connectionHost
+            if order.resolver.isSystem ? HostAddress.isKnown(host) : HostAddress.isNumeric(host) { return true }
             if (detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
             return false
         }
@@ -121,13 +131,57 @@
         }
 
         /// Begins the look-up that libcurl may not make. Its end comes to the loop as a message.
-        func lookUp(_ resolver: any HostResolver) {
-            detour?.lookups += 1
-            detour?.lookup = resolver.lookUp(connectionHost) { [weak self] in self?.tellFound($0) }
+        func lookUp(_ system: any HostFinder) {
+            guard let detour else { return }
+            detour.lookups += 1
+            let finder = detour.asksSystem ? system : order.finder(system)
+            detour.lookup = finder.lookUp(connectionHost) { [weak self] in self?.tellFound($0) }
         }
 
-        /// What was found of its host, as libcurl takes it.
-        var knownAddresses: String? { order.known(detour?.addresses ?? []) }
+        /// A connection is about to be made to an address.
+        func tries(_ target: UnsafeMutablePointer<curl_sockaddr>) {
+            guard let detour, detour.choice != nil, let address = HostAddress(of: target) else { return }
+            detour.choice?.tries(address, CurlClock.now())
+        }
+
+        /// The connection that the exchange goes over was made for it.
+        func tellConnected(_ easy: UnsafeMutableRawPointer) {
+            guard let choice = detour?.choice else { return }
+            let facts = ccurl_get_facts(easy)
+            choice.tell(
+                order.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
+        }
+
+        /// The exchange ends, or is begun again, without a connection.
+        ///
+        /// - Parameter isLate: whether its time was up.
+        func tellUnreached(isLate: Bool) {
+            guard attempts == 0, let choice = detour?.choice else { return }
+            choice.tellFailure(order.resolver, isLate: isLate, CurlClock.now())
+            detour?.choice = nil
+        }
+
+        /// How long connecting to the addresses may take that the resolver has chosen, in milliseconds. Where the system can be
+        /// asked after them, half of the time is left for that. libcurl gives each address half of what is left, while there
+        /// are others.
+        func patienceWithChoice(_ now: UInt64) -> Int {
+            let left = min(clock.connectingEnds - min(clock.connectingEnds, now), Self.mostPatience)
+            // Where nothing comes after, the exchange's own clock is to end it, which knows what took too long.
+            return Int(order.resolver.fallsBackToSystem ? left / 2 : left + Self.haste) / 1_000_000 + 1
+        }
+
+        private static let mostPatience: UInt64 = 20_000_000_000
+        private static let haste: UInt64 = 100_000_000
+
+        /// As libcurl takes it (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own look-ups do. Under a
+        /// resolver of the client's own an exchange uses no entry but its own, since the resolver chooses for each connection.
+        var knownAddresses: String? {
+            guard let addresses = detour?.addresses, !addresses.isEmpty else {
+                guard !order.resolver.isSystem, !HostAddress.isNumeric(connectionHost) else { return nil }
+                return "-\(connectionHost):\(order.connectionPort)"
+            }
+            return order.known(addresses)
+        }
 
         /// What a look-up that failed means for the exchange.
         func error(_ failure: HostFailure) -> TransportError {
@@ -160,6 +214,7 @@
         /// - Parameter code: what ended the transfer.
         /// - Returns: `false` when it lacks nothing that could be waited for.
         func setAside(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
+            if isUnreached(exchange, code) { return asksSystem(exchange, isLate: code == CURLE_OPERATION_TIMEDOUT) }
             if code == CURLE_SSL_CACERT_BADFILE, exchange.attempts == 0, CurlDescriptors.areShort {
                 exchange.lacks(.descriptors, now)
             }
@@ -173,10 +228,30 @@
             return true
         }
 
+        /// Whether none of the addresses that a resolver has chosen was connected to.
+        private func isUnreached(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
+            guard code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT, exchange.attempts == 0 else {
+                return false
+            }
+            return exchange.detour?.choice != nil && exchange.detour?.lack == nil
+        }
+
+        /// - Returns: `false` where the resolver does not leave it to the system.
+        private func asksSystem(_ exchange: CurlExchange, isLate: Bool) -> Bool {
+            exchange.tellUnreached(isLate: isLate)
+            guard exchange.order.resolver.fallsBackToSystem, let detour = exchange.detour, let handle = exchange.handle
+            else { return false }
+            detour.asksSystem = true
+            exchange.pool?.remove(handle)
+            exchange.handle = nil
+            wait(for: .addresses, exchange, detour)
+            return true
+        }
+
         private func wait(for lack: CurlDetour.Lack, _ exchange: CurlExchange, _ detour: CurlDetour) {
             detour.lack = nil
             switch lack {
-            case .addresses: exchange.lookUp(resolver)
+            case .addresses: exchange.lookUp(finder)
             case .room:
                 detour.asksForRoom = true
                 launchIfAwake(exchange)
@@ -193,9 +268,11 @@
         /// A look-up has ended.
         func found(_ result: HostResult, for exchange: CurlExchange) {
             guard exchange.place != nil, let detour = exchange.detour, detour.lookup != nil else { return }
+            let isChosen = (detour.lookup as? ClientLookup).map { !$0.isSystems } ?? false
             detour.lookup = nil
             switch result {
             case .success(let addresses):
+                detour.choice = isChosen ? CurlChoice(now) : nil
                 detour.addresses = addresses
                 detour.foundAfter = now - detour.began
                 launchIfAwake(exchange)

@@ -13,7 +13,7 @@
     /// that stand in line, and the newest is served first, since its caller has most of its time left. Threads that nobody
     /// waits for any more do not count there, so that names which are never answered cannot keep others from being looked
     /// up, until there are ``mostThreads`` threads in all.
-    final class SystemResolver: HostResolver {
+    final class SystemResolver: HostFinder {
         /// Every transport uses this one, so that the bounds hold for the process.
         static let shared = SystemResolver()
         static let mostWorkers = 32
@@ -220,11 +220,11 @@
             switch info.pointee.ai_family {
             case AF_INET:
                 var address = raw.loadUnaligned(as: sockaddr_in.self).sin_addr
-                return text(AF_INET, &address).map { HostAddress($0) }
+                return text(AF_INET, &address).map { HostAddress(trusted: $0) }
             case AF_INET6:
                 let found = raw.loadUnaligned(as: sockaddr_in6.self)
                 var address = found.sin6_addr
-                return text(AF_INET6, &address).map { HostAddress($0, zone: found.sin6_scope_id) }
+                return text(AF_INET6, &address).map { HostAddress(trusted: $0, found.sin6_scope_id) }
             default: return nil
             }
         }

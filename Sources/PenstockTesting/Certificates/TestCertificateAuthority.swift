@@ -86,6 +86,26 @@
             }
             return Data(hash)
         }
+
+        /// The same in PKCS#12 (RFC 7292), as `.p12` files have it.
+        ///
+        /// - Throws: ``LoopbackServer/TLSFailure`` when certificate and key do not belong together.
+        public func pkcs12(passphrase: String) throws -> Data {
+            let certificates = try OpenSSL.certificates(certificates)
+            defer { for certificate in certificates { X509_free(certificate) } }
+            let key = try OpenSSL.privateKey(privateKey)
+            defer { EVP_PKEY_free(key) }
+            let others = copenssl_make_chain()
+            defer { copenssl_free_chain(others) }
+            for other in certificates.dropFirst() where copenssl_add_to_chain(others, other) != 1 {
+                throw OpenSSL.failure("the chain is full")
+            }
+            guard let made = PKCS12_create(passphrase, nil, key, certificates.first, others, 0, 0, 0, 0, 0) else {
+                throw OpenSSL.failure("no container")
+            }
+            defer { PKCS12_free(made) }
+            return try OpenSSL.written { i2d_PKCS12_bio($0, made) }
+        }
     }
 
     extension TestCertificate {

@@ -12,6 +12,7 @@ extension TransportConformance {
         let transport: any Transport
         let server: LoopbackServer
         var trust = TrustPolicy.system
+        var keys = Keys()
 
         /// Generous, so that only what a rule asks for ends an exchange; finite, so that a broken transport cannot hang.
         static let patience = Timeouts(connect: .seconds(10), firstByte: nil, idle: nil, total: .seconds(60))

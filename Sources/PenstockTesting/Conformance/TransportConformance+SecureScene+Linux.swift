@@ -13,14 +13,34 @@
             handler: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
         ) throws {
             let authority = try TestCertificateAuthority()
-            var tls = LoopbackServer.TLS(
-                try Self.identity(of: security, trusted: authority), protocols: security.protocols)
+            var identity = try Self.identity(of: security, trusted: authority)
+            let stranger = try TestCertificateAuthority.selfSigned()
+            if security.isAppended { identity.certificates += stranger.certificates }
+            var tls = LoopbackServer.TLS(identity, protocols: security.protocols)
             tls.versions = security.versions
+            if security.asksForClient { tls.clientAuthorities = authority.root }
             var configuration = LoopbackServer.Configuration(tls: tls)
             configuration.http2 = security.settings
             self.init(
                 server: try LoopbackServer(configuration, onConnect: onConnect, onHead: onHead, handler: handler),
-                trust: security.isTrusted ? .authorities(authority.file) : .system, authority: authority)
+                trust: security.isTrusted ? .authorities(authority.file) : .system, authority: authority,
+                keys: try Self.keys(identity, authority, stranger, security))
+        }
+
+        private static func keys(
+            _ identity: TLSIdentity, _ authority: TestCertificateAuthority, _ stranger: TLSIdentity,
+            _ security: TransportConformance.Security
+        ) throws -> TransportConformance.Keys {
+            var keys = TransportConformance.Keys()
+            keys.server = try PublicKeyPin(digest: identity.publicKeyHash())
+            keys.authority = try PublicKeyPin(digest: authority.identity.publicKeyHash())
+            keys.appended = try PublicKeyPin(digest: stranger.publicKeyHash())
+            guard security.asksForClient else { return keys }
+            let (anna, bert) = (try authority.issue(.client("anna")), try authority.issue(.client("bert")))
+            keys.clients = [anna, bert].map { .pem(certificates: $0.certificates, key: $0.privateKey) }
+            keys.container = .pkcs12(try anna.pkcs12(passphrase: "open sesame"), passphrase: "open sesame")
+            keys.mismatched = .pem(certificates: anna.certificates, key: bert.privateKey)
+            return keys
         }
 
         /// A policy that trusts somebody else; it holds for as long as the object that comes with it.

@@ -8,6 +8,23 @@ extension TransportConformance {
         var trust = TrustPolicy.system
         /// Whoever signed the server's certificate; the file that the policy names goes with it.
         var authority: (any Sendable)?
+        var keys = Keys()
+    }
+
+    /// What there is to be pinned, and to be shown by a client.
+    struct Keys: Sendable {
+        /// Of the server's own certificate.
+        var server: PublicKeyPin?
+        /// Of the authority that the policy trusts.
+        var authority: PublicKeyPin?
+        /// Of nobody's certificate that the server may append to its chain.
+        var appended: PublicKeyPin?
+        /// In PEM, for Anna and for Bert; the server believes both.
+        var clients: [ClientIdentity] = []
+        /// Anna's again, in PKCS#12.
+        var container: ClientIdentity?
+        /// Anna's certificate with Bert's key.
+        var mismatched: ClientIdentity?
     }
 
     /// What the server of a rule speaks over TLS.
@@ -29,6 +46,10 @@ extension TransportConformance {
         var isTrusted = true
         var versions: ClosedRange<LoopbackServer.TLS.Version> = .tls12 ... .tls13
         var settings = LoopbackServer.HTTP2Settings()
+        /// Whether the server sends somebody else's certificate behind its own chain.
+        var isAppended = false
+        /// Whether clients must show a certificate.
+        var asksForClient = false
 
         static let tls = Security(protocols: [.http1])
         /// TLS that nobody trusts, for what goes wrong before that matters.

@@ -12,7 +12,7 @@ public enum TransportConformance {
     public static let rules: [Rule] = [
         requests, responses, streaming, connections, failures, timeouts, control,
         syntax, framing, surplus, injection, limits, interim, stalls, uploads, sendStates, cancellation, costlyContent,
-        contentLimits, secure, http2,
+        contentLimits, secure, http2, names,
     ].flatMap(\.self)
 
     /// One rule.
@@ -88,7 +88,7 @@ public enum TransportConformance {
             defer { withExtendedLifetime(scene) { server.stop() } }
             let transport = makeTransport(server)
             do {
-                try await check(Probe(transport: transport, server: server, trust: scene.trust))
+                try await check(Probe(transport: transport, server: server, trust: scene.trust, keys: scene.keys))
             } catch {
                 await transport.shutdown()
                 throw Violation(rule: name, explanation: explain(error))

@@ -166,6 +166,8 @@ import Testing
 
     static func clientValues() throws -> [Any] {
         let (options, service) = try (options(), service())
+        let identity = ClientIdentity.pem(
+            certificates: Data(canary.utf8), key: Data(canary.utf8), passphrase: canary)
         let cookies = MemoryCookieStore()
         cookies.receive(["session=\(canary); Secure"], from: try HTTPURL("https://a.example/"), in: .init())
         var configuration = APIClient.Configuration(services: [service], build: .debug)
@@ -181,6 +183,8 @@ import Testing
             configuration.parameters, HeaderEdits().setting("X-Api-Key", canary),
             ParameterLayers(call: parameters(), endpoint: .object(parameters()), client: parameters()),
             ProxyCredentials(user: canary, password: canary), options.proxy ?? .none, try cookie(), try jar(),
+            identity, identity.form, TrustPolicy.system.identified(by: identity),
+            IsolationKey(trust: .system.identified(by: identity)),
             AdHocEndpoint(.get("/x"), parameters: parameters(), decoding: .payload),
             BaseURLs("https://a.example/?token=\(canary)"), try CallOptions.at(url()),
         ]
@@ -310,6 +314,9 @@ import Testing
             "Scope", "SealingChoice", "Strategy", "VaultCondition", "VaultError", "ContentDisposition", "DownloadDestination",
             "DownloadedFile", "FileNameRules", "MediaType", "MultipartError", "Overwriting", "SourceFileError",
             "StorageFault", "TransferState",
+            "PinError", "PinList", "PinReport", "PinReportLimiter",
+            "PinSet", "PinVerdict", "PublicKeyPin", "Revocation", "Version", "AddressRanking", "Finding", "HostAddress",
+            "HostAnswer", "HostCache", "HostSourceError", "Key", "StaticHosts",
         ],
         "names, numbers, dates and digests of the outbox": [
             "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",
@@ -327,7 +334,7 @@ import Testing
             "RequestCompression",
         ],
         "all that it holds is behind a lock, or is among the values above": [
-            "DPoPProver", "RefreshContext",
+            "DNSOverHTTPS", "DPoPProver", "HostResolver", "PinReporter", "RefreshContext",
             "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
             "CallScope", "CallStream", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator",
             "JSONLinesParser",

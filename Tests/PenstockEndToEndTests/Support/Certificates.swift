@@ -30,7 +30,8 @@ struct Certificates {
         selfSigned = try maker.makeSelfSigned("self-signed", extensions: ["subjectAltName=\(Self.ourNames)"])
     }
 
-    private struct Maker {
+    /// Has `openssl` make keys, certificates and what is said about them.
+    struct Maker {
         let folder: URL
 
         private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
@@ -52,15 +53,71 @@ struct Certificates {
             return identity
         }
 
-        func issue(_ name: String, for names: String, dates: [String] = []) throws -> Identity {
+        /// - Parameters:
+        ///   - names: the alternative names; `nil` for none.
+        ///   - subject: the common name; `name` by default.
+        func issue(
+            _ name: String, for names: String?, subject: String? = nil, dates: [String] = []
+        ) throws -> Identity {
             let identity = identity(name)
+            let extensions = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
             try openssl(
-                ["req", "-new", "-subj", "/CN=\(name)", "-config", "authority.conf"] + Self.newKey
-                    + ["-keyout", identity.key.path, "-out", "\(name).csr", "-addext", "subjectAltName=\(names)"])
+                ["req", "-new", "-subj", "/CN=\(subject ?? name)", "-config", "authority.conf"] + Self.newKey
+                    + ["-keyout", identity.key.path, "-out", "\(name).csr"] + extensions)
             try openssl(
                 ["ca", "-batch", "-notext", "-config", "authority.conf"] + dates
                     + ["-in", "\(name).csr", "-out", identity.certificate.path])
             return identity
+        }
+
+        // MARK: Revocation
+
+        func revoke(_ name: String) throws {
+            try openssl(["ca", "-config", "authority.conf", "-revoke", "\(name).crt"])
+        }
+
+        /// - Parameter dates: in date for 30 days by default.
+        func makeRevocationList(_ name: String, dates: [String] = ["-crldays", "30"]) throws -> URL {
+            let file = folder.appendingPathComponent("\(name).crl")
+            try openssl(["ca", "-config", "authority.conf", "-gencrl", "-out", file.path] + dates)
+            return file
+        }
+
+        /// The authority's word on a certificate, as a server staples it to its handshakes.
+        func makeStaple(_ name: String) throws -> URL {
+            let file = folder.appendingPathComponent("\(name).der")
+            let authority = ["-CA", "authority.crt", "-CAfile", "authority.crt", "-issuer", "authority.crt"]
+            try openssl(
+                ["ocsp", "-index", "index.txt", "-rsigner", "authority.crt", "-rkey", "authority.key", "-ndays", "1"]
+                    + authority + ["-cert", "\(name).crt", "-no_nonce", "-respout", file.path])
+            return file
+        }
+
+        // MARK: For clients
+
+        func makeContainer(_ identity: Identity, passphrase: String) throws -> Data {
+            let file = folder.appendingPathComponent("\(UUID().uuidString).p12")
+            try openssl(
+                ["pkcs12", "-export", "-in", identity.certificate.path, "-inkey", identity.key.path]
+                    + ["-passout", "pass:\(passphrase)", "-out", file.path])
+            return try Data(contentsOf: file)
+        }
+
+        /// The key once more, encrypted.
+        func makeLocked(_ key: URL, passphrase: String) throws -> Data {
+            let file = folder.appendingPathComponent("\(UUID().uuidString).key")
+            try openssl(["pkey", "-in", key.path, "-aes256", "-passout", "pass:\(passphrase)", "-out", file.path])
+            return try Data(contentsOf: file)
+        }
+
+        /// By the command that the documentation of pins gives.
+        func pin(of certificate: URL) throws -> String {
+            let command = """
+                openssl x509 -in "$1" -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+                """
+            let shell = URL(fileURLWithPath: "/bin/sh")
+            return try Programs.run(shell, ["-c", command, "sh", certificate.path])
+                .trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
         private func identity(_ name: String) -> Identity {
@@ -98,7 +155,7 @@ struct Certificates {
             commonName = supplied
             [leaf]
             basicConstraints = CA:FALSE
-            extendedKeyUsage = serverAuth
+            extendedKeyUsage = serverAuth, clientAuth
             """
     }
 }

@@ -27,6 +27,14 @@ enum Loopback {
         return readToEnd(descriptor)
     }
 
+    /// Whether somebody takes connections. Not all that do say something to a stranger.
+    static func isOpen(port: UInt16) -> Bool {
+        guard let descriptor = try? open() else { return false }
+        defer { close(descriptor) }
+        var address = loopbackAddress(port: port)
+        return withSocketAddress(&address) { connect(descriptor, $0, $1) } == 0
+    }
+
     private static func open() throws -> Int32 {
         let descriptor = socket(AF_INET, streamSocket, 0)
         guard descriptor >= 0 else { throw HarnessError("socket: error \(errno)") }

@@ -17,6 +17,7 @@ enum Programs {
     static let squid = find("squid")
     static let microsocks = find("microsocks")
     static let nghttpd = find("nghttpd")
+    static let unbound = find("unbound")
     /// The Python of the project's own environment, which has httpbin.
     static let python = executable(root.appendingPathComponent(".venv/bin/python"))
 

@@ -81,6 +81,10 @@ struct TransportStage: Stage {
             throw APIError(
                 .blocked(reason: CleartextPolicy.refusal(of: request.url)), stage: .transport, request: request)
         }
+        let (trust, resolver) = (call.isolation.trust, call.isolation.resolver)
+        if let missing = trust.refusal(by: transport.capabilities) ?? resolver.refusal(by: transport.capabilities) {
+            throw APIError(.unsupported(feature: missing), stage: .transport, request: request)
+        }
     }
 
     /// Without this look a body that has been read would go out empty, and its request would seem to succeed.

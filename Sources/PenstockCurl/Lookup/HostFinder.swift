@@ -1,13 +1,14 @@
 #if os(Linux)
     import CCurl
     import Foundation
+    import PenstockCore
 
     /// Finds the addresses of hosts for a transport.
     ///
     /// The loop asks only when libcurl is about to make a connection and knows no address for its host, so an exchange on
-    /// a connection that is kept alive asks nothing. libcurl keeps what it is told for a minute, so a resolver needs no
+    /// a connection that is kept alive asks nothing. libcurl keeps what it is told for a minute, so a finder needs no
     /// cache for the sake of speed.
-    protocol HostResolver: Sendable {
+    protocol HostFinder: Sendable {
         /// Begins to look a name up, and does not wait.
         ///
         /// - Parameters:
@@ -28,25 +29,34 @@
         func cancel()
     }
 
-    /// A numeric address of a host.
-    struct HostAddress: Hashable, Sendable {
-        /// A dotted quad, or an IPv6 address without brackets.
-        let text: String
-        /// The number of the interface that a link-local IPv6 address belongs to (RFC 4007 §11); 0 for any other address.
-        let zone: UInt32
-
-        init(_ text: String, zone: UInt32 = 0) {
-            (self.text, self.zone) = (text, zone)
-        }
-
+    extension HostAddress {
         /// Whether the system needs no look-up for a host of a URL: it is an address already, or libcurl itself answers
         /// for it without asking anybody (RFC 6761 §6.3).
         static func isKnown(_ host: String) -> Bool {
-            if host.utf8.contains(UInt8(ascii: ":")) || host == "localhost" || host.hasSuffix(".localhost") {
-                return true
-            }
+            host == "localhost" || host.hasSuffix(".localhost") || isNumeric(host)
+        }
+
+        /// Whether a host of a URL is an address and no name.
+        static func isNumeric(_ host: String) -> Bool {
+            if host.utf8.contains(UInt8(ascii: ":")) { return true }
             var address = in_addr()
             return inet_pton(AF_INET, host, &address) == 1
+        }
+
+        /// The address that libcurl is about to connect to.
+        init?(of target: UnsafeMutablePointer<curl_sockaddr>) {
+            guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+            // The address goes on behind the general form that the structure has for it.
+            let memory = UnsafeRawPointer(target) + offset
+            switch (target.pointee.family, Int(target.pointee.addrlen)) {
+            case (AF_INET, MemoryLayout<sockaddr_in>.size...):
+                let address = memory.loadUnaligned(as: sockaddr_in.self).sin_addr
+                self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+            case (AF_INET6, MemoryLayout<sockaddr_in6>.size...):
+                let address = memory.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+                self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+            default: return nil
+            }
         }
 
         /// Numbers its interface in an address that libcurl is about to connect to; its own form for addresses that it is

@@ -1,0 +1,91 @@
+import Foundation
+
+/// Name servers that are asked over HTTPS (RFC 8484), so that nobody on the way sees or changes what is asked.
+///
+/// ```swift
+/// let resolver = HostResolver([try DNSOverHTTPS("https://dns.example/dns-query", over: transport)])
+/// ```
+///
+/// The server's own name is looked up by the system. What it says holds for as long as it says, less the time that it spent in
+/// a cache on the way.
+public struct DNSOverHTTPS: HostSource {
+    private let url: HTTPURL
+    private let transport: any Transport
+    private let isolation: IsolationKey
+
+    /// A server.
+    ///
+    /// - Parameters:
+    ///   - url: of the server, without `{?dns}`; `https`.
+    ///   - transport: carries the questions; the client's own will do.
+    ///   - trust: whom TLS trusts; the system's authorities by default.
+    /// - Throws: ``HTTPURL/ParseError``, or ``HostSourceError/malformedHost(_:)`` where the URL is not `https`.
+    public init(_ url: String, over transport: any Transport, trust: TrustPolicy = .system) throws {
+        self.url = try HTTPURL(url)
+        self.transport = transport
+        isolation = IsolationKey(trust: trust)
+        guard self.url.scheme == .https else { throw HostSourceError.malformedHost(self.url.origin.text) }
+    }
+
+    /// Asks for the addresses of both kinds at once.
+    ///
+    /// - Throws: ``TransportError`` where the server is not reached, or does not answer what was asked.
+    public func answer(for host: String, port: Int) async throws -> HostAnswer? {
+        async let new = ask(host, .aaaa)
+        async let old = ask(host, .a)
+        let answers = [await new, await old]
+        let found = answers.compactMap { try? $0.get() }.filter { !$0.addresses.isEmpty }
+        guard let first = found.first else {
+            for answer in answers { _ = try answer.get() }
+            return nil
+        }
+        let lifetime = found.reduce(first.lifetime) { min($0, $1.lifetime) }
+        return HostAnswer(found.flatMap(\.addresses), lifetime: lifetime)
+    }
+
+    private func ask(_ host: String, _ kind: DNSMessage.Kind) async -> Result<HostAnswer, TransportError> {
+        guard let question = DNSMessage.question(host, kind) else { return .success(HostAnswer([])) }
+        let control = ExchangeControl()
+        let exchange = request(question, control)
+        return await withTaskCancellationHandler {
+            do throws(TransportError) {
+                return .success(try Self.read(try await transport.perform(exchange).response, host, kind))
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            control.cancel()
+        }
+    }
+
+    /// By POST, so that no name stands in a URL that somebody logs.
+    private func request(_ question: Data, _ control: ExchangeControl) -> TransportRequest {
+        var request = HTTPRequest(method: .post, url: url, body: .bytes(question))
+        request.fields[.contentType] = Self.type
+        request.fields[.accept] = Self.type
+        var limits = ResponseLimits()
+        limits.bodyBytes = Self.most
+        return TransportRequest(request, limits: limits, isolation: isolation, control: control)
+    }
+
+    private static let type = "application/dns-message"
+    /// RFC 8484 §6: no message is longer.
+    private static let most = 65_535
+
+    static func read(
+        _ response: HTTPResponse, _ host: String, _ kind: DNSMessage.Kind
+    ) throws(TransportError) -> HostAnswer {
+        let type = response.fields[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+        guard response.status == 200, type?.lowercased() == Self.type,
+            let answer = DNSMessage.answer(response.body, to: host, kind)
+        else {
+            throw TransportError(
+                .protocolViolation, sendState: .answered, message: "the name server has not answered the question")
+        }
+        let age = response.fields["Age"].flatMap { Int64($0) } ?? 0
+        return HostAnswer(answer.addresses, lifetime: answer.lifetime - .seconds(min(max(0, age), Self.longestAge)))
+    }
+
+    /// RFC 9111 §1.2.2: what does not fit is taken for this.
+    private static let longestAge: Int64 = 2_147_483_648
+}

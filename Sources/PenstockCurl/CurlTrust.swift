@@ -1,0 +1,221 @@
+#if os(Linux)
+    import CCurl
+    import COpenSSL
+    import Foundation
+    import PenstockCore
+
+    /// The trust policy of a pool, as libcurl and OpenSSL are told of it. Whatever it reads, it reads once: a pool whose files
+    /// have changed serves no new exchange.
+    ///
+    /// The pins are compared inside the verification of the chain. A handshake that fails there leaves no session behind, by
+    /// which the next one would get around them.
+    ///
+    /// Unchecked because C pointers cannot say so: what it holds stays as it was made, and OpenSSL counts references by itself.
+    final class CurlTrust: @unchecked Sendable {
+        private let policy: TrustPolicy
+        private let authorities: String?
+        private let lists: String?
+        private let files: [(path: String, stamp: CurlFileStamp?)]
+        private let identity: CurlClientIdentity?
+
+        /// - Throws: `tls` of the material that cannot be read; nothing was sent.
+        init(_ policy: TrustPolicy) throws(TransportError) {
+            self.policy = policy
+            files = policy.files.map { ($0.path, CurlFileStamp($0.path)) }
+            if case .file(let file) = policy.anchors {
+                authorities = try Self.path(of: file, holding: "CERTIFICATE", "the file of authorities")
+            } else {
+                authorities = nil
+            }
+            if case .lists(let file) = policy.revocation {
+                lists = try Self.path(of: file, holding: "X509 CRL", "the file of revocation lists")
+            } else {
+                lists = nil
+            }
+            identity = try policy.identity.map { identity throws(TransportError) in try CurlClientIdentity(identity) }
+        }
+
+        /// Refuses what this libcurl cannot do, for it speaks TLS by another library.
+        static func check(_ policy: TrustPolicy, _ capabilities: TransportCapabilities) throws(TransportError) {
+            guard let missing = policy.refusal(by: capabilities) else { return }
+            throw TransportError(.unsupported(missing), sendState: .unsent, message: "libcurl cannot keep \(missing)")
+        }
+
+        /// Whether its files are those that were read.
+        var isCurrent: Bool {
+            files.allSatisfy { $0.stamp == CurlFileStamp($0.path) }
+        }
+
+        /// libcurl would notice only when the first TLS connection is made, and not at all for a request in the clear.
+        private static func path(
+            of file: URL, holding label: String, _ name: String
+        ) throws(TransportError) -> String {
+            let marker = Data("-----BEGIN \(label)-----".utf8)
+            // By a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
+            guard let text = try? FileHandle(forReadingFrom: file).readToEnd(), text.range(of: marker) != nil else {
+                throw TransportError(.tls(.trustMaterial), sendState: .unsent, message: "\(name) cannot be read")
+            }
+            return file.path
+        }
+
+        // MARK: libcurl
+
+        /// The object must outlive the handle's connections.
+        ///
+        /// - Parameter keep: hears what libcurl makes of each option.
+        func apply(to easy: UnsafeMutableRawPointer, _ keep: (CURLcode) -> Void) {
+            let least = policy.minimumVersion == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+            keep(ccurl_set_long(easy, CURLOPT_SSLVERSION, Int(least)))
+            if let lists { keep(ccurl_set_text(easy, CURLOPT_CRLFILE, lists)) }
+            if policy.revocation == .stapled {
+                keep(ccurl_set_long(easy, CURLOPT_SSL_VERIFYSTATUS, 1))
+                keep(ccurl_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0))
+            }
+            guard let authorities else { return }
+            keep(ccurl_set_text(easy, CURLOPT_CAINFO, authorities))
+            keep(ccurl_set_text(easy, CURLOPT_CAPATH, nil))
+        }
+
+        // MARK: OpenSSL
+
+        private static let hostIndex = copenssl_text_index()
+
+        /// - Parameter context: OpenSSL's object for one connection.
+        /// - Returns: whether OpenSSL will see to it.
+        func apply(to context: OpaquePointer, _ host: String) -> Bool {
+            if let identity, !identity.apply(to: context) { return false }
+            guard policy.pins.set(for: host) != nil else { return true }
+            guard copenssl_keep_text(context, Self.hostIndex, host) == 1 else { return false }
+            SSL_CTX_set_cert_verify_callback(context, Self.verify, Unmanaged.passUnretained(self).toOpaque())
+            return true
+        }
+
+        /// The chain is validated as always, and then looked at. What the server has sent besides is no part of it.
+        private static let verify: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
+            store, context in
+            guard let store, let context, X509_verify_cert(store) == 1 else { return 0 }
+            let trust = Unmanaged<CurlTrust>.fromOpaque(context).takeUnretainedValue()
+            if trust.accepts(store) { return 1 }
+            X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
+            return 0
+        }
+
+        private func accepts(_ store: OpaquePointer) -> Bool {
+            guard let host = copenssl_kept_text(store, Self.hostIndex) else { return false }
+            switch policy.pins.verdict(on: Self.pins(of: store), for: String(cString: host), at: Date()) {
+            case .notPinned, .matched: return true
+            case .reported(let report):
+                policy.reporter?.report(report)
+                return true
+            case .refused(let report):
+                policy.reporter?.report(report)
+                return false
+            @unknown default: return false
+            }
+        }
+
+        private static func pins(of store: OpaquePointer) -> [PublicKeyPin] {
+            let chain = X509_STORE_CTX_get0_chain(store)
+            return (0..<max(0, copenssl_chain_count(chain))).compactMap { index in
+                var encoded: UnsafeMutablePointer<UInt8>?
+                let key = X509_get_X509_PUBKEY(copenssl_chain_certificate(chain, index))
+                let count = i2d_X509_PUBKEY(key, &encoded)
+                guard let encoded, count > 0 else { return nil }
+                defer { free(encoded) }
+                return PublicKeyPin(ofKey: UnsafeBufferPointer(start: encoded, count: Int(count)))
+            }
+        }
+    }
+
+    /// What tells that a file is another than before: replaced or written to.
+    struct CurlFileStamp: Equatable {
+        private let device: UInt64
+        private let file: UInt64
+        private let size: Int64
+        private let written: SIMD2<Int>
+        private let changed: SIMD2<Int>
+
+        /// - Returns: `nil` where there is no such file.
+        init?(_ path: String) {
+            var facts = stat()
+            guard stat(path, &facts) == 0 else { return nil }
+            (device, file, size) = (UInt64(facts.st_dev), UInt64(facts.st_ino), Int64(facts.st_size))
+            (written, changed) = (Self.moment(facts.st_mtim), Self.moment(facts.st_ctim))
+        }
+
+        private static func moment(_ time: timespec) -> SIMD2<Int> { [time.tv_sec, time.tv_nsec] }
+    }
+
+    /// A client's certificate with its chain and its key, as OpenSSL has them.
+    final class CurlClientIdentity {
+        private var certificates: [OpaquePointer] = []
+        private var key: OpaquePointer?
+
+        /// - Throws: `tls` where it cannot be read, or the key is not that of the certificate.
+        init(_ identity: ClientIdentity) throws(TransportError) {
+            // libcurl takes what is left of our failures for its own.
+            defer { ERR_clear_error() }
+            switch identity.form {
+            case .pem(let certificates, let key, let passphrase): read(certificates, key, passphrase ?? "")
+            case .pkcs12(let data, let passphrase): read(data, passphrase)
+            @unknown default: break
+            }
+            guard let first = certificates.first, let key, X509_check_private_key(first, key) == 1 else {
+                throw TransportError(
+                    .tls(.clientCertificate), sendState: .unsent,
+                    message: "the client's certificate and its key cannot be read, or do not belong together")
+            }
+        }
+
+        deinit {
+            for certificate in certificates { X509_free(certificate) }
+            EVP_PKEY_free(key)
+        }
+
+        /// - Returns: whether OpenSSL took it.
+        func apply(to context: OpaquePointer) -> Bool {
+            defer { ERR_clear_error() }
+            guard let first = certificates.first else { return false }
+            return SSL_CTX_use_certificate(context, first) == 1 && SSL_CTX_use_PrivateKey(context, key) == 1
+                && certificates.dropFirst().allSatisfy { copenssl_add_chain_certificate(context, $0) == 1 }
+        }
+
+        private func read(_ certificates: Data, _ key: Data, _ passphrase: String) {
+            Self.withMemory(certificates) { memory in
+                while let certificate = PEM_read_bio_X509(memory, nil, nil, nil) {
+                    self.certificates.append(certificate)
+                }
+            }
+            // Without a passphrase, not even an empty one, OpenSSL would ask for one at the terminal.
+            var word = Array(passphrase.utf8CString)
+            Self.withMemory(key) { memory in
+                self.key = PEM_read_bio_PrivateKey(memory, nil, nil, &word)
+            }
+        }
+
+        private func read(_ data: Data, _ passphrase: String) {
+            Self.withMemory(data) { memory in
+                guard let container = d2i_PKCS12_bio(memory, nil) else { return }
+                defer { PKCS12_free(container) }
+                var (certificate, others): (OpaquePointer?, OpaquePointer?) = (nil, nil)
+                guard PKCS12_parse(container, passphrase, &key, &certificate, &others) == 1 else { return }
+                defer { copenssl_free_chain(others) }
+                certificates = [certificate].compactMap(\.self)
+                for index in 0..<max(0, copenssl_chain_count(others)) {
+                    guard let other = copenssl_chain_certificate(others, index), X509_up_ref(other) == 1 else {
+                        continue
+                    }
+                    certificates.append(other)
+                }
+            }
+        }
+
+        private static func withMemory(_ bytes: Data, _ body: (OpaquePointer) -> Void) {
+            bytes.withUnsafeBytes { buffer in
+                guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return }
+                defer { BIO_free(memory) }
+                body(memory)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,105 @@
+import Foundation
+import Penstock
+import PenstockCurl
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// Names that are asked of unbound, over HTTPS.
+@Suite(.needsServers, .timeLimit(.minutes(5)))
+struct DNSOverHTTPSTests {
+    /// Counts what goes to the name server.
+    private final class Counting: Transport {
+        let base = CurlTransport()
+        let requests = Locked(0)
+        var capabilities: TransportCapabilities { base.capabilities }
+        var count: Int { requests.withLock { $0 } }
+
+        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+            requests.withLock { $0 += 1 }
+            return try await base.perform(exchange)
+        }
+
+        func shutdown() async {
+            await base.shutdown()
+        }
+    }
+
+    private struct Greeting: Endpoint {
+        typealias Output = Data
+        let route = Route.get("/greeting")
+    }
+
+    private func with(_ url: (UnboundServer) -> String, _ body: (DNSOverHTTPS, Counting) async throws -> Void)
+        async throws
+    {
+        let unbound = try await UnboundServer.shared()
+        let transport = Counting()
+        let source = try DNSOverHTTPS(url(unbound), over: transport, trust: .authorities(unbound.authority))
+        do {
+            try await body(source, transport)
+        } catch {
+            await transport.shutdown()
+            throw error
+        }
+        await transport.shutdown()
+    }
+
+    @Test("A real resolver's addresses and times to live are read", .covers("X17"))
+    func answers() async throws {
+        try await with(\.url) { source, _ in
+            let one = try await source.answer(for: "api.shop.test", port: 443)
+            #expect(one?.addresses.map(\.text) == ["127.0.0.1"])
+            #expect(one.map { $0.lifetime > .seconds(10) && $0.lifetime <= .seconds(20) } == true)
+            let both = try await source.answer(for: "BOTH.shop.test.", port: 443)
+            #expect(both?.addresses.map(\.text) == ["2001:db8::1", "127.0.0.1"])
+            #expect(both.map { $0.lifetime <= .seconds(10) } == true)
+            let none = try await source.answer(for: "nobody.shop.test", port: 443)
+            #expect(none == nil)
+        }
+    }
+
+    @Test("A call connects to what the resolver says, and asks again when the time to live has run out", .covers("X17"))
+    func calls() async throws {
+        let server = try LoopbackServer { _ in .text("ok").ending(.close) }
+        defer { server.stop() }
+        let clock = TestClock()
+        try await with(\.url) { source, transport in
+            let resolver = HostResolver(
+                [source], fallsBackToSystem: false, patience: .seconds(100_000), cache: HostCache(staleness: .zero),
+                time: clock.timeSource)
+            let base = "http://api.shop.test:\(server.url.port)"
+            let change: (inout APIClient.Configuration) -> Void = {
+                $0.options.resolver = resolver
+                $0.options.cleartext = .everywhere
+                $0.cache = .none
+            }
+            try await Wire.libcurl.client(for: base, with: change) { client in
+                for _ in 1...3 { _ = try await client.send(Greeting()) }
+                #expect(transport.count == 2)
+                clock.advance(by: .seconds(21))
+                for _ in 1...3 { _ = try await client.send(Greeting()) }
+                #expect(transport.count == 4)
+            }
+        }
+        #expect(server.requestCount == 6)
+    }
+
+    @Test("Where the name server fails the system is asked", .covers("X17"), arguments: [true, false])
+    func fallback(isReached: Bool) async throws {
+        let server = try LoopbackServer { _ in .text("ok") }
+        defer { server.stop() }
+        let closed = try LoopbackServer { _ in .text("ok") }
+        closed.stop()
+        try await with({ isReached ? $0.wrongURL : "https://localhost:\(closed.url.port)/dns-query" }) {
+            source, transport in
+            let resolver = HostResolver([source])
+            let change: (inout APIClient.Configuration) -> Void = { $0.options.resolver = resolver }
+            try await Wire.libcurl.client(for: "http://localhost:\(server.url.port)", with: change) { client in
+                _ = try await client.send(Greeting())
+            }
+            #expect(transport.count >= 2)
+        }
+        #expect(server.requestCount == 1)
+    }
+}

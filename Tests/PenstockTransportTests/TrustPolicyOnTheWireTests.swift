@@ -1,0 +1,270 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+    import PenstockCurl
+    import PenstockTestSupport
+    import PenstockTesting
+    import Testing
+
+    /// What a client's calls make of a trust policy on real sockets: whatever makes a connection keeps it, and what changes it
+    /// leaves nothing behind of the old one.
+    @Suite(.timeLimit(.minutes(5)))
+    struct TrustPolicyOnTheWireTests {
+        private static let nobodys = [PublicKeyPin(ofKey: "nobody".utf8), PublicKeyPin(ofKey: "no one".utf8)]
+
+        /// A server with TLS, and what a client needs to know of it.
+        private struct Bank {
+            let authority: TestCertificateAuthority
+            let identity: TLSIdentity
+            let server: LoopbackServer
+            let reports = Locked<[PinReport]>([])
+
+            init(
+                clientAuthority: TestCertificateAuthority? = nil,
+                answering: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in .text("ok")
+                }
+            ) throws {
+                authority = try TestCertificateAuthority()
+                identity = try authority.issue()
+                var tls = LoopbackServer.TLS(identity)
+                tls.clientAuthorities = clientAuthority?.root
+                server = try LoopbackServer(.init(tls: tls), handler: answering)
+            }
+
+            /// With pins that nobody has, unless others are given.
+            func trust(_ keys: [PublicKeyPin] = nobodys, mode: PinSet.Mode = .enforced) throws -> TrustPolicy {
+                let reporter = PinReporter(every: .zero) { [reports] report in reports.withLock { $0.append(report) } }
+                return try TrustPolicy.authorities(authority.file).pinned(
+                    [PinSet("127.0.0.1", keys: keys, mode: mode)], reporter: reporter)
+            }
+
+            var url: String { "https://127.0.0.1:\(server.url.port)" }
+        }
+
+        // MARK: Every kind of connection
+
+        enum Connection: CaseIterable {
+            case first, redirect, refresh, preconnect, stream, events
+        }
+
+        /// Makes one connection to the bank, by way of a server in the clear where it takes one to get there.
+        private func connect(_ kind: Connection, to bank: Bank, under trust: TrustPolicy) async throws -> APIError? {
+            let lobby = try LoopbackServer { request in
+                kind == .redirect
+                    ? .text("moved", status: 307, fields: [.location: "\(bank.url)/page"]) : .text("who?", status: 401)
+            }
+            defer { lobby.stop() }
+            let bankService = Service("bank", BaseURLs(bank.url))
+            var main = Service(.main, BaseURLs(lobby.url.absoluteString))
+            let refresh = BearerAuthenticator { _, context in
+                _ = try await context.client.send(HTTPRequest(method: .get, url: HTTPURL("\(bank.url)/token")))
+                return Credential("new")
+            }
+            if kind == .refresh { main.authenticator = refresh }
+            var configuration = APIClient.Configuration(services: [main, bankService])
+            configuration.options = .trust(trust).cleartext(.loopback)
+            configuration.cache = .none
+            let client = APIClient(configuration, transport: CurlTransport())
+            if kind == .refresh { try await client.signIn(Credential("old", refreshToken: "r"), to: .main) }
+            let error = await run(kind, client, bank)
+            await client.transport.shutdown()
+            return error
+        }
+
+        private func run(_ kind: Connection, _ client: APIClient, _ bank: Bank) async -> APIError? {
+            do {
+                let there = CallOptions.with { $0.baseURL = bank.url }
+                switch kind {
+                case .first: _ = try await client.send(Page(), options: there)
+                case .redirect, .refresh: _ = try await client.send(Page())
+                case .preconnect: _ = await client.preconnect(to: "bank")
+                case .stream: for try await _ in try await client.stream(Page(), options: there) {}
+                case .events:
+                    var iterator = client.events(of: Page(), options: there).makeAsyncIterator()
+                    _ = try await iterator.next()
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        @Test(
+            "Every kind of connection is held to the pins, once, and sends nothing without them",
+            .covers("S4.23", "S3.38", "H19"), arguments: Connection.allCases)
+        func everyConnection(kind: Connection) async throws {
+            let bank = try Bank()
+            defer { bank.server.stop() }
+            let error = try await connect(kind, to: bank, under: bank.trust())
+            #expect(bank.reports.withLock(\.count) == 1)
+            #expect(bank.server.connectionCount == 1)
+            #expect(bank.server.requestCount == 0)
+            switch kind {
+            case .preconnect: #expect(error == nil)
+            case .refresh: #expect(error != nil)
+            default: #expect(error?.kind == .tls(.pinMismatch))
+            }
+        }
+
+        @Test(
+            "Pins that are only reported on are asked on every kind of connection, and break none",
+            arguments: Connection.allCases)
+        func reported(kind: Connection) async throws {
+            let bank = try Bank { _ in
+                .text("data: x\n\n", fields: [.contentType: "text/event-stream"])
+            }
+            defer { bank.server.stop() }
+            _ = try await connect(kind, to: bank, under: bank.trust(mode: .reportOnly))
+            #expect(bank.reports.withLock { $0.map(\.isRefused) } == [false])
+            #expect(bank.server.handshakeCount == 1)
+            #expect(bank.server.requestCount == (kind == .preconnect ? 0 : 1))
+        }
+
+        @Test("A refresh in the background is held to the pins, once, and what is stored stays", .covers("S4.23"))
+        func refreshInTheBackground() async throws {
+            let bank = try Bank()
+            defer { bank.server.stop() }
+            let reports = Monitor<[PinReport]>([])
+            let reporter = PinReporter(every: .zero) { report in reports.withLock { $0.append(report) } }
+            let pins = [try PinSet("127.0.0.1", keys: Self.nobodys)]
+            let trust = try TrustPolicy.authorities(bank.authority.file).pinned(pins, reporter: reporter)
+            let store = MemoryCacheStore()
+            func client(_ transport: any Transport) -> APIClient {
+                var configuration = APIClient.Configuration(
+                    BaseURLs(bank.url), options: .trust(trust).cache(.http))
+                configuration.cache = .store(store)
+                return APIClient(configuration, transport: transport)
+            }
+            let fields: HTTPFields = ["Cache-Control": "max-age=0, stale-while-revalidate=600"]
+            let stored = HTTPResponse(status: 200, fields: fields, body: Data("stored".utf8))
+            _ = try await client(ScriptedTransport([.respond(stored)])).send(Page())
+            let asking = client(CurlTransport())
+            #expect(try await asking.send(Page()) == Data("stored".utf8))
+            await reports.wait { !$0.isEmpty }
+            await asking.transport.shutdown()
+            #expect(reports.withLock { $0.map(\.isRefused) } == [true])
+            #expect(bank.server.connectionCount == 1 && bank.server.requestCount == 0)
+        }
+
+        @Test("A connection that is made again is asked again", .covers("S4.23"))
+        func again() async throws {
+            let bank = try Bank { _ in .text("ok").ending(.close) }
+            defer { bank.server.stop() }
+            let trust = try bank.trust(mode: .reportOnly)
+            let client = APIClient(BaseURLs(bank.url), options: .trust(trust), transport: CurlTransport())
+            for _ in 1...4 { _ = try await client.send(Page(), options: .cache(.reload)) }
+            await client.transport.shutdown()
+            // A session that goes on is that of a chain that was judged.
+            let judged = bank.server.connections.filter { $0.handshake?.isResumed == false }.count
+            #expect(bank.server.connectionCount == 4 && judged >= 1)
+            #expect(bank.reports.withLock(\.count) == judged)
+        }
+
+        @Test(
+            "A refused certificate is not tried again", .covers("H18", "H19"),
+            arguments: [
+                TestCertificate.expired, .notYetValid, .wrongHost, .commonNameOnly("127.0.0.1"), .hosts(["*"]),
+                .hosts(["127.0.0.1.elsewhere.test"]),
+            ])
+        func neverRetried(certificate: TestCertificate) async throws {
+            let authority = try TestCertificateAuthority()
+            let server = try LoopbackServer(.init(tls: .init(try authority.issue(certificate)))) { _ in .text("ok") }
+            defer { server.stop() }
+            let client = APIClient(
+                BaseURLs("https://127.0.0.1:\(server.url.port)"), options: .trust(.authorities(authority.file)),
+                transport: CurlTransport())
+            let error = await client.failure(Page())
+            await client.transport.shutdown()
+            #expect(error?.kind == .tls(.expired) || error?.kind == .tls(.wrongHost))
+            #expect(server.connectionCount == 1 && server.requestCount == 0)
+            #expect(error?.attempts.count == 1)
+        }
+
+        // MARK: What changes
+
+        @Test("A file of authorities that is written anew ends what was trusted under the old one", .covers("H20"))
+        func changedFile() async throws {
+            let bank = try Bank()
+            defer { bank.server.stop() }
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
+            defer { try? FileManager.default.removeItem(at: file) }
+            try bank.authority.root.write(to: file)
+            let client = APIClient(BaseURLs(bank.url), options: .trust(.authorities(file)), transport: CurlTransport())
+            for _ in 1...2 { _ = try await client.send(Page(), options: .cache(.reload)) }
+            #expect(bank.server.connectionCount == 1)
+            let other = try TestCertificateAuthority(name: "Somebody else")
+            try other.root.write(to: file)
+            for _ in 1...2 {
+                #expect(await client.failure(Page(), options: .cache(.reload))?.kind == .tls(.untrusted))
+            }
+            try (other.root + bank.authority.root).write(to: file)
+            _ = try await client.send(Page(), options: .cache(.reload))
+            try FileManager.default.removeItem(at: file)
+            #expect(await client.failure(Page(), options: .cache(.reload))?.kind == .tls(.trustMaterial))
+            await client.transport.shutdown()
+            #expect(bank.server.requestCount == 3)
+            let resumed = bank.server.connections.filter { $0.handshake?.isResumed == true }
+            #expect(resumed.isEmpty)
+        }
+
+        @Test(
+            "Another certificate, key, authority or pin makes another connection, and resumes nothing", .covers("H20"))
+        func changedPolicy() async throws {
+            let people = try TestCertificateAuthority(name: "People")
+            let bank = try Bank(clientAuthority: people)
+            defer { bank.server.stop() }
+            let pin = try PublicKeyPin(digest: bank.identity.publicKeyHash())
+            let (anna, bert) = (try people.issue(.client("anna")), try people.issue(.client("bert")))
+            let base = TrustPolicy.authorities(bank.authority.file)
+            let copy = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
+            defer { try? FileManager.default.removeItem(at: copy) }
+            try bank.authority.root.write(to: copy)
+            func pem(_ identity: TLSIdentity) -> ClientIdentity {
+                .pem(certificates: identity.certificates, key: identity.privateKey)
+            }
+            let policies: [(String, TrustPolicy)] = [
+                ("anna", base.identified(by: pem(anna))), ("bert", base.identified(by: pem(bert))),
+                ("anna", TrustPolicy.authorities(copy).identified(by: pem(anna))),
+                (
+                    "anna",
+                    try base.identified(by: pem(anna)).pinned([PinSet("127.0.0.1", keys: [pin, Self.nobodys[0]])])
+                ),
+                (
+                    "anna",
+                    try base.identified(by: pem(anna)).pinned([PinSet("127.0.0.1", keys: [pin, Self.nobodys[1]])])
+                ),
+            ]
+            let client = APIClient(BaseURLs(bank.url), transport: CurlTransport())
+            for (_, trust) in policies + policies {
+                _ = try await client.send(Page(), options: .trust(trust).cache(.reload))
+            }
+            await client.transport.shutdown()
+            let handshakes = bank.server.connections.compactMap(\.handshake)
+            #expect(handshakes.map(\.clientName) == policies.map(\.0))
+            #expect(handshakes.allSatisfy { !$0.isResumed })
+            #expect(bank.server.requestCount == 10)
+        }
+
+        @Test(
+            "Two identities on one host have connections and sessions of their own", .covers("H21"),
+            arguments: [true, false])
+        func identities(keepsAlive: Bool) async throws {
+            let bank = try Bank { _ in keepsAlive ? .text("ok") : .text("ok").ending(.close) }
+            defer { bank.server.stop() }
+            let user = Locked("anna")
+            var configuration = APIClient.Configuration(
+                BaseURLs(bank.url), options: .trust(.authorities(bank.authority.file)))
+            configuration.identity = { user.withLock { $0 } }
+            let client = APIClient(configuration, transport: CurlTransport())
+            for name in ["anna", "bert", "anna", "bert"] {
+                user.withLock { $0 = name }
+                _ = try await client.send(Page(), options: .cache(.reload).headers(["X-User": name]))
+            }
+            await client.transport.shutdown()
+            let connections = bank.server.connections
+            #expect(connections.count == (keepsAlive ? 2 : 4))
+            let resumed = connections.prefix(2).filter { $0.handshake?.isResumed != false }
+            #expect(resumed.isEmpty)
+        }
+    }
+#endif
