@@ -48,8 +48,15 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
     }
 }
 
-extension APIError.Kind: CustomStringConvertible {
-    public var description: String {
+extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Its name and what it is about, without the secrets in that: the server, or the app, has written some of it.
+    public var description: String { Redaction.text(text) }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .enum) }
+
+    private var text: String {
         let name = entry.name
         return switch self {
         case .invalidParameter(let field, let reason): "\(name) \(PrintableText.bounded(field)): \(reason)"
@@ -65,7 +72,7 @@ extension APIError.Kind: CustomStringConvertible {
         case .transport(let fault): "\(name): \(fault.rawValue)"
         case .limitExceeded(let limit): "\(name): \(limit)"
         case .httpStatus(let status): "\(name) \(status)"
-        case .business(let code, let message): "\(name) \(PrintableText.bounded("\(code): \(message)"))"
+        case .business(let code, let message): "\(name) \(PrintableText.bounded(Redaction.text("\(code): \(message)")))"
         case .validation(let rule): "\(name): \(rule)"
         case .decoding(let path, let reason): "\(name) at \(path.isEmpty ? "the root" : path): \(reason)"
         case .storage(let fault): "\(name): \(fault.rawValue)"

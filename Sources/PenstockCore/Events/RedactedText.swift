@@ -33,16 +33,25 @@ struct RedactedText {
     private mutating func read(_ text: String) {
         output.reserveCapacity(text.utf8.count)
         var rest = text.utf8[...]
+        var isQuoted = false
         while let first = rest.first {
             guard !Self.isDelimiter(first) else {
                 output.append(first)
+                isQuoted = first == UInt8(ascii: "\"")
                 rest = rest.dropFirst()
                 continue
             }
             let word = rest.prefix { !Self.isDelimiter($0) }
             rest = rest[word.endIndex...]
             append(word: Substring(word))
-            if rest.first == UInt8(ascii: "\""), Self.asksForSecret(word) { skipQuoted(&rest) }
+            guard rest.first == UInt8(ascii: "\"") else { continue }
+            if Self.asksForSecret(word) {
+                skipQuoted(&rest)
+            } else if isQuoted, let value = JSONMember.value(after: word, in: rest) {
+                output += rest[..<value.startIndex]
+                appendMark()
+                rest = rest[value.endIndex...]
+            }
         }
     }
 
@@ -207,5 +216,73 @@ struct RedactedText {
         case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "="): true
         default: false
         }
+    }
+}
+
+/// A member of JSON in a text, such as a body that somebody has put into a message, once or twice escaped.
+private enum JSONMember {
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+
+    /// What is to be replaced: the value of a secret's name, a text without its quotes.
+    ///
+    /// - Parameters:
+    ///   - name: what stands between the quotes, and the backslashes before the second one.
+    ///   - text: from the second quote on.
+    /// - Returns: `nil` where it is no member, or none of a secret.
+    static func value(after name: Substring.UTF8View, in text: Substring.UTF8View) -> Substring.UTF8View? {
+        let depth = name.reversed().prefix { $0 == backslash }.count
+        guard Redaction.isSecret(HTTPFieldName(String(decoding: name.dropLast(depth), as: UTF8.self))) else {
+            return nil
+        }
+        let colon = text.dropFirst().drop(while: isWhite)
+        guard colon.first == UInt8(ascii: ":") else { return nil }
+        let value = colon.dropFirst().drop(while: isWhite)
+        let start = value.drop { $0 == backslash }
+        switch start.first {
+        case quote: return quoted(start.dropFirst(), depth)
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return nested(value)
+        default: return plain(value)
+        }
+    }
+
+    private static func isWhite(_ byte: UInt8) -> Bool { byte <= 0x20 }
+
+    /// Up to the quote that has as many backslashes before it as the quotes of the name had.
+    private static func quoted(_ text: Substring.UTF8View, _ depth: Int) -> Substring.UTF8View? {
+        var (backslashes, end) = (0, text.startIndex)
+        for index in text.indices {
+            if text[index] == backslash {
+                backslashes += 1
+                continue
+            }
+            if text[index] == quote, depth == 0 ? backslashes % 2 == 0 : backslashes == depth {
+                return text[..<(depth == 0 ? index : end)]
+            }
+            (backslashes, end) = (0, text.index(after: index))
+        }
+        return text
+    }
+
+    /// Up to the bracket that closes it; brackets in texts are taken for others, which makes more of it secret, or less of
+    /// what follows.
+    private static func nested(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        var depth = 0
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: continue
+            }
+            if depth == 0 { return text[...index] }
+        }
+        return text
+    }
+
+    private static func plain(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        let value = text.prefix { byte in
+            !isWhite(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "}") && byte != UInt8(ascii: "]")
+        }
+        return value.isEmpty || value.elementsEqual("null".utf8) ? nil : value
     }
 }

@@ -118,11 +118,15 @@ import Testing
             underlying: failure)
         error.attempts = [attempt]
         error.presentation = .init(debugText: reference)
+        let json = #"{"data":{"token":"\#(canary)","pin":[{"a":"\#(canary)"}]}}"#
+        let said = APIError.Kind.business(code: 7, message: "\(reference) \(json)")
+        let invalid = APIError.Kind.invalidConfiguration(reason: reference)
         let envelope = APIError(.malformedEnvelope(reason: "no code"), stage: .envelope, debugMessage: canary)
         let exchange = Exchange(request: request, response: response)
         return try [
             fields(), try url(), request, response, request.body, failure, attempt, error, envelope, exchange,
             MultipartPart("a", fields: fields(), content: request.body),
+            said, invalid, APIError(said, stage: .envelope, debugMessage: json), Event.callEnded(.failure(said)),
             Event.requestSent(request), Event.redirected(status: 302, from: url(), to: url()), RedirectHop(request),
             RedirectDecision.follow(request), TransportRequest(request), TransportResponse(response),
             TransportCompletion(trailers: fields()),

@@ -124,6 +124,40 @@ import Testing
         #expect(Redaction.text("token=\"c d") == "token=\"‹redacted›")
     }
 
+    static let members = [
+        (#"{"token":"a b","page":2}"#, #"{"token":"‹redacted›","page":2}"#),
+        (#"{ "password" : "a\"b" , "x": "y" }"#, #"{ "password" : "‹redacted›" , "x": "y" }"#),
+        (#"{"password":"ends in \\","x":"y"}"#, #"{"password":"‹redacted›","x":"y"}"#),
+        (#"{"pin":1234,"otp":1.5}"#, #"{"pin":‹redacted›,"otp":‹redacted›}"#),
+        (#"[{"secret":["a",{"b":"c"}]},{"page":"2"}]"#, #"[{"secret":‹redacted›},{"page":"2"}]"#),
+        (#"{"session":{"id":"a"},"page":2}"#, #"{"session":‹redacted›,"page":2}"#),
+        (#"{"token":null,"secret":"","page":2}"#, #"{"token":null,"secret":"‹redacted›","page":2}"#),
+        (#"body: {\"token\":\"a\",\"page\":\"2\"}"#, #"body: {\"token\":\"‹redacted›\",\"page\":\"2\"}"#),
+        (#"{\"password\":\"a\\\"b\",\"x\":1}"#, #"{\"password\":\"‹redacted›\",\"x\":1}"#),
+        (#"{"code":"E7","key":"name","token":"cut o"#, #"{"code":"E7","key":"name","token":"‹redacted›"#),
+        (#"{"session":{"id":"cut o"#, #"{"session":‹redacted›"#),
+        (#"the "token" is missing"#, #"the "token" is missing"#), (#""token":"#, #""token":"#),
+        (#"["token", "x"]"#, #"["token", "x"]"#),
+    ]
+
+    @Test(arguments: members) func `the members of JSON in a text are redacted by their names`(
+        text: String, shown: String
+    ) {
+        #expect(Redaction.text(text) == shown)
+        #expect(Redaction.text(shown) == shown)
+    }
+
+    @Test func `what a server says of a business error is redacted wherever the error prints`() {
+        let kind = APIError.Kind.business(code: 7, message: #"no such token: {"token":"hunter2","page":2}"#)
+        var dumped = ""
+        dump(kind, to: &dumped)
+        for text in ["\(kind)", String(reflecting: kind), dumped, "\(APIError(kind, stage: .envelope))"] {
+            #expect(text.contains(#"{"token":"‹redacted›","page":2}"#), "\(text)")
+        }
+        guard case .business(_, let message) = kind else { return }
+        #expect(message.contains("hunter2"), "the message itself is as the server wrote it")
+    }
+
     @Test func `parameters and options show what is no secret`() {
         let parameters: ParameterObject = [
             "account": "alice", "password": "hunter2", "page": 2, "tags": ["a", "b"],
