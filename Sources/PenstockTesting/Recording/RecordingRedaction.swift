@@ -8,12 +8,18 @@ enum RecordingRedaction {
     }
 
     /// The content without the values of secret parameters of a form, or of secret members of JSON: texts are replaced,
-    /// and numbers by 0, so that what reads them still can. Content without secrets stays byte for byte.
+    /// and numbers by 0, so that what reads them still can. Other texts lose what looks like a secret, and the secrets of the
+    /// URLs in them. Content without secrets stays byte for byte.
     static func content(_ data: Data, of type: String?) -> Data {
         if type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
             return Data(Redaction.query(String(decoding: data, as: UTF8.self)).utf8)
         }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: data) else { return data }
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: data) else {
+            guard type?.lowercased().hasPrefix("text/") == true, let text = String(data: data, encoding: .utf8) else {
+                return data
+            }
+            return Data(Redaction.text(text).utf8)
+        }
         let redacted = redacted(value, isSecret: false)
         guard redacted != value else { return data }
         let encoder = JSONEncoder()
@@ -26,7 +32,7 @@ enum RecordingRedaction {
         switch value {
         case .null, .bool: value
         case .int, .uint, .double: isSecret ? .int(0) : value
-        case .string: isSecret ? .string(Redaction.mark) : value
+        case .string(let text): .string(isSecret ? Redaction.mark : Redaction.text(text))
         case .array(let elements): .array(elements.map { redacted($0, isSecret: isSecret) })
         case .object(let members):
             .object(
