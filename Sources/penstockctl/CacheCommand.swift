@@ -54,10 +54,12 @@ struct CacheCommand: Sendable {
         }
     }
 
+    /// The URL without the secrets in it: what is listed is read by others, and kept in logs.
     private static func line(_ stored: StoredResponse) -> String {
         let response = stored.response
         let age = max(0, Int(Date().timeIntervalSince(response.responseTime)))
-        return "\(response.key.method) \(response.status) \(response.bodyLength) bytes \(age) s \(response.key.url)"
+        let url = Redaction.text(response.key.url)
+        return "\(response.key.method) \(response.status) \(response.bodyLength) bytes \(age) s \(url)"
     }
 
     /// Fields print themselves without what is secret.

@@ -24,6 +24,7 @@ enum Command {
         case "fetch": return try await fetch(Array(words.dropFirst()))
         case "drive": return try await drive(Array(words.dropFirst()))
         case "cache": return try await cache(Array(words.dropFirst()))
+        case "vault": return try await vault(Array(words.dropFirst()))
         case "--help", "-h": return Console.show(Help.program)
         case "--version": return Console.show(Help.version)
         case .some(let word): throw UsageError("no such command: \(word)")
@@ -51,6 +52,17 @@ enum Command {
             return try await CacheCommand(options: try CacheOptions(arguments)).run()
         } catch {
             throw UsageError(error.message, command: "cache")
+        }
+    }
+
+    private static func vault(_ words: [String]) async throws(UsageError) -> Int32 {
+        do throws(UsageError) {
+            let arguments = try Arguments(words, options: VaultOptions.table)
+            if arguments.has("--help") { return Console.show(Help.vault) }
+            if arguments.has("--version") { return Console.show(Help.version) }
+            return try await VaultCommand(options: try VaultOptions(arguments)).run()
+        } catch {
+            throw UsageError(error.message, command: "vault")
         }
     }
 

@@ -7,6 +7,8 @@ enum ExitCode {
     static let output: Int32 = 20
     /// `--fail` and a status of 400 or above.
     static let httpFailure: Int32 = 22
+    /// The vault has nothing by that name.
+    static let vaultNotFound: Int32 = 30
     /// A kind of error that is newer than this table.
     static let otherError: Int32 = 63
     static let usage: Int32 = 64
@@ -32,6 +34,16 @@ enum ExitCode {
         ("cacheMiss", 16, "only the cache was to be asked, and it has nothing usable"),
         ("cancelled", interrupted, "interrupted"),
     ]
+
+    static let vaultErrors: [(error: VaultError, code: Int32, meaning: String)] = [
+        (.locked, 31, "locked: the vault's key is not there now"),
+        (.denied, 32, "denied: another user's, or another key's"),
+        (.corrupt, 33, "corrupt: damaged, or of a later version"),
+        (.invalid, 34, "invalid: the value may not be kept"),
+        (.unavailable, 35, "unavailable: a full disk, or no keyring"),
+    ]
+
+    static func of(_ error: VaultError) -> Int32 { vaultErrors.first { $0.error == error }?.code ?? otherError }
 
     static func of(_ kind: APIError.Kind) -> Int32 {
         kinds.first { $0.name == kind.name }?.code ?? otherError

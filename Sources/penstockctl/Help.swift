@@ -9,8 +9,9 @@ enum Help {
 
         usage: penstockctl fetch [METHOD] URL [options]
                penstockctl cache ls | show URL | clear | stats --cache FILE
+               penstockctl vault ls | get NAME | set NAME | rm NAME --vault FILE
                penstockctl drive [options]
-               penstockctl fetch | cache | drive --help
+               penstockctl fetch | cache | vault | drive --help
                penstockctl --help | --version
         """
 
@@ -51,6 +52,27 @@ enum Help {
         \(rows(CacheOptions.table.map { (usage(of: $0), $0.help) }))
         """
 
+    static let vault = """
+        penstockctl vault reads and writes the secrets of a vault.
+
+        usage: penstockctl vault ls                        one line for each: service, environment, origin, account
+               penstockctl vault get SERVICE [ACCOUNT]     prints the value as it is
+               penstockctl vault set SERVICE [ACCOUNT]     keeps what standard input holds, in place of another value
+               penstockctl vault rm SERVICE [ACCOUNT]
+
+        options
+        \(rows(VaultOptions.table.map { (usage(of: $0), $0.help) }))
+
+        What an app's client keeps is JSON of its own; what set keeps is taken as it is, with the line feed of echo.
+
+        exit status
+        \(rows(vaultStatuses))
+
+        examples
+          printf %s "$token" | penstockctl vault set deploy ci --vault ~/.local/state/deploy.vault
+          penstockctl vault get deploy ci --vault ~/.local/state/deploy.vault
+        """
+
     static let drive = """
         penstockctl drive answers requests that come on standard input through one client with a private HTTP cache.
 
@@ -82,6 +104,15 @@ enum Help {
             (ExitCode.usage, "wrong usage; nothing was sent"),
         ]
         return all.sorted { $0.0 < $1.0 }.map { (String($0.0), $0.1) }
+    }
+
+    private static var vaultStatuses: [(String, String)] {
+        let own = [
+            (ExitCode.success, "it was done"), (ExitCode.output, "the output cannot be written"),
+            (ExitCode.vaultNotFound, "get, rm: there is no such item"), (ExitCode.usage, "wrong usage"),
+        ]
+        return (own + ExitCode.vaultErrors.map { ($0.code, $0.meaning) }).sorted { $0.0 < $1.0 }
+            .map { (String($0.0), $0.1) }
     }
 
     private static func usage(of rule: OptionRule) -> String {
