@@ -120,7 +120,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "vault-writer", dependencies: ["Penstock"], path: "Tests/VaultWriter", swiftSettings: strict),
+            name: "vault-writer", dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport"],
+            path: "Tests/VaultWriter", swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),
         .target(name: "SQLiteCrash", dependencies: ["CSQLite"], path: "Tests/SQLiteCrash"),
