@@ -334,8 +334,8 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
             ),
         ]
         let names = Mirror(reflecting: APIClient.Configuration(services: [])).children.compactMap(\.label)
-        // What is no setting, but the memory of one that was made.
-        #expect(Set(names) == Set(effects.keys).union(["setsEnvironment"]))
+        // What are no settings, but the memory of those that were made.
+        #expect(Set(names) == Set(effects.keys).union(["setsEnvironment", "setsCookies"]))
         let rig = Rig { configuration in for effect in effects.values { effect.set(&configuration) } }
         _ = try await rig.client.send(Tuned())
         for (name, effect) in effects { #expect(try await effect.shows(rig), "\(name)") }

@@ -121,11 +121,17 @@ import Testing
         let json = #"{"data":{"token":"\#(canary)","pin":[{"a":"\#(canary)"}]}}"#
         let said = APIError.Kind.business(code: 7, message: "\(reference) \(json)")
         let invalid = APIError.Kind.invalidConfiguration(reason: reference)
+        let redirection = RequestRules.Redirection(
+            to: request.url, authorization: canary, fields: fields(), body: request.body)
+        let rules = try RequestRules(
+            [.init("a", .path("/b"), .redirect(redirection)), .init("c", .all, .respond(response))], build: .debug)
         let envelope = APIError(.malformedEnvelope(reason: "no code"), stage: .envelope, debugMessage: canary)
         let exchange = Exchange(request: request, response: response)
         return try [
             fields(), try url(), request, response, request.body, failure, attempt, error, envelope, exchange,
             MultipartPart("a", fields: fields(), content: request.body),
+            rules, rules.rules[0].match, redirection, rules.decide(on: request), RuleDecision.send(request),
+            RuleTransport(ScriptedTransport([]), rules: rules),
             said, invalid, APIError(said, stage: .envelope, debugMessage: json), Event.callEnded(.failure(said)),
             Event.requestSent(request), Event.redirected(status: 302, from: url(), to: url()), RedirectHop(request),
             RedirectDecision.follow(request), TransportRequest(request), TransportResponse(response),
@@ -189,6 +195,7 @@ import Testing
             ProxyCredentials(user: canary, password: canary), options.proxy ?? .none, try cookie(), try jar(),
             identity, identity.form, TrustPolicy.system.identified(by: identity),
             IsolationKey(trust: .system.identified(by: identity)),
+            CookieQuery(try url()),
             AdHocEndpoint(.get("/x"), parameters: parameters(), decoding: .payload),
             BaseURLs("https://a.example/?token=\(canary)"), try CallOptions.at(url()),
         ]
@@ -315,12 +322,14 @@ import Testing
             "BasicAuthenticator", "CredentialKey", "CredentialReason", "CredentialVersion", "DropReason", "ExpiryRule",
             "InFlightDecision", "InFlightPolicy", "InFlightReason", "Moment", "RefreshClaim", "RefreshPolicy",
             "Refused",
-            "Scope", "SealingChoice", "Strategy", "VaultCondition", "VaultError", "ContentDisposition", "DownloadDestination",
+            "Scope", "SealingChoice", "Strategy", "VaultCondition", "VaultError", "ContentDisposition",
+            "DownloadDestination",
             "DownloadedFile", "FileNameRules", "MediaType", "MultipartError", "Overwriting", "SourceFileError",
             "StorageFault", "TransferState",
             "PinError", "PinList", "PinReport", "PinReportLimiter",
             "PinSet", "PinVerdict", "PublicKeyPin", "Revocation", "Version", "AddressRanking", "Finding", "HostAddress",
             "HostAnswer", "HostCache", "HostSourceError", "Key", "StaticHosts",
+            "CookieFileError", "PublicSuffixList", "SameSite",
         ],
         "names, numbers, dates and digests of the outbox": [
             "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",
@@ -343,7 +352,8 @@ import Testing
             "CallScope", "CallStream", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator",
             "JSONLinesParser",
             "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
-            "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "Outbox", "OutboxReceipt", "OutboxToggle",
+            "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "FileCookieStore", "Outbox", "OutboxReceipt",
+            "OutboxToggle",
             "Configuration", "Update",
             "Values",
         ],
