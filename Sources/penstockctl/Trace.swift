@@ -27,7 +27,7 @@ struct Trace: EventSink {
         case .requestSent: nil
         case .responseReceived(let response, _, let connection):
             "status \(response.status) from \(text(of: connection))"
-        case .requestFailed(let kind, let sendState, _): "no response: \(kind), the request was \(sendState)"
+        case .requestFailed(let kind, let sendState, _, _): "no response: \(kind), the request was \(sendState)"
         case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
         case .cacheDecided(_, let status): "cache: \(status)"
         case .callEnded(let outcome): "the call ends: \(text(of: outcome))"

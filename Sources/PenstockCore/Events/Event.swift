@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The grammar: the first event of a call is ``callStarted(_:)`` and the last is ``callEnded(_:)``, once each; every
 /// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
-/// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:)``, unless the call ends before;
-/// nothing follows the last.
+/// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:connection:)`` of the same
+/// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the last.
 @nonexhaustive
 public enum Event: Sendable {
     /// The call has begun; nothing is known of its request yet. Its first event.
@@ -20,7 +20,7 @@ public enum Event: Sendable {
     /// it comes or was thrown away unread; printing it shows no secret, its fields and its body hold what came.
     case responseReceived(HTTPResponse, timings: Timings, connection: ConnectionInfo)
     /// The attempt brought no response, or only a part of one. `sendState` tells how far the request got.
-    case requestFailed(APIError.Kind, sendState: SendState, timings: Timings)
+    case requestFailed(APIError.Kind, sendState: SendState, timings: Timings, connection: ConnectionInfo)
     /// A redirect is followed: `status` is that of the response at `from`, and the next request goes to `to`.
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
     /// The call begins another pass through the request path, because of what a stage knew about the response of the one
@@ -44,6 +44,11 @@ public enum Event: Sendable {
     case inFlightDecided(InFlightReason)
     /// What is done about the credential of the call, and why.
     case credentialDecided(CredentialReason)
+    /// The stages have brought an answer, which is judged next: what the call makes of it follows. Once in each pass that
+    /// brings one.
+    case answered(Answer)
+    /// The content of a streamed call has ended, was refused, or is read no further: so many bytes of it were handed over.
+    case contentEnded(bytes: Int, TransportCompletion)
     /// A property took its default, because its value was absent, `null`, or of a wrong type that the policy lets pass.
     /// `path` leads to it in dotted form, for example `data.items[3].stock`.
     case defaultUsed(path: String)
@@ -59,6 +64,38 @@ public enum Event: Sendable {
         case failure(APIError.Kind)
         /// It was ended early.
         case cancelled
+    }
+
+    /// What the stages of the request path have brought, wherever it came from.
+    public struct Answer: Sendable {
+        /// The request that was answered, as it was sent where it was.
+        public let request: HTTPRequest
+        /// Of a streamed call, only the head.
+        public let response: HTTPResponse
+        /// The server, the cache, or an interceptor.
+        public let source: ResponseSource
+        /// Whether it is the response to another call that asked for the same.
+        public let isJoined: Bool
+        /// Whether it was stored, is past its freshness, and was not validated (RFC 9111 §4.2.4).
+        public let isStale: Bool
+
+        /// An answer made by hand, to try a sink with: from the network, unless told otherwise.
+        public init(
+            request: HTTPRequest, response: HTTPResponse, source: ResponseSource = .network, isJoined: Bool = false,
+            isStale: Bool = false
+        ) {
+            self.request = request
+            self.response = response
+            self.source = source
+            self.isJoined = isJoined
+            self.isStale = isStale
+        }
+
+        init(_ exchange: Exchange) {
+            self.init(
+                request: exchange.request, response: exchange.response, source: exchange.source,
+                isJoined: exchange.remains.isJoined, isStale: exchange.cache?.isStale ?? false)
+        }
     }
 
     /// What a call is, before anything is known of its request.
@@ -85,8 +122,8 @@ public enum Event: Sendable {
 public struct EventContext: Hashable, Sendable {
     /// The call's number.
     public let call: CallID
-    /// How many requests the call has handed to the transport so far: the number of the attempt that the event belongs to,
-    /// and 0 before the first.
+    /// The number of the attempt that the event belongs to, counted from 1 in the order in which the call's requests were
+    /// handed to the transport; what belongs to no attempt of its own has the number of the last, and 0 before the first.
     public let attempt: Int
     /// When it happened, by ``TimeSource/date``.
     public let date: Date

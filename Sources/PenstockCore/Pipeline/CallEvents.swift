@@ -49,10 +49,14 @@ final class CallEvents: Sendable {
     }
 
     /// Puts an event in its place among the others. The sink hears of it with ``tellNoted()``.
-    func note(_ event: Event) {
+    ///
+    /// - Parameter attempt: which attempt it belongs to, where that is not the last one.
+    /// - Returns: the number of the attempt that it belongs to.
+    @discardableResult
+    func note(_ event: Event, of attempt: Int? = nil) -> Int {
         let (date, now) = (time.date(), time.now())
-        state.withLock { state in
-            guard !state.isOver else { return }
+        return state.withLock { state in
+            guard !state.isOver else { return state.attempts }
             switch event {
             case .requestSent: state.attempts += 1
             case .stageStarted(let stage): state.open.append(stage)
@@ -60,7 +64,9 @@ final class CallEvents: Sendable {
                 if let index = state.open.lastIndex(of: stage) { state.open.remove(at: index) }
             default: break
             }
-            state.untold.append((event, context(state, date, now)))
+            let number = attempt ?? state.attempts
+            state.untold.append((event, context(state, date, now, attempt: number)))
+            return number
         }
     }
 
@@ -81,8 +87,8 @@ final class CallEvents: Sendable {
         }
     }
 
-    private func context(_ state: State, _ date: Date, _ now: Duration) -> EventContext {
-        EventContext(call: call, attempt: state.attempts, date: date, elapsed: now - started)
+    private func context(_ state: State, _ date: Date, _ now: Duration, attempt: Int? = nil) -> EventContext {
+        EventContext(call: call, attempt: attempt ?? state.attempts, date: date, elapsed: now - started)
     }
 }
 
@@ -92,6 +98,8 @@ final class RelayedEvents: EventSink {
         var call: CallContext?
         /// Of those that the exchange is in.
         var open: [StageName] = []
+        /// The call's number of each attempt of the exchange: the exchange counts its own, and others may go on beside it.
+        var attempts: [Int: Int] = [:]
     }
 
     private let state: Locked<State>
@@ -112,8 +120,13 @@ final class RelayedEvents: EventSink {
             case .stageEnded: _ = state.open.popLast()
             default: break
             }
-            state.call?.events?.note(event)
-            return state.call?.events
+            guard let events = state.call?.events else { return nil }
+            switch event {
+            case .requestSent: state.attempts[context.attempt] = events.note(event)
+            case .responseReceived, .requestFailed: events.note(event, of: state.attempts[context.attempt])
+            default: events.note(event)
+            }
+            return events
         }
         events?.tellNoted()
     }

@@ -19,6 +19,8 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     let note: Note
     /// The request it sends.
     let request: HTTPRequest
+    /// The call that started it.
+    var leader: CallID { context.id }
     private let context: CallContext
     private let relay: RelayedEvents
     private let state = Locked(State())

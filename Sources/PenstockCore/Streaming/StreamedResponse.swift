@@ -68,7 +68,7 @@ final class ContentReader: Sendable {
     private let content: any TransportContent
     private let context: CallContext
     private let onEnd: End
-    private let state = Locked((isEnded: false, failure: APIError?.none))
+    private let state = Locked((isEnded: false, failure: APIError?.none, bytes: 0))
 
     init(_ exchange: Exchange, _ context: CallContext, onEnd: @escaping End) {
         self.exchange = exchange
@@ -80,13 +80,14 @@ final class ContentReader: Sendable {
     deinit {
         guard !state.withLock(\.isEnded) else { return }
         context.end(.requested)
+        tellOfEnd()
         _ = onEnd(APIError(.cancelled, stage: .transport, request: exchange.request))
     }
 
     var completion: TransportCompletion { content.completion }
 
     func next() async throws(APIError) -> Data? {
-        let (isEnded, failure) = state.withLock { $0 }
+        let (isEnded, failure, _) = state.withLock { $0 }
         if let failure { throw failure }
         guard !isEnded else { return nil }
         let result = await withTaskCancellationHandler {
@@ -124,7 +125,7 @@ final class ContentReader: Sendable {
         do throws(TransportError) {
             let piece = try result.get()
             guard !context.isCancelled else { throw TransportError(.cancelled, sendState: .answered) }
-            if piece == nil { end(nil) }
+            if let piece { state.withLock { $0.bytes += piece.count } } else { end(nil) }
             return piece
         } catch {
             throw fail(APIError(error, request: exchange.request))
@@ -144,9 +145,14 @@ final class ContentReader: Sendable {
             return !state.isEnded
         }
         guard isFirst else { return state.withLock(\.failure) }
+        tellOfEnd()
         let completed = onEnd(error) ?? error
         state.withLock { $0.failure = completed }
         return completed
+    }
+
+    private func tellOfEnd() {
+        context.emit(.contentEnded(bytes: state.withLock(\.bytes), content.completion))
     }
 }
 

@@ -4,18 +4,23 @@ import Foundation
 /// which must not hold a lock or a thread that runs tasks.
 ///
 /// Unchecked because the value is touched on its queue alone.
-final class SerialState<Value>: @unchecked Sendable {
+package final class SerialState<Value>: @unchecked Sendable {
     private let queue: DispatchQueue
     private var value: Value
 
     /// - Parameter value: touched by nobody else from now on.
-    init(_ value: Value, label: String) {
+    package init(_ value: Value, label: String) {
         self.value = value
         queue = DispatchQueue(label: label)
     }
 
     /// Returns at once.
-    func run(_ body: @escaping @Sendable (inout Value) -> Void) {
+    package func run(_ body: @escaping @Sendable (inout Value) -> Void) {
         queue.async { body(&self.value) }
+    }
+
+    /// Returns when it is done, and what was asked for before it: for one that must wait because too much has been asked for.
+    package func runAndWait(_ body: (inout Value) -> Void) {
+        queue.sync { body(&value) }
     }
 }

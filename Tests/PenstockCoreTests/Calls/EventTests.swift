@@ -63,7 +63,7 @@ import Testing
             case .requestSent(let request): return "\(place) > \(request.url.path)"
             case .responseReceived(let response, _, _):
                 return "\(place) < \(response.status) \(response.fields[.location] ?? "")"
-            case .requestFailed(let kind, let sendState, _): return "\(place) ! \(kind.name) \(sendState)"
+            case .requestFailed(let kind, let sendState, _, _): return "\(place) ! \(kind.name) \(sendState)"
             default: return nil
             }
         }
@@ -86,6 +86,48 @@ import Testing
         let traces = try recorders.map { try $0.trace(of: #require($0.calls.first)) }
         #expect(traces[0] == traces[1] && !traces[0].isEmpty)
         #expect(order.value.enumerated().allSatisfy { $0.element == $0.offset % 2 + 1 })
+    }
+
+    @Test("What the stages brought is told before it is judged, with where it came from", .covers("S0.22"))
+    func answers() async throws {
+        let recorder = EventRecorder()
+        let made = Intercepting { request, _, _ in
+            Exchange(request: request, response: HTTPResponse(status: 500))
+        }
+        let client = CallSupport.client(CallSupport.answering()) { $0.sinks = [recorder] }
+        _ = try await client.send(Hello())
+        await #expect(throws: APIError.self) {
+            try await client.with { $0.callInterceptors = [made] }.send(Hello())
+        }
+        let told = recorder.records.compactMap { record -> String? in
+            guard case .answered(let answer) = record.event else { return nil }
+            let flags = "\(answer.isJoined) \(answer.isStale)"
+            return "\(answer.request.method) \(answer.response.status) \(answer.source) \(flags)"
+        }
+        #expect(told == ["GET 200 network false false", "GET 500 interceptor false false"])
+        #expect(recorder.grammarViolations == [])
+    }
+
+    @Test("The end of streamed content is told once, before the call's, with its bytes, however it ends")
+    func streamedContent() async throws {
+        let recorder = EventRecorder()
+        let client = CallSupport.client(CallSupport.answering()) { $0.sinks = [recorder] }
+        _ = try await client.stream(Hello()).collect()
+        var dropped: StreamedResponse? = try await client.stream(Hello())
+        #expect(dropped?.http.status == 200)
+        dropped = nil
+        await #expect(throws: APIError.self) { try await client.stream(Hello()).collect(upTo: 3) }
+        let ends = recorder.calls.map { call in
+            recorder.events(of: call).suffix(2).map { event in
+                switch event {
+                case .contentEnded(let bytes, _): "content \(bytes)"
+                case .callEnded: "end"
+                default: "other"
+                }
+            }
+        }
+        #expect(ends == [["content 16", "end"], ["content 0", "end"], ["content 16", "end"]])
+        #expect(recorder.grammarViolations == [])
     }
 
     @Test("A sink can be tried with a context made by hand")

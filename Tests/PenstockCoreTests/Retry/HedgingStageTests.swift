@@ -39,6 +39,16 @@ struct HedgingStageTests {
         #expect(response.http.status == 200)
         #expect(isHedged(rig))
         #expect(rig.recorder.grammarViolations.isEmpty)
+        // Each is told of by its own number, although the second was sent before anything came of the first.
+        let told = rig.recorder.records.compactMap { record -> String? in
+            switch record.event {
+            case .requestSent: "sent \(record.context.attempt)"
+            case .requestFailed: "failed \(record.context.attempt)"
+            case .responseReceived: "answered \(record.context.attempt)"
+            default: nil
+            }
+        }
+        #expect(told == ["sent 1", "sent 2", "failed 1", "answered 2"])
         #expect(rig.client.callCount == 0)
         while rig.script.openExchangeCount > 0 { await Task.yield() }
     }

@@ -110,8 +110,8 @@ extension InFlightPolicy.Strategy {
 /// What was decided about a call because of others of its kind.
 @nonexhaustive
 public enum InFlightReason: Hashable, Sendable {
-    /// It waits for another one's response.
-    case joined
+    /// It waits for the response to this one.
+    case joined(CallID)
     /// It ends the one before it.
     case supersedes(CallID)
     /// It waits for newer ones first.

@@ -43,7 +43,7 @@ struct InFlight: Stage {
             shared.start(next, in: flights.exchanges)
         } else {
             shared.raise(to: call.priority)
-            call.emit(.inFlightDecided(.joined))
+            call.emit(.inFlightDecided(.joined(shared.leader)))
         }
         switch await shared.outcome(for: call, leads: leads, in: flights.exchanges) {
         case nil:

@@ -151,7 +151,9 @@ struct TransportStage: Stage {
         if case .unreachable(let reason) = error.kind {
             error.kind = .unreachable(ConnectivityRule.reason(reason, given: reachability?.status))
         }
-        call.emit(.requestFailed(error.kind, sendState: failure.sendState, timings: failure.timings))
+        call.emit(
+            .requestFailed(
+                error.kind, sendState: failure.sendState, timings: failure.timings, connection: failure.connection))
         let attempt = APIError.Attempt(
             method: request.method, url: request.url, started: started, outcome: Event.Outcome(error),
             sendState: failure.sendState, status: failure.partialResponse?.status, timings: failure.timings,
