@@ -120,6 +120,31 @@ struct RecordingTests {
         await #expect(throws: TransportError.self) { try await loose.perform(try exchange("https://a.test/1", .post)) }
     }
 
+    @Test(
+        "A request whose content has drifted fails with the lines that differ, and is not played", .covers("X13"))
+    func drift() async throws {
+        func request(_ text: String) throws -> HTTPRequest {
+            HTTPRequest(method: .post, url: try HTTPURL("https://a.example/x"), body: .bytes(Data(text.utf8)))
+        }
+        let recorded = Recording.Exchange(
+            .init(
+                method: "POST", url: "https://a.example/x", content: .text(#"{"a":1,"b":2,"password":"‹redacted›"}"#)),
+            .response(.init(status: 204)))
+        let replay = ReplayTransport(Recording([recorded]), comparing: .content)
+        let drifted = TransportRequest(try request(#"{"a":1,"b":3,"password":"x"}"#))
+        do throws(TransportError) {
+            _ = try await replay.perform(drifted)
+            Issue.record("drifted content was played")
+        } catch {
+            #expect(error.message.hasSuffix("-   \"b\" : 2,\n+   \"b\" : 3,"), "\(error.message)")
+        }
+        #expect(replay.remaining.count == 1 && replay.unknown == ["POST https://a.example/x"])
+        let same = try await replay.perform(TransportRequest(try request(#"{ "b": 2, "password": "y", "a": 1 }"#)))
+        #expect(same.response.status == 204 && replay.remaining.isEmpty)
+        let lax = ReplayTransport(Recording([recorded]))
+        #expect(try await lax.perform(TransportRequest(try request("other"))).response.status == 204)
+    }
+
     @Test func `A response that is read as a stream is recorded as far as it was read`() async throws {
         let lost = TransportError(.connectionLost, sendState: .answered)
         var whole = HTTPResponse(status: 200, body: Data("whole".utf8))

@@ -10,7 +10,8 @@ import PenstockCore
 /// ```
 ///
 /// A request is known by its method and its URL, whose secret parameters do not count. Each exchange is played once. A
-/// request that the recording does not have fails with ``TransportError/Kind/unsupported(_:)``, which names it.
+/// request that the recording does not have fails with ``TransportError/Kind/unsupported(_:)``, which names it; and so does one
+/// whose content is another than was recorded, where that is compared, with the lines in which they differ.
 public final class ReplayTransport: Transport {
     /// Which exchange answers a request.
     public enum Order: Sendable {
@@ -18,6 +19,15 @@ public final class ReplayTransport: Transport {
         case strict
         /// The first one for this request that was not played.
         case any
+    }
+
+    /// What must be the same for a recorded exchange to be played.
+    public enum Comparison: Sendable {
+        /// Method and URL.
+        case address
+        /// The content of the request as well, its secrets left out. JSON may have another order and other white space;
+        /// content that was not recorded is not compared.
+        case content
     }
 
     private struct State {
@@ -28,13 +38,17 @@ public final class ReplayTransport: Transport {
 
     private let state: Locked<State>
     private let order: Order
+    private let comparison: Comparison
 
     /// A transport that plays a recording from its beginning.
     ///
-    /// - Parameter order: strict by default.
-    public init(_ recording: Recording, order: Order = .strict) {
+    /// - Parameters:
+    ///   - order: strict by default.
+    ///   - comparison: the address alone by default.
+    public init(_ recording: Recording, order: Order = .strict, comparing comparison: Comparison = .address) {
         state = Locked(State(rest: recording.exchanges))
         self.order = order
+        self.comparison = comparison
     }
 
     // MARK: What it saw
@@ -77,16 +91,25 @@ public final class ReplayTransport: Transport {
 
     private func take(_ request: HTTPRequest) throws(TransportError) -> Recording.Outcome {
         let (method, url) = (request.method.rawValue, request.url.description)
-        let (found, next) = state.withLock { state -> (Recording.Outcome?, Recording.Request?) in
+        let sent = comparison == .content ? Recording.Request(request).content : nil
+        let (found, next, drift) = state.withLock { state -> (Recording.Outcome?, Recording.Request?, [String]?) in
             let candidates = order == .strict ? state.rest.prefix(1) : state.rest[...]
-            let index = candidates.firstIndex { $0.request.method == method && $0.request.url == url }
-            guard let index else {
-                state.unknown.append("\(method) \(url)")
-                return (nil, state.rest.first?.request)
+            let same = candidates.indices.filter {
+                candidates[$0].request.method == method && candidates[$0].request.url == url
             }
-            return (state.rest.remove(at: index).outcome, nil)
+            let drifts = same.map { RecordingDifference.lines(recorded: candidates[$0].request.content, sent: sent) }
+            guard let match = zip(same, drifts).first(where: { $0.1 == nil }) else {
+                state.unknown.append("\(method) \(url)")
+                return (nil, state.rest.first?.request, drifts.first ?? nil)
+            }
+            return (state.rest.remove(at: match.0).outcome, nil, nil)
         }
         if let found { return found }
+        if let drift {
+            throw TransportError(
+                .unsupported("\(method) \(url)"), sendState: .unsent,
+                message: "the content of \(method) \(url) is not what was recorded:\n" + drift.joined(separator: "\n"))
+        }
         let expected = next.map { "; its next one is for \($0.method) \($0.url)" } ?? "; it is at its end"
         throw TransportError(
             .unsupported("\(method) \(url)"), sendState: .unsent,
