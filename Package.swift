@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "PenstockSecurity", targets: ["PenstockSecurity"]),
         .library(name: "PenstockSQLite", targets: ["PenstockSQLite"]),
         .library(name: "PenstockURLSession", targets: ["PenstockURLSession"]),
+        .library(name: "PenstockInspect", targets: ["PenstockInspect"]),
         .library(name: "PenstockTesting", targets: ["PenstockTesting"]),
         .executable(name: "penstockctl", targets: ["penstockctl"]),
     ],
@@ -23,7 +24,7 @@ let package = Package(
         .target(
             name: "Penstock",
             dependencies: [
-                "PenstockCore", "PenstockSecurity", "PenstockSQLite",
+                "PenstockCore", "PenstockInspect", "PenstockSecurity", "PenstockSQLite",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
                 .target(name: "PenstockPublicSuffixes", condition: .when(platforms: [.linux])),
                 .target(
@@ -32,6 +33,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "PenstockCore", swiftSettings: strict),
+        // Logs, archives, reports and telemetry, made of the events of the core alone. An app may leave it out of what it ships.
+        .target(name: "PenstockInspect", dependencies: ["PenstockCore"], swiftSettings: strict),
 
         // Transports: each links something foreign.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -73,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "penstockctl",
             dependencies: [
-                "Penstock", "PenstockSQLite", "PenstockURLSession",
+                "Penstock", "PenstockSQLite", "PenstockURLSession", "PenstockTesting",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
@@ -94,6 +97,9 @@ let package = Package(
         .target(name: "PenstockTestSupport", path: "Tests/Support", swiftSettings: strict),
         .testTarget(
             name: "PenstockCoreTests", dependencies: ["PenstockCore", "PenstockTesting", "PenstockTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PenstockInspectTests", dependencies: ["PenstockInspect", "PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
         // Makes content for the tests to decode; zlib and libzstd do both.
         .systemLibrary(name: "CBrotliEncoder", path: "Tests/CBrotliEncoder", providers: [.apt(["libbrotli-dev"])]),

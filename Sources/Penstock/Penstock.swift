@@ -1,5 +1,7 @@
-/// What an app imports: everything of the core, the signers, the vaults, the transport of the platform, and its cache.
+/// What an app imports: everything of the core, the signers, the vaults, the transport of the platform, its cache, and what shows
+/// what happened.
 @_exported import PenstockCore
+@_exported import PenstockInspect
 @_exported import PenstockSecurity
 
 extension APIClient {

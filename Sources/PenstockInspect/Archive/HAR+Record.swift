@@ -1,0 +1,201 @@
+import Foundation
+import PenstockCore
+
+/// How a call becomes entries of an archive: one for each attempt, or one alone for a call that sent nothing.
+extension HAR {
+    static func entries(of record: CallRecord, keepsContent: Bool) -> [Entry] {
+        let maker = EntryMaker(record: record, keepsContent: keepsContent)
+        guard !record.attempts.isEmpty else { return [maker.entryOfNothingSent()] }
+        return record.attempts.enumerated().map { index, attempt in
+            maker.entry(attempt, isLast: index == record.attempts.count - 1)
+        }
+    }
+
+    /// Times in archives are in milliseconds, to the microsecond.
+    static func milliseconds(_ microseconds: Int) -> Double { Double(microseconds) / 1000 }
+}
+
+private struct EntryMaker {
+    let record: CallRecord
+    let keepsContent: Bool
+
+    func entry(_ attempt: AttemptRecord, isLast: Bool) -> HAR.Entry {
+        let measured = (attempt.ended ?? record.elapsed) - attempt.started
+        let isReused = attempt.connection.isReused ?? false
+        let phases = Phases(attempt.timings, isReused: isReused, measured: measured)
+        var call = call(attempt: attempt.number, at: attempt.started, isLast: isLast)
+        call.attemptError = attempt.failure.map(Words.failure)
+        call.sendState = attempt.sendState?.rawValue
+        call.isReused = attempt.connection.isReused
+        if attempt.connection.resends > 0 { call.resends = attempt.connection.resends }
+        return HAR.Entry(
+            startedDateTime: HARDate.text(attempt.date), time: HAR.milliseconds(phases.total),
+            request: request(attempt.request, attempt.requestSize, attempt.connection, attempt.response?.version),
+            response: attempt.response.map { response($0, attempt.responseSize, attempt.connection) } ?? noResponse,
+            cache: HAR.Cache(), timings: timings(phases), serverIPAddress: attempt.connection.remoteAddress, _call: call
+        )
+    }
+
+    /// The cache or an interceptor answered, or the call ended before it sent anything. What has no request of its own gets
+    /// the URI of the call.
+    func entryOfNothingSent() -> HAR.Entry {
+        let request =
+            record.answer.map { self.request($0.request, $0.request.body.length, ConnectionInfo(), nil) }
+            ?? HAR.Request(
+                method: "NONE", url: "penstock:call/\(record.call.rawValue)", httpVersion: "unknown", cookies: [],
+                headers: [], queryString: [], headersSize: -1, bodySize: 0)
+        let response = record.answer.map { self.response($0.response, record.answerSize, nil) } ?? noResponse
+        let phases = Phases(Timings(), isReused: true, measured: record.elapsed)
+        return HAR.Entry(
+            startedDateTime: HARDate.text(record.started), time: HAR.milliseconds(phases.total), request: request,
+            response: response, cache: HAR.Cache(), timings: timings(phases),
+            _call: call(attempt: 0, at: .zero, isLast: true))
+    }
+
+    private func call(attempt: Int, at offset: Duration, isLast: Bool) -> HAR.Call {
+        var call = HAR.Call(
+            number: record.call.rawValue, endpoint: record.summary.endpoint, service: record.summary.service.name,
+            environment: record.summary.environment.name, attempt: attempt, attempts: record.attempts.count,
+            offset: HAR.milliseconds(offset.microseconds), elapsed: HAR.milliseconds(record.elapsed.microseconds),
+            outcome: "success")
+        switch record.outcome {
+        case .success: break
+        case .cancelled: call.outcome = "cancelled"
+        case .failure(let kind):
+            call.outcome = "failure"
+            call.error = Words.failure(kind)
+        }
+        call.source = record.answer?.source.rawValue
+        if record.answer?.isStale == true { call.isStale = true }
+        if record.answer?.isJoined == true { call.isJoined = true }
+        if isLast, !record.decisions.isEmpty {
+            call.decisions = record.decisions.map {
+                HAR.Decision(at: HAR.milliseconds($0.at.microseconds), attempt: $0.attempt, text: $0.text)
+            }
+        }
+        return call
+    }
+
+    // MARK: The messages
+
+    private func request(
+        _ request: HTTPRequest, _ size: Int?, _ connection: ConnectionInfo, _ version: HTTPVersion?
+    ) -> HAR.Request {
+        HAR.Request(
+            method: request.method.rawValue, url: "\(request.url)", httpVersion: Self.name(version),
+            cookies: request.fields.values(of: .cookie).flatMap(HARCookies.sent), headers: pairs(request.fields),
+            queryString: HARQuery.pairs(request.url.query), postData: postData(request, size), headersSize: -1,
+            bodySize: connection.bytesSent > 0 ? connection.bytesSent : size ?? -1)
+    }
+
+    private func postData(_ request: HTTPRequest, _ size: Int?) -> HAR.PostData? {
+        guard size != 0 else { return nil }
+        let type = request.fields[.contentType] ?? "application/octet-stream"
+        guard keepsContent, case .bytes(let data) = request.body.source,
+            let text = String(data: Redaction.content(data, type: type), encoding: .utf8)
+        else {
+            let comment = (size.map { "\($0) bytes" } ?? "a stream") + ", not kept"
+            return HAR.PostData(mimeType: type, text: "", comment: comment)
+        }
+        return HAR.PostData(mimeType: type, text: text)
+    }
+
+    /// - Parameter connection: `nil` for what came from no wire.
+    private func response(_ response: HTTPResponse, _ size: Int, _ connection: ConnectionInfo?) -> HAR.Response {
+        let wire = connection.map { $0.bytesReceived > 0 || size == 0 ? $0.bytesReceived : -1 } ?? 0
+        return HAR.Response(
+            status: response.status, statusText: "", httpVersion: Self.name(response.version),
+            cookies: response.fields.values(of: .setCookie).compactMap(HARCookies.received),
+            headers: pairs(response.fields), content: content(response, size, wire: wire),
+            redirectURL: response.fields[.location].map { Redaction.value($0, of: .location) } ?? "", headersSize: -1,
+            bodySize: wire)
+    }
+
+    private func content(_ response: HTTPResponse, _ size: Int, wire: Int) -> HAR.Content {
+        var content = HAR.Content(size: size, mimeType: response.fields[.contentType] ?? "x-unknown")
+        if wire > 0, size > wire { content.compression = size - wire }
+        guard keepsContent, !response.body.isEmpty else { return content }
+        let data = Redaction.content(response.body, type: response.fields[.contentType])
+        content.text = String(data: data, encoding: .utf8)
+        if content.text == nil {
+            content.text = data.base64EncodedString()
+            content.encoding = "base64"
+        }
+        return content
+    }
+
+    /// As Chromium writes it: a status of 0.
+    private var noResponse: HAR.Response {
+        HAR.Response(
+            status: 0, statusText: "", httpVersion: "unknown", cookies: [], headers: [],
+            content: HAR.Content(size: 0, mimeType: "x-unknown"), redirectURL: "", headersSize: -1, bodySize: -1)
+    }
+
+    private func pairs(_ fields: HTTPFields) -> [HAR.Pair] {
+        fields.map { HAR.Pair(name: $0.name.text, value: Redaction.value($0.value, of: $0.name)) }
+    }
+
+    private func timings(_ phases: Phases) -> HAR.Timings {
+        HAR.Timings(
+            blocked: HAR.milliseconds(phases.blocked), dns: phases.nameLookup.map(HAR.milliseconds) ?? -1,
+            connect: phases.connect.map(HAR.milliseconds) ?? -1, ssl: phases.secure.map(HAR.milliseconds) ?? -1,
+            // No transport tells when the last byte of a request had left: it is a part of the wait.
+            send: 0, wait: HAR.milliseconds(phases.wait), receive: HAR.milliseconds(phases.receive))
+    }
+
+    private static func name(_ version: HTTPVersion?) -> String {
+        switch version {
+        case .http10: "HTTP/1.0"
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2"
+        case .http3: "HTTP/3"
+        default: "unknown"
+        }
+    }
+}
+
+/// The query of a URL as pairs, each value by the rule for parameters of its name.
+enum HARQuery {
+    static func pairs(_ query: String?) -> [HAR.Pair] {
+        (query ?? "").split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = decoded(parts[0])
+            let value = parts.count > 1 ? decoded(parts[1]) : ""
+            return HAR.Pair(name: name, value: value.isEmpty ? "" : Redaction.value(value, ofParameter: name))
+        }
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        let spaced = text.replacingOccurrences(of: "+", with: " ")
+        return spaced.removingPercentEncoding ?? spaced
+    }
+}
+
+/// Cookies by name; their values are secret.
+enum HARCookies {
+    /// Those of one line of `Cookie` (RFC 6265 §4.2.1).
+    static func sent(_ line: String) -> [HAR.Cookie] {
+        line.split(separator: ";").compactMap { pair in
+            let name = pair.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
+            return name.isEmpty ? nil : HAR.Cookie(name: name, value: Redaction.mark)
+        }
+    }
+
+    /// That of one line of `Set-Cookie` (RFC 6265 §4.1.1); `nil` for one without a name.
+    static func received(_ line: String) -> HAR.Cookie? {
+        let parts = line.split(separator: ";", omittingEmptySubsequences: false)
+        guard let first = parts.first, let cookie = sent(String(first)).first else { return nil }
+        return parts.dropFirst().reduce(into: cookie) { cookie, part in
+            let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            let value = pair.count > 1 ? pair[1] : ""
+            switch pair.first?.lowercased() {
+            case "path": cookie.path = Redaction.text(value)
+            case "domain": cookie.domain = value
+            case "expires": cookie.expires = HTTPDate.parse(value, at: Date()).map(HARDate.text)
+            case "httponly": cookie.httpOnly = true
+            case "secure": cookie.secure = true
+            default: break
+            }
+        }
+    }
+}

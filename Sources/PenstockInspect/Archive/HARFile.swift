@@ -1,0 +1,171 @@
+import Foundation
+
+/// Why an archive cannot be written or read.
+@nonexhaustive
+public enum HARError: Error, Hashable, Sendable {
+    /// The file holds something else than an archive of Penstock's own. It is left as it is.
+    case foreignFile
+    /// Another recorder has the file.
+    case inUse
+    /// The file cannot be read or written; what the system says of it.
+    case unusableFile(reason: String)
+    /// The file is no archive, or one of another version than 1.2; where it is broken.
+    case notAnArchive(reason: String)
+    /// The archive has reached its limit; so many entries were not written.
+    case full(lostEntries: Int)
+}
+
+/// An archive that grows on disk and is whole after each entry.
+///
+/// Each entry is a line. The lines that close the archive are written with each entry and overwritten by the next one, so that
+/// whenever the process ends, but for the middle of a write, the file is valid JSON. What such a middle leaves is a last line
+/// that is none: it is taken away when the file is opened again.
+final class HARFile {
+    static let footer = "]}}\n"
+    private static let beginning = #"{"log":{"version":"1.2","creator":{"name":"Penstock","#
+
+    static func header(version: String) -> String { beginning + #""version":"\#(version)"},"entries":["# + "\n" }
+
+    private let handle: FileHandle
+    /// Where the footer begins.
+    private(set) var end: UInt64
+    private var isEmpty: Bool
+
+    /// Opens an archive to add to, or makes one, which the user alone may read.
+    ///
+    /// - Parameter startsOver: whether an archive that is there is emptied.
+    init(_ url: URL, version: String, startsOver: Bool) throws(HARError) {
+        let descriptor = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unusableFile(reason: String(cString: strerror(errno))) }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .inUse }
+        do {
+            let header = Self.header(version: version)
+            let size = try handle.seekToEnd()
+            (end, isEmpty) = try Self.repaired(handle, size)
+            if end == 0 || startsOver {
+                try handle.truncate(atOffset: 0)
+                try handle.seek(toOffset: 0)
+                try handle.write(contentsOf: Data((header + Self.footer).utf8))
+                (end, isEmpty) = (UInt64(header.utf8.count), true)
+            }
+        } catch {
+            throw HARError(error)
+        }
+    }
+
+    /// Adds an entry, which is one line of JSON.
+    func append(_ line: Data) throws(HARError) {
+        do {
+            let entry = Data((isEmpty ? " " : ",").utf8) + line + Data("\n".utf8)
+            try handle.seek(toOffset: end)
+            try handle.write(contentsOf: entry + Data(Self.footer.utf8))
+            end += UInt64(entry.count)
+            isEmpty = false
+        } catch {
+            // A full disk leaves the beginning of the entry: the archive is closed again where it ended before.
+            try? handle.truncate(atOffset: end)
+            try? handle.seek(toOffset: end)
+            try? handle.write(contentsOf: Data(Self.footer.utf8))
+            throw HARError(error)
+        }
+    }
+
+    /// Lets go of the file.
+    func close() { try? handle.close() }
+
+    /// Has what was written survive a loss of power.
+    func synchronize() { try? handle.synchronize() }
+
+    // MARK: Opening what is there
+
+    /// Finds the end of the last whole entry, and closes the archive there.
+    ///
+    /// - Returns: where the footer begins, and whether there is no entry.
+    private static func repaired(_ handle: FileHandle, _ size: UInt64) throws -> (UInt64, Bool) {
+        guard size > 0 else { return (0, true) }
+        var lines = try LinesFromBehind(handle, size)
+        let first = try firstLine(handle)
+        guard first.starts(with: Data(beginning.utf8)), first.last == UInt8(ascii: "\n") else {
+            // The process may have ended in the middle of the header.
+            let isTorn =
+                first.count == Int(size) && first.last != UInt8(ascii: "\n")
+                && (first.starts(with: Data(beginning.utf8)) || Data(beginning.utf8).starts(with: first))
+            guard isTorn else { throw HARError.foreignFile }
+            return (0, true)
+        }
+        while let (offset, line) = try lines.next(), offset >= UInt64(first.count) {
+            guard isEntry(line) else { continue }
+            let end = offset + UInt64(line.count)
+            return (try close(handle, at: end, size), false)
+        }
+        return (try close(handle, at: UInt64(first.count), size), true)
+    }
+
+    private static func close(_ handle: FileHandle, at end: UInt64, _ size: UInt64) throws -> UInt64 {
+        if size == end + UInt64(footer.utf8.count) {
+            try handle.seek(toOffset: end)
+            if try handle.readToEnd() == Data(footer.utf8) { return end }
+        }
+        try handle.truncate(atOffset: end)
+        try handle.seek(toOffset: end)
+        try handle.write(contentsOf: Data(footer.utf8))
+        return end
+    }
+
+    private static func isEntry(_ line: Data) -> Bool {
+        guard let first = line.first, first == UInt8(ascii: " ") || first == UInt8(ascii: ","),
+            line.last == UInt8(ascii: "\n")
+        else { return false }
+        return (try? JSONDecoder().decode(HAR.Entry.self, from: line.dropFirst())) != nil
+    }
+
+    private static func firstLine(_ handle: FileHandle) throws -> Data {
+        try handle.seek(toOffset: 0)
+        let head = try handle.read(upToCount: 4096) ?? Data()
+        guard let end = head.firstIndex(of: UInt8(ascii: "\n")) else { return head }
+        return head[...end]
+    }
+}
+
+/// The lines of a file from its last to its first, with at most a piece and a line of it in memory.
+private struct LinesFromBehind {
+    private static let piece: UInt64 = 65_536
+
+    private let handle: FileHandle
+    /// What has been read and not given.
+    private var rest = Data()
+    /// Where ``rest`` begins.
+    private var start: UInt64
+
+    init(_ handle: FileHandle, _ size: UInt64) throws {
+        self.handle = handle
+        start = size
+    }
+
+    /// A line with its line feed, if it has one, and where it begins.
+    mutating func next() throws -> (UInt64, Data)? {
+        while true {
+            if let feed = rest.dropLast().lastIndex(of: UInt8(ascii: "\n")) {
+                let line = Data(rest[rest.index(after: feed)...])
+                let offset = start + UInt64(rest.distance(from: rest.startIndex, to: feed)) + 1
+                rest = Data(rest[...feed])
+                return (offset, line)
+            }
+            guard start > 0 else {
+                defer { rest = Data() }
+                return rest.isEmpty ? nil : (0, rest)
+            }
+            let length = min(Self.piece, start)
+            start -= length
+            try handle.seek(toOffset: start)
+            rest = (try handle.read(upToCount: Int(length)) ?? Data()) + rest
+        }
+    }
+}
+
+extension HARError {
+    init(_ error: any Error) {
+        self = error as? HARError ?? .unusableFile(reason: error.localizedDescription)
+    }
+}

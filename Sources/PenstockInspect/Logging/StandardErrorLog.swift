@@ -1,0 +1,33 @@
+import Foundation
+import PenstockCore
+
+/// A log on standard error, or in any other open file: one line an entry, with the time of the day in UTC.
+public struct StandardErrorLog: LogDestination {
+    private let handle: FileHandle
+
+    /// A log on standard error, unless another file is given, which must stay open.
+    public init(_ handle: FileHandle = .standardError) {
+        self.handle = handle
+    }
+
+    /// Writes the line. Nobody can be told when that fails.
+    public func write(_ entry: LogEntry) {
+        // One write a line: lines of two threads do not mix.
+        try? handle.write(contentsOf: Data((Self.line(entry) + "\n").utf8))
+    }
+
+    /// The line for an entry.
+    public static func line(_ entry: LogEntry) -> String {
+        let level = "\(entry.level)".padding(toLength: 7, withPad: " ", startingAt: 0)
+        return "\(time(entry.date)) \(level) \(entry.call)  \(entry.message)"
+    }
+
+    /// Hours, minutes, seconds and milliseconds of the day.
+    private static func time(_ date: Date) -> String {
+        let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded(.down))
+        let day = ((milliseconds % 86_400_000) + 86_400_000) % 86_400_000
+        return String(
+            format: "%02d:%02d:%02d.%03d", Int(day / 3_600_000), Int(day / 60_000 % 60), Int(day / 1000 % 60),
+            Int(day % 1000))
+    }
+}

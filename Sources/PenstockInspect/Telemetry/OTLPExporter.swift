@@ -1,0 +1,128 @@
+import Foundation
+import PenstockCore
+
+/// Sends spans and measurements to a collector as OTLP/HTTP has it, in JSON (OpenTelemetry Protocol 1.x, "OTLP/HTTP").
+///
+/// ```swift
+/// let exporter = OTLPExporter("http://127.0.0.1:4318", by: client)
+/// ```
+public struct OTLPExporter: TelemetryExporter {
+    private let url: String
+    private let client: APIClient
+    private let headers: HTTPFields
+
+    /// An exporter.
+    ///
+    /// - Parameters:
+    ///   - url: of the collector, without `/v1/traces` and `/v1/metrics`.
+    ///   - headers: what the collector wants besides, such as a key.
+    ///   - client: sends it. What it tells its sinks is not told to this exporter again: it should have no telemetry itself.
+    public init(_ url: String, headers: HTTPFields = [:], by client: APIClient) {
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        self.headers = headers
+        self.client = client.with { configuration in
+            configuration.sinks = []
+            configuration.callInterceptors = []
+            configuration.attemptInterceptors = []
+        }
+    }
+
+    /// Sends spans to `/v1/traces`.
+    public func export(_ spans: [Span], of resource: [TelemetryAttribute]) async throws {
+        try await post(OTLP.traces(spans, of: resource), to: "/v1/traces")
+    }
+
+    /// Sends histograms to `/v1/metrics`.
+    public func export(
+        _ durations: [[TelemetryAttribute]: DurationHistogram], since start: Date, of resource: [TelemetryAttribute]
+    ) async throws {
+        try await post(OTLP.metrics(durations, since: start, at: Date(), of: resource), to: "/v1/metrics")
+    }
+
+    private func post(_ value: JSONValue, to path: String) async throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var request = HTTPRequest(method: .post, url: try HTTPURL(url + path), body: .bytes(try encoder.encode(value)))
+        request.fields = headers
+        request.fields[.contentType] = "application/json"
+        let response = try await client.send(request, options: .cleartext(.loopback).timeout(.seconds(10)))
+        guard (200...299).contains(response.http.status) else {
+            throw APIError(.httpStatus(response.http.status), stage: .status, request: request, response: response.http)
+        }
+    }
+}
+
+/// The messages of the protocol in its JSON encoding: ids in hexadecimal, 64-bit numbers as text, enumerations as numbers.
+package enum OTLP {
+    /// An `ExportTraceServiceRequest`.
+    package static func traces(_ spans: [Span], of resource: [TelemetryAttribute]) -> JSONValue {
+        let spans = JSONValue.array(spans.map(span))
+        return [
+            "resourceSpans": [
+                ["resource": ["attributes": attributes(resource)], "scopeSpans": [["scope": scope, "spans": spans]]]
+            ]
+        ]
+    }
+
+    /// An `ExportMetricsServiceRequest`.
+    package static func metrics(
+        _ durations: [[TelemetryAttribute]: DurationHistogram], since start: Date, at now: Date,
+        of resource: [TelemetryAttribute]
+    ) -> JSONValue {
+        let points = durations.map { key, histogram -> JSONValue in
+            [
+                "attributes": attributes(key), "startTimeUnixNano": nanoseconds(start),
+                "timeUnixNano": nanoseconds(now),
+                "count": .string("\(histogram.count)"), "sum": .double(histogram.sum),
+                "bucketCounts": .array(histogram.counts.map { .string("\($0)") }),
+                "explicitBounds": .array(DurationHistogram.bounds.map(JSONValue.double)),
+            ]
+        }
+        // 2 is AGGREGATION_TEMPORALITY_CUMULATIVE.
+        let metric: JSONValue = [
+            "name": .string(SemanticName.requestDuration), "unit": "s",
+            "description": "Duration of HTTP client requests.",
+            "histogram": ["aggregationTemporality": 2, "dataPoints": .array(points)],
+        ]
+        return [
+            "resourceMetrics": [
+                [
+                    "resource": ["attributes": attributes(resource)],
+                    "scopeMetrics": [["scope": scope, "metrics": [metric]]],
+                ]
+            ]
+        ]
+    }
+
+    private static var scope: JSONValue { ["name": "penstock", "version": .string(PenstockVersion.current)] }
+
+    private static func span(_ span: Span) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "traceId": .string(span.traceID), "spanId": .string(span.spanID), "name": .string(span.name),
+            "kind": .int(span.kind.rawValue), "startTimeUnixNano": nanoseconds(span.start),
+            "endTimeUnixNano": nanoseconds(span.start, plus: span.duration), "attributes": attributes(span.attributes),
+            // 2 is STATUS_CODE_ERROR, 0 STATUS_CODE_UNSET: a success is not said by a client.
+            "status": ["code": span.isError ? 2 : 0],
+        ]
+        members["parentSpanId"] = span.parentID.map(JSONValue.string)
+        members["traceState"] = span.traceState.map(JSONValue.string)
+        return .object(members)
+    }
+
+    private static func attributes(_ attributes: [TelemetryAttribute]) -> JSONValue {
+        .array(
+            attributes.map { attribute in
+                let value: JSONValue =
+                    switch attribute.value {
+                    case .string(let text): ["stringValue": .string(text)]
+                    case .int(let number): ["intValue": .string("\(number)")]
+                    }
+                return ["key": .string(attribute.name), "value": value]
+            })
+    }
+
+    private static func nanoseconds(_ date: Date, plus duration: Duration = .zero) -> JSONValue {
+        let microseconds = Int64((date.timeIntervalSince1970 * 1_000_000).rounded()) + Int64(duration.microseconds)
+        return .string("\(max(0, microseconds))000")
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockInspect
+
+/// The log is a projection of the events: what it says at which level, and that both may be changed while it runs.
+@Suite(.timeLimit(.minutes(5))) struct CallLogTests {
+    @Test("What a level says is a part of what the next level says, for every kind of event", .covers("S2.21"))
+    func levelsAreNested() throws {
+        var previous: [String] = []
+        for level in LogLevel.allCases {
+            let kept = KeptLog()
+            let log = CallLog(level: level, to: kept)
+            let context = EventContext(call: InspectRig.client().start(Hello()).id, attempt: 1)
+            for event in try InspectRig.oneOfEach() { log.receive(event, context) }
+            let said = kept.messages
+            #expect(previous.allSatisfy(said.contains), "\(level) says less than the level above")
+            #expect(level == .off ? said.isEmpty : said.count > previous.count, "\(level) adds nothing")
+            #expect(kept.entries.allSatisfy { $0.level <= level })
+            previous = said
+        }
+        let all = try InspectRig.oneOfEach().count
+        #expect(previous.count == all)
+    }
+
+    @Test("A call is one line at the usual level: verb, URL, status, elapsed, source, attempt", .covers("S2.21"))
+    func usualLine() async throws {
+        let (kept, clock) = (KeptLog(), TestClock())
+        let client = InspectRig.client {
+            $0.sinks = [CallLog(to: kept)]
+            $0.time = clock.timeSource
+        }
+        _ = try await client.send(Hello())
+        #expect(kept.messages == ["GET https://api.example.com/hello?name=world 200 in 0.00 ms (network, attempt 1)"])
+        let entry = try #require(kept.entries.first)
+        #expect(entry.level == .info && entry.method == .get && entry.status == 200 && entry.source == .network)
+        let names = entry.fields.map(\.name)
+        #expect(names == ["call", "attempt", "endpoint", "method", "url", "status", "elapsed_ms", "source"])
+    }
+
+    @Test("A failure is told at every level but off, with its reason, and warnings with what came of each attempt")
+    func failures() async throws {
+        let (errors, warnings) = (KeptLog(), KeptLog())
+        let script = ScriptedTransport([
+            .fail(TransportError(.unreachable(.connectionRefused), sendState: .unsent)), .respond(.init(status: 404)),
+        ])
+        let client = InspectRig.client(script) {
+            $0.sinks = [CallLog(level: .error, to: errors), CallLog(level: .warning, to: warnings)]
+            $0.options.retry = .limit(1)
+            $0.random = RandomSource { 0 }
+        }
+        await #expect(throws: APIError.self) { try await client.send(Hello()) }
+        #expect(errors.entries.map(\.failure) == ["httpStatus"])
+        #expect(errors.messages.first?.contains("404 failed: httpStatus 404") == true)
+        #expect(errors.messages.first?.contains("after 2 attempts") == true)
+        #expect(warnings.messages.contains { $0.contains("no response: unreachable") && $0.contains("was unsent") })
+        #expect(warnings.messages.contains { $0.contains("retried after") && $0.contains("no connection") })
+    }
+
+    @Test("Level and filter change from one event to the next, on a client that is in use", .covers("S2.22"))
+    func liveChanges() async throws {
+        let kept = KeptLog()
+        let log = CallLog(level: .off, to: kept)
+        let client = InspectRig.client { $0.sinks = [log] }
+        _ = try await client.send(Hello())
+        #expect(kept.entries.isEmpty)
+        log.level = .info
+        _ = try await client.send(Hello(name: "one"))
+        #expect(kept.entries.count == 1)
+        log.filter = { $0.endpoint == "Order" }
+        _ = try await client.send(Hello(name: "two"))
+        #expect(kept.entries.count == 1)
+        _ = try await client.send(Order())
+        #expect(kept.entries.count == 2 && kept.entries.last?.method == .post)
+        log.filter = nil
+        log.level = .debug
+        _ = try await client.send(Hello(name: "three"))
+        #expect(kept.entries.count > 3)
+    }
+
+    @Test("A log can be observed by anything that takes an entry", .covers("S2.22"))
+    func observers() async throws {
+        struct Counter: LogDestination {
+            let count: Locked<Int>
+            func write(_ entry: LogEntry) { count.withLock { $0 += 1 } }
+        }
+        let count = Locked(0)
+        let client = InspectRig.client { $0.sinks = [CallLog(to: Counter(count: count))] }
+        _ = try await client.send(Hello())
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test("No line of any level shows a secret of the request, the response or an error", .covers("S2.21"))
+    func secretsAreRedacted() async throws {
+        let kept = KeptLog()
+        let response = HTTPResponse(
+            status: 500, fields: ["Set-Cookie": "sid=c4n4ry-cookie", .location: "/x?token=c4n4ry-location"],
+            body: Data(#"{"token":"c4n4ry-body"}"#.utf8))
+        let client = InspectRig.client(InspectRig.answering(response)) {
+            $0.sinks = [CallLog(level: .trace, to: kept)]
+            $0.headers = [.authorization: "Bearer c4n4ry-bearer", "X-Api-Key": "c4n4ry-key"]
+            $0.parameters = CommonParameters { ["access_token": "c4n4ry-query"] }
+        }
+        await #expect(throws: APIError.self) { try await client.send(Hello()) }
+        await #expect(throws: APIError.self) { try await client.send(Order()) }
+        let text = kept.entries.map { "\($0)" + StandardErrorLog.line($0) + "\($0.fields)" }.joined()
+        #expect(text.contains("access_token="))
+        #expect(!text.contains("c4n4ry"))
+    }
+
+    @Test("A line stays one line, whatever a server sends, and is not obeyed by a terminal")
+    func linesAreSafe() throws {
+        let kept = KeptLog()
+        let log = CallLog(to: kept)
+        let context = EventContext(call: InspectRig.client().start(Hello()).id)
+        log.receive(.callEnded(.failure(.business(code: 1, message: "a\n\u{1B}[2Jb\u{202E}"))), context)
+        log.receive(.callEnded(.failure(.blocked(reason: String(repeating: "x", count: 100_000) + "\u{7}"))), context)
+        for message in kept.messages {
+            #expect(message.count < 4200)
+            #expect(!message.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
+        }
+        #expect(kept.messages.count == 2)
+    }
+
+    @Test("A log keeps nothing of a call that is over, nor of one that began while it was off")
+    func nothingIsKept() async throws {
+        let log = CallLog(to: KeptLog())
+        let client = InspectRig.client { $0.sinks = [log] }
+        for _ in 0..<50 { _ = try await client.send(Hello()) }
+        #expect(log.callsUnderWay == 0)
+        let held = client.with { _ in }.start(Hello())
+        _ = try await held.value
+        #expect(log.callsUnderWay == 0)
+    }
+
+    @Test("Standard error gets the time of the day, the level, the call and the message")
+    func standardErrorLine() throws {
+        let kept = KeptLog()
+        let call = InspectRig.client().start(Hello()).id
+        let log = CallLog(to: kept)
+        for seconds in [0, 3_723.004, -0.001] {
+            log.receive(
+                .callEnded(.success), EventContext(call: call, date: Date(timeIntervalSince1970: seconds)))
+        }
+        let times = kept.entries.map { String(StandardErrorLog.line($0).prefix(20)) }
+        #expect(times == ["00:00:00.000 info   ", "01:02:03.004 info   ", "23:59:59.999 info   "])
+        #expect(kept.entries.allSatisfy { StandardErrorLog.line($0).contains("\(call)  ") })
+    }
+
+    @Test("A file gets a line an entry")
+    func fileHandle() async throws {
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("log")
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+        let handle = try FileHandle(forWritingTo: file)
+        let client = InspectRig.client { $0.sinks = [CallLog(to: StandardErrorLog(handle))] }
+        for _ in 0..<3 { _ = try await client.send(Hello()) }
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.contains(" info    call ") })
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockInspect
+
+/// The archive: what stands in it, that it is whole whenever it is looked at, and that others read it.
+@Suite(.timeLimit(.minutes(5))) struct HARTests {
+    /// Runs calls that write an archive, and reads it.
+    private func archive(
+        _ transport: any Transport, contents: HARRecorder.Contents = .none,
+        _ change: (inout APIClient.Configuration) -> Void = { _ in },
+        calls: (APIClient) async throws -> Void
+    ) async throws -> (har: HAR, text: String) {
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("calls.har")
+        let recorder = try HARRecorder(file: file, contents: contents)
+        let client = InspectRig.client(transport) {
+            $0.sinks = [recorder]
+            $0.random = RandomSource { 0 }
+            change(&$0)
+        }
+        try await calls(client)
+        await recorder.flush()
+        let data = try Data(contentsOf: file)
+        return (try JSONDecoder().decode(HAR.self, from: data), String(decoding: data, as: UTF8.self))
+    }
+
+    @Test("Each attempt is an entry, and the last one tells what was decided about the call", .covers("X11"))
+    func attemptsAndDecisions() async throws {
+        let script = ScriptedTransport([
+            .fail(TransportError(.unreachable(.connectionRefused), sendState: .unsent)), .respond(.init(status: 503)),
+            .respond(InspectRig.greeting),
+        ])
+        let (har, _) = try await archive(script, { $0.options.retry = .limit(2) }) { _ = try await $0.send(Hello()) }
+        let entries = har.log.entries
+        #expect(har.log.version == "1.2" && har.log.creator?.name == "Penstock")
+        #expect(entries.map(\.response.status) == [0, 503, 200])
+        #expect(entries.map { $0._call?.attempt } == [1, 2, 3])
+        #expect(entries.allSatisfy { $0._call?.attempts == 3 && $0._call?.outcome == "success" })
+        #expect(entries.map { $0._call?.sendState } == ["unsent", "answered", "answered"])
+        #expect(entries.first?._call?.attemptError?.contains("unreachable") == true)
+        #expect(entries[0]._call?.decisions == nil && entries[1]._call?.decisions == nil)
+        let texts = entries[2]._call?.decisions?.map(\.text) ?? []
+        #expect(texts.contains { $0.hasPrefix("retried after") && $0.hasSuffix("503") })
+    }
+
+    @Test("The time of an entry is the sum of its timings, each phase as the transport told it", .covers("X11"))
+    func timings() async throws {
+        let timings = Timings(
+            nameLookup: .milliseconds(5), connected: .milliseconds(12), secured: .milliseconds(30),
+            requestStart: .milliseconds(31), responseStart: .milliseconds(81), total: .microseconds(90_500))
+        let recorder = EventRecorder()
+        _ = try await InspectRig.client { $0.sinks = [recorder] }.send(Hello())
+        let events = recorder.records.map { record -> (Event, EventContext) in
+            guard case .responseReceived(let response, _, _) = record.event else {
+                return (record.event, record.context)
+            }
+            let wire = ConnectionInfo(isReused: false, remoteAddress: "192.0.2.7", bytesSent: 0, bytesReceived: 9)
+            return (.responseReceived(response, timings: timings, connection: wire), record.context)
+        }
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("calls.har")
+        let sink = try HARRecorder(file: file)
+        for (event, context) in events { sink.receive(event, context) }
+        await sink.flush()
+        let entry = try #require(try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)).log.entries.first)
+        let found = entry.timings
+        #expect(found.dns == 5 && found.connect == 25 && found.ssl == 18 && found.blocked == 1)
+        #expect(found.send == 0 && found.wait == 50 && found.receive == 9.5)
+        let sum = [found.blocked, found.dns, found.connect, found.send, found.wait, found.receive]
+            .compactMap(\.self).filter { $0 >= 0 }.reduce(0, +)
+        #expect(abs(sum - entry.time) < 0.000_001 && entry.time == 90.5)
+        #expect(entry.serverIPAddress == "192.0.2.7")
+        #expect(
+            entry.response.bodySize == 9 && entry.response.content?.size == 16
+                && entry.response.content?.compression == 7)
+    }
+
+    @Test("Query and cookies are filled in, their secrets are not, and content stands there only where it is asked for")
+    func fields() async throws {
+        let response = HTTPResponse(
+            status: 302,
+            fields: [
+                .location: "/next?token=c4n4ry", .contentType: "application/json",
+                .setCookie:
+                    "sid=c4n4ry; Path=/a; Domain=example.com; Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly; Secure",
+            ], body: Data(#"{"password":"c4n4ry","a":1}"#.utf8))
+        func calls(_ client: APIClient) async throws {
+            var request = HTTPRequest(
+                method: .post, url: try HTTPURL("https://api.example.com/x?q=a%20b+c&token=c4n4ry&empty"),
+                body: .bytes(Data(#"{"password":"c4n4ry","quantity":2}"#.utf8)))
+            request.fields = [.cookie: "a=c4n4ry; b=c4n4ry", .contentType: "application/json"]
+            _ = try? await client.send(request, options: .with { $0.redirects = .never })
+        }
+        let (har, text) = try await archive(InspectRig.answering(response), calls: calls)
+        let entry = try #require(har.log.entries.first)
+        #expect(!text.contains("c4n4ry"))
+        #expect(entry.request.queryString?.map(\.name) == ["q", "token", "empty"])
+        #expect(entry.request.queryString?.map(\.value) == ["a b c", Redaction.mark, ""])
+        #expect(entry.request.cookies?.map(\.name) == ["a", "b"])
+        let cookie = try #require(entry.response.cookies?.first)
+        #expect(cookie.name == "sid" && cookie.path == "/a" && cookie.domain == "example.com")
+        #expect(cookie.httpOnly == true && cookie.secure == true && cookie.expires == "2026-10-21T07:28:00.000Z")
+        #expect(entry.request.postData?.text == "" && entry.request.postData?.comment == "34 bytes, not kept")
+        #expect(entry.request.bodySize == 34 && entry.response.content?.text == nil)
+        #expect(entry.response.content?.size == 27 && entry.response.redirectURL?.hasPrefix("/next?token=") == true)
+
+        let (whole, shown) = try await archive(InspectRig.answering(response), contents: .upTo(bytes: 34), calls: calls)
+        let full = try #require(whole.log.entries.first)
+        #expect(!shown.contains("c4n4ry"))
+        #expect(full.request.postData?.text?.contains("quantity") == true)
+        #expect(full.response.content?.text?.contains(Redaction.mark) == true)
+        let (short, _) = try await archive(InspectRig.answering(response), contents: .upTo(bytes: 33), calls: calls)
+        #expect(short.log.entries.first?.request.postData?.text == "")
+        #expect(short.log.entries.first?.response.content?.text != nil)
+    }
+
+    @Test("Content that is no text is base64, and a call that sent nothing is an entry all the same")
+    func unusual() async throws {
+        let bytes = Data([0xFF, 0xFE, 0])
+        let response = HTTPResponse(status: 200, fields: [.contentType: "image/x"], body: bytes)
+        let (har, _) = try await archive(InspectRig.answering(response), contents: .upTo(bytes: 100)) { client in
+            _ = try? await client.send(HTTPRequest(method: .get, url: InspectRig.url()))
+            _ = try? await client.send(HTTPRequest(method: .get, url: try HTTPURL("http://plain.example/")))
+        }
+        #expect(har.log.entries.first?.response.content?.encoding == "base64")
+        #expect(har.log.entries.first?.response.content?.text.flatMap { Data(base64Encoded: $0) } == bytes)
+        let blocked = try #require(har.log.entries.last)
+        #expect(blocked.request.url.hasPrefix("penstock:call/") && blocked._call?.attempt == 0)
+        #expect(blocked._call?.outcome == "failure" && blocked._call?.error?.contains("blocked") == true)
+    }
+
+    @Test("A phase never ends before the one before it, nor after the whole, whatever a transport tells")
+    func strangeTimings() {
+        let odd = Timings(
+            nameLookup: .milliseconds(50), connected: .milliseconds(20), secured: nil, requestStart: .milliseconds(-3),
+            responseStart: .seconds(9), total: .milliseconds(60))
+        let phases = Phases(odd, isReused: false, measured: .zero)
+        #expect(phases.nameLookup == 50_000 && phases.connect == 0 && phases.wait == 10_000 && phases.receive == 0)
+        #expect(phases.total == 60_000)
+        let unknown = Phases(Timings(), isReused: true, measured: .milliseconds(7))
+        #expect(unknown.total == 7_000 && unknown.wait == 7_000 && unknown.connect == nil)
+        let reused = Phases(
+            Timings(connected: .milliseconds(1), total: .milliseconds(3)), isReused: true, measured: .zero)
+        #expect(reused.connect == nil && reused.total == 3_000)
+        #expect(Phases(Timings(total: .seconds(-1)), isReused: true, measured: .zero).total == 0)
+    }
+
+    @Test("Dates are ISO 8601 in UTC, to the millisecond, on leap days and before 1970")
+    func dates() {
+        let samples: [(Double, String)] = [
+            (0, "1970-01-01T00:00:00.000Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199.999, "2024-02-29T23:59:59.999Z"), (-0.5, "1969-12-31T23:59:59.500Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ]
+        for (seconds, text) in samples { #expect(HARDate.text(Date(timeIntervalSince1970: seconds)) == text) }
+    }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockInspect
+
+/// Keeps what it is given.
+private final class KeptTelemetry: TelemetryExporter {
+    private let state = Locked<(spans: [Span], durations: [[TelemetryAttribute]: DurationHistogram])>(([], [:]))
+    private let fails: Bool
+
+    init(fails: Bool = false) { self.fails = fails }
+
+    var spans: [Span] { state.withLock { $0.spans } }
+    var durations: [[TelemetryAttribute]: DurationHistogram] { state.withLock { $0.durations } }
+
+    func export(_ spans: [Span], of resource: [TelemetryAttribute]) async throws {
+        if fails { throw CancellationError() }
+        state.withLock { $0.spans += spans }
+    }
+
+    func export(
+        _ durations: [[TelemetryAttribute]: DurationHistogram], since start: Date, of resource: [TelemetryAttribute]
+    ) async throws {
+        state.withLock { $0.durations = durations }
+    }
+}
+
+/// Traces and metrics by OpenTelemetry's conventions.
+@Suite(.timeLimit(.minutes(5))) struct TelemetryTests {
+    private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    private func rig(
+        _ transport: any Transport = InspectRig.answering(), origins: [String] = ["https://api.example.com"],
+        samples: Double = 1, fails: Bool = false, retries: Int = 0
+    ) -> (client: APIClient, telemetry: Telemetry, kept: KeptTelemetry) {
+        let kept = KeptTelemetry(fails: fails)
+        let telemetry = Telemetry(
+            "shop", version: "1.2", to: kept, propagatesTo: origins, samples: samples, time: TestClock().timeSource)
+        let client = InspectRig.client(transport) {
+            $0.sinks = [telemetry]
+            $0.attemptInterceptors = [telemetry]
+            $0.options.retry = .limit(retries)
+            $0.random = RandomSource { 0 }
+        }
+        return (client, telemetry, kept)
+    }
+
+    private func attributes(_ span: Span) -> [String: TelemetryAttribute.Value] {
+        Dictionary(uniqueKeysWithValues: span.attributes.map { ($0.name, $0.value) })
+    }
+
+    @Test("Each attempt is a span in that of its call, by the conventions' names and values", .covers("X12"))
+    func attempts() async throws {
+        let script = ScriptedTransport([.respond(.init(status: 503)), .respond(InspectRig.greeting)])
+        let (client, telemetry, kept) = rig(script, retries: 1)
+        _ = try await client.send(Hello())
+        await telemetry.flush()
+        #expect(kept.spans.map(\.kind) == [.internal, .client, .client])
+        #expect(kept.spans.map(\.name) == ["Hello", "GET", "GET"] && Set(kept.spans.map(\.traceID)).count == 1)
+        let call = try #require(kept.spans.first)
+        #expect(kept.spans.dropFirst().allSatisfy { $0.parentID == call.spanID } && call.parentID == nil)
+        #expect(kept.spans.map(\.isError) == [false, true, false])
+        #expect(
+            attributes(kept.spans[1]) == [
+                "http.request.method": .string("GET"), "server.address": .string("api.example.com"),
+                "server.port": .int(443), "url.scheme": .string("https"), "http.response.status_code": .int(503),
+                "error.type": .string("503"), "network.protocol.name": .string("http"),
+                "network.protocol.version": .string("1.1"),
+                "url.full": .string("https://api.example.com/hello?name=world"),
+            ])
+        let second = attributes(kept.spans[2])
+        #expect(second["http.request.resend_count"] == .int(1) && second["error.type"] == nil)
+        #expect(second["http.response.status_code"] == .int(200))
+    }
+
+    @Test(
+        "A failure has its kind, an unknown method is _OTHER, the peer is named, and no secret is in it", .covers("X12")
+    )
+    func failuresAndMethods() async throws {
+        let refused = TransportError(
+            .unreachable(.connectionRefused), sendState: .unsent,
+            connection: ConnectionInfo(remoteAddress: "192.0.2.1", remotePort: 8443))
+        let (client, telemetry, kept) = rig(ScriptedTransport([.fail(refused)]))
+        let method = try #require(HTTPMethod(rawValue: "BREW"))
+        let url = try HTTPURL("https://api.example.com/x?token=c4n4ry")
+        await #expect(throws: APIError.self) { try await client.send(HTTPRequest(method: method, url: url)) }
+        await telemetry.flush()
+        let span = attributes(try #require(kept.spans.last))
+        #expect(
+            span["http.request.method"] == .string("_OTHER") && span["http.request.method_original"] == .string("BREW"))
+        #expect(span["error.type"] == .string("unreachable") && span["http.response.status_code"] == nil)
+        #expect(span["network.peer.address"] == .string("192.0.2.1") && span["network.peer.port"] == .int(8443))
+        #expect(kept.spans.last?.name == "HTTP" && kept.spans.allSatisfy(\.isError))
+        #expect(!"\(kept.spans) \(kept.durations)".contains("c4n4ry"))
+    }
+
+    @Test("A server that may know the trace is told its span, which is the one that is recorded", .covers("X12"))
+    func propagation() async throws {
+        let stub = InspectRig.answering()
+        let (client, telemetry, kept) = rig(stub)
+        _ = try await client.send(Hello())
+        await telemetry.flush()
+        let told = try #require(stub.requests.first?.fields["traceparent"].flatMap { TraceContext(parent: $0) })
+        let span = try #require(kept.spans.last)
+        #expect(told.traceID == span.traceID && told.spanID == span.spanID && told.isSampled)
+        #expect(span.parentID == kept.spans.first?.spanID)
+    }
+
+    @Test("A trace of the app's own goes on, its tracestate with it; other origins are told of neither", .covers("X12"))
+    func incomingTrace() async throws {
+        for (origins, isTold) in [(["https://api.example.com"], true), (["https://other.example"], false), ([], false)]
+        {
+            let stub = InspectRig.answering()
+            let (client, telemetry, kept) = rig(stub, origins: origins)
+            var request = HTTPRequest(method: .get, url: try InspectRig.url())
+            request.fields = ["traceparent": Self.parent]
+            request.fields.append("vendor=a", for: "tracestate")
+            request.fields.append("other=b", for: "tracestate")
+            _ = try await client.send(request)
+            await telemetry.flush()
+            let sent = try #require(stub.requests.first?.fields)
+            #expect(sent.contains("traceparent") == isTold && sent.contains("tracestate") == isTold)
+            if isTold {
+                #expect(sent["tracestate"] == "vendor=a,other=b")
+                #expect(sent["traceparent"]?.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") == true)
+                #expect(sent["traceparent"] != Self.parent)
+            }
+            #expect(kept.spans.allSatisfy { $0.traceID == "0af7651916cd43dd8448eb211c80319c" })
+            #expect(kept.spans.first?.parentID == "b7ad6b7169203331" && kept.spans.count == 2)
+        }
+    }
+
+    @Test("A trace that is not recorded is passed on as such, and measured all the same", .covers("X12"))
+    func sampling() async throws {
+        let stub = InspectRig.answering()
+        let (client, telemetry, kept) = rig(stub, samples: 0)
+        _ = try await client.send(Hello())
+        await telemetry.flush()
+        #expect(kept.spans.isEmpty && stub.requests.first?.fields["traceparent"]?.hasSuffix("-00") == true)
+        #expect(kept.durations.values.map(\.count) == [1])
+    }
+
+    @Test("Durations are counted in the advised buckets, whose upper ends belong to them", .covers("X12"))
+    func buckets() {
+        #expect(
+            DurationHistogram.bounds == [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10])
+        var histogram = DurationHistogram()
+        for duration in [
+            Duration.milliseconds(5), .microseconds(5001), .seconds(10), .milliseconds(10_001), .seconds(-1),
+        ] {
+            histogram.record(duration)
+        }
+        #expect(histogram.counts == [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1] && histogram.count == 5)
+        #expect(abs(histogram.sum - 20.011_001) < 0.000_001)
+    }
+
+    @Test("What cannot be sent or does not fit is lost and counted")
+    func losses() async throws {
+        let (client, telemetry, kept) = rig(fails: true)
+        _ = try await client.send(Hello())
+        await telemetry.flush()
+        #expect(telemetry.lostCount == 2 && kept.spans.isEmpty)
+        let (other, full, taken) = rig()
+        for _ in 0..<1030 { _ = try await other.send(Hello()) }
+        #expect(full.lostCount == 12)
+        await full.flush()
+        #expect(taken.spans.count == 2048 && full.lostCount == 12)
+    }
+
+    @Test(
+        "Every name is one of OpenTelemetry's, and what is sent is read by the published protobuf definitions",
+        .covers("X12"))
+    func protocolBuffers() async throws {
+        let script = ScriptedTransport([.respond(.init(status: 503)), .respond(InspectRig.greeting)])
+        let (client, telemetry, kept) = rig(script, retries: 1)
+        _ = try await client.send(Hello())
+        await telemetry.flush()
+        let collector = InspectRig.answering(HTTPResponse(status: 200, body: Data("{}".utf8)))
+        let exporter = OTLPExporter(
+            "http://127.0.0.1:4318/", headers: ["X-Collector": "a"], by: InspectRig.client(collector))
+        let resource = [TelemetryAttribute]()
+        try await exporter.export(kept.spans, of: resource)
+        try await exporter.export(kept.durations, since: Date(timeIntervalSince1970: 1), of: resource)
+        #expect(
+            collector.requests.map { "\($0.url)" } == [
+                "http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/v1/metrics",
+            ])
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var arguments = ["-c", Self.reader, SemanticName.requestDuration]
+        for (index, request) in collector.requests.enumerated() {
+            guard case .bytes(let data) = request.body.source else { continue }
+            let file = folder.appendingPathComponent("\(index).json")
+            try data.write(to: file)
+            arguments.append(file.path)
+        }
+        arguments += SemanticName.allCases.map(\.rawValue)
+        let result = try await Subprocess.run(try Python.executable(), arguments)
+        #expect(
+            result.status == 0 && result.output == "3 spans [1, 3, 3] [0, 2, 0] 2 points 15 [] []\n", "\(result.output)"
+        )
+    }
+
+    /// Reads both messages with the published definitions, and looks every name up among the published ones.
+    private static let reader = """
+        import base64, importlib, json, pkgutil, sys
+        from google.protobuf import json_format
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+        from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+        import opentelemetry.semconv.attributes, opentelemetry.semconv.metrics.http_metrics as metrics
+        known = set()
+        for package in [opentelemetry.semconv.attributes]:
+            for module in pkgutil.iter_modules(package.__path__):
+                found = importlib.import_module(package.__name__ + '.' + module.name)
+                known |= {value for value in vars(found).values() if isinstance(value, str)}
+        metric, traces, points, names = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+        def bytes_of(value):
+            if isinstance(value, dict):
+                return {k: base64.b64encode(bytes.fromhex(v)).decode() if k in ('traceId', 'spanId', 'parentSpanId') else bytes_of(v) for k, v in value.items()}
+            return [bytes_of(v) for v in value] if isinstance(value, list) else value
+        trace = json_format.ParseDict(bytes_of(json.load(open(traces))), ExportTraceServiceRequest())
+        spans = trace.resource_spans[0].scope_spans[0].spans
+        data = json_format.ParseDict(json.load(open(points)), ExportMetricsServiceRequest())
+        found = data.resource_metrics[0].scope_metrics[0].metrics[0]
+        assert found.name == metric == metrics.HTTP_CLIENT_REQUEST_DURATION and found.unit == 's'
+        assert found.histogram.aggregation_temporality == 2
+        for point in found.histogram.data_points:
+            assert point.count == sum(point.bucket_counts) and len(point.bucket_counts) == len(point.explicit_bounds) + 1
+            used = {a.key for a in point.attributes}
+            assert used <= set(names), used
+        for span in spans:
+            assert len(span.trace_id) == 16 and len(span.span_id) == 8 and span.end_time_unix_nano >= span.start_time_unix_nano
+        used = {a.key for span in spans for a in span.attributes}
+        print(len(spans), 'spans', [s.kind for s in spans], [s.status.code for s in spans],
+            len(found.histogram.data_points), 'points', len(found.histogram.data_points[0].bucket_counts),
+            sorted(set(names) - known), sorted(used - set(names)))
+        """
+}
