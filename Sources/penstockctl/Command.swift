@@ -25,6 +25,7 @@ enum Command {
         case "drive": return try await drive(Array(words.dropFirst()))
         case "cache": return try await cache(Array(words.dropFirst()))
         case "vault": return try await vault(Array(words.dropFirst()))
+        case "report", "replay", "completions", "manual": return try await other(words[0], Array(words.dropFirst()))
         case "--help", "-h": return Console.show(Help.program)
         case "--version": return Console.show(Help.version)
         case .some(let word): throw UsageError("no such command: \(word)")
@@ -63,6 +64,26 @@ enum Command {
             return try await VaultCommand(options: try VaultOptions(arguments)).run()
         } catch {
             throw UsageError(error.message, command: "vault")
+        }
+    }
+
+    /// The commands that send nothing.
+    private static func other(_ name: String, _ words: [String]) async throws(UsageError) -> Int32 {
+        let options = CommandRule.all.first { $0.name == name }?.options ?? CommandRule.plain
+        do throws(UsageError) {
+            let arguments = try Arguments(words, options: options)
+            if arguments.has("--help") { return Console.show(Help.text(of: name)) }
+            if arguments.has("--version") { return Console.show(Help.version) }
+            switch name {
+            case "report": return try ReportCommand.run(arguments)
+            case "replay": return try await ReplayCommand.run(arguments)
+            case "manual" where arguments.operands.isEmpty: return Console.show(Manual.text)
+            case "completions" where arguments.operands.count == 1:
+                return Console.show(try Completions.script(for: arguments.operands[0]))
+            default: throw UsageError("wrong number of arguments")
+            }
+        } catch {
+            throw UsageError(error.message, command: name)
         }
     }
 

@@ -27,6 +27,11 @@ enum Console {
         trace("penstockctl: \(text)")
     }
 
+    /// Puts a line in the place of the one before it, on a terminal. An empty one takes it away.
+    static func redraw(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[K\(printable(line))".utf8))
+    }
+
     /// One line. Nobody can be told when standard error itself fails.
     static func trace(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data("\(printable(line))\n".utf8))
@@ -49,6 +54,10 @@ enum Console {
 /// What was asked for could not be written.
 struct OutputFailure: Error {
     let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
 
     init(_ place: String, _ cause: any Error) {
         message = "cannot write to \(place): \(cause.localizedDescription)"

@@ -18,6 +18,10 @@ struct FetchOptions: Sendable {
     let isVerbose: Bool
     let cache: CacheLocation?
     let policy: CachePolicy
+    let archive: String?
+    let report: String?
+    let repetitions: Int
+    let concurrency: Int
 
     static let table = [
         OptionRule(
@@ -39,6 +43,11 @@ struct FetchOptions: Sendable {
         OptionRule(
             names: ["--policy"], placeholder: CachePolicy.Mode.allCases.map(\.rawValue).joined(separator: " | "),
             help: "how the cache is used (default http)"),
+        OptionRule(names: ["--har"], placeholder: "FILE", help: "write what happened into FILE, as an HTTP archive"),
+        OptionRule(
+            names: ["--report"], placeholder: "FILE", help: "write what happened into FILE, as a page for a browser"),
+        OptionRule(names: ["--repeat"], placeholder: "N", help: "send it N times, and tell how long that took"),
+        OptionRule(names: ["--concurrency"], placeholder: "M", help: "with --repeat: M at a time (default 1)"),
         OptionRule(names: ["--no-follow"], placeholder: nil, help: "a redirect is the answer"),
         FetchTrust.authorities, FetchTrust.pin, FetchTrust.certificate, FetchTrust.key, Names.option,
         OptionRule(
@@ -67,6 +76,10 @@ struct FetchOptions: Sendable {
         isVerbose = arguments.has("--verbose")
         cache = arguments.value("--cache").map(CacheLocation.init)
         policy = try Self.policy(arguments.value("--policy"))
+        archive = arguments.value("--har")
+        report = arguments.value("--report")
+        repetitions = try Self.count(arguments.value("--repeat"), "--repeat", upTo: 1_000_000)
+        concurrency = try Self.count(arguments.value("--concurrency"), "--concurrency", upTo: 1000)
     }
 
     /// The request. Standard input, where it is asked for, is read to its end here.
@@ -136,6 +149,14 @@ extension FetchOptions {
             let seconds = Double(text), seconds >= 0.001
         else { throw UsageError("--timeout: \(String(reflecting: text)) is no number of seconds") }
         return .milliseconds((seconds * 1000).rounded())
+    }
+
+    private static func count(_ text: String?, _ option: String, upTo most: Int) throws(UsageError) -> Int {
+        guard let text else { return 1 }
+        guard text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(text), (1...most).contains(count) else {
+            throw UsageError("\(option): \(String(reflecting: text)) is no number from 1 to \(most)")
+        }
+        return count
     }
 
     private static func policy(_ name: String?) throws(UsageError) -> CachePolicy {

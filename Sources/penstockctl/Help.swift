@@ -7,13 +7,22 @@ enum Help {
     static let program = """
         penstockctl sends HTTP requests through Penstock.
 
-        usage: penstockctl fetch [METHOD] URL [options]
-               penstockctl cache ls | show URL | clear | stats --cache FILE
-               penstockctl vault ls | get NAME | set NAME | rm NAME --vault FILE
-               penstockctl drive [options]
-               penstockctl fetch | cache | vault | drive --help
-               penstockctl --help | --version
+        \(rows(CommandRule.all.map { ("penstockctl \($0.synopsis)", $0.summary) }))
+
+        penstockctl COMMAND --help tells more, --version the version.
         """
+
+    static func text(of command: String) -> String {
+        guard let rule = CommandRule.all.first(where: { $0.name == command }) else { return program }
+        return """
+            penstockctl \(rule.name) \(rule.summary).
+
+            usage: penstockctl \(rule.synopsis)
+
+            options
+            \(rows(rule.options.map { (usage(of: $0), $0.help) }))
+            """
+    }
 
     static let fetch = """
         penstockctl fetch sends one request and prints the body of the response.
@@ -94,7 +103,7 @@ enum Help {
         The command ends when its input does.
         """
 
-    private static var statuses: [(String, String)] {
+    static var statuses: [(String, String)] {
         var all: [(Int32, String)] = ExitCode.kinds.map { ($0.code, "\($0.name): \($0.meaning)") }
         all += [
             (ExitCode.success, "a response came, whatever its status"),

@@ -57,6 +57,19 @@ final class RunningTool: Sendable {
         kill(process.processIdentifier, SIGINT)
     }
 
+    /// The first line of standard output, as soon as it is there.
+    func firstLine() async throws -> String {
+        let handle = output.fileHandleForReading
+        let line = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var line = Data()
+                while let byte = try? handle.read(upToCount: 1), byte != Data("\n".utf8), !byte.isEmpty { line += byte }
+                continuation.resume(returning: line)
+            }
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
     /// Closes standard output without reading it.
     func endUnread() async -> Tool {
         try? output.fileHandleForReading.close()

@@ -1,0 +1,85 @@
+import Foundation
+import Penstock
+
+/// The archive and the report that `fetch` leaves behind.
+struct Recorder: Sendable {
+    let sink: HARRecorder
+    private let archive: URL
+    private let report: URL?
+    /// Whether the archive is there for the report alone.
+    private let isTemporary: Bool
+
+    /// - Returns: `nil` where neither is asked for.
+    init?(archive: String?, report: String?) throws(UsageError) {
+        guard archive != nil || report != nil else { return nil }
+        isTemporary = archive == nil
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "penstockctl-\(UUID().uuidString).har")
+        self.archive = archive.map { URL(fileURLWithPath: $0) } ?? temporary
+        self.report = report.map { URL(fileURLWithPath: $0) }
+        do throws(HARError) {
+            sink = try HARRecorder(file: self.archive, startsOver: true) { Console.note("--har: \($0)") }
+        } catch {
+            throw UsageError("--har: \(ReportCommand.text(error))")
+        }
+    }
+
+    /// Writes what is left, and says where it is.
+    func finish() async throws(OutputFailure) {
+        await sink.flush()
+        if !isTemporary { Console.note("the archive is \(archive.path)") }
+        defer { if isTemporary { try? FileManager.default.removeItem(at: archive) } }
+        guard let report else { return }
+        do throws(HARError) {
+            try HTMLReport.write(archive: archive, to: report)
+            Console.note("the report is \(report.path)")
+        } catch {
+            throw OutputFailure("--report: \(ReportCommand.text(error))")
+        }
+    }
+}
+
+/// `penstockctl report`: the page of an archive.
+enum ReportCommand {
+    static let table = [
+        OptionRule(
+            names: ["-o", "--output"], placeholder: "FILE",
+            help: "write the report to FILE (default: the archive's name with .html)"),
+        OptionRule(names: ["--title"], placeholder: "TEXT", help: "what stands at the top"),
+        OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
+        OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
+    ]
+
+    static func run(_ arguments: Arguments) throws(UsageError) -> Int32 {
+        guard arguments.operands.count == 1, let path = arguments.operands.first else {
+            throw UsageError("one archive is wanted")
+        }
+        let archive = URL(fileURLWithPath: path)
+        let report =
+            arguments.value("--output").map { URL(fileURLWithPath: $0) }
+            ?? archive.deletingPathExtension().appendingPathExtension("html")
+        do throws(HARError) {
+            try HTMLReport.write(
+                archive: archive, to: report, title: arguments.value("--title") ?? archive.lastPathComponent)
+        } catch {
+            switch error {
+            case .notAnArchive: throw UsageError("\(path): \(text(error))")
+            default:
+                Console.note(text(error))
+                return ExitCode.output
+            }
+        }
+        Console.note("the report is \(report.path)")
+        return ExitCode.success
+    }
+
+    static func text(_ error: HARError) -> String {
+        switch error {
+        case .foreignFile: "the file is none of Penstock's archives, and is left as it is"
+        case .inUse: "another program is writing the file"
+        case .unusableFile(let reason): reason
+        case .notAnArchive(let reason): "this is no HTTP archive: \(reason)"
+        case .full(let count): "the archive is full; \(count) entries are lost"
+        }
+    }
+}

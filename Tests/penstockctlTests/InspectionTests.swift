@@ -1,0 +1,109 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+/// What the tool leaves behind about what happened, and what it makes of it.
+@Suite(.timeLimit(.minutes(5))) struct InspectionTests {
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    private func entries(_ file: URL) throws -> [[String: Any]] {
+        let har = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        return (har?["log"] as? [String: Any])?["entries"] as? [[String: Any]] ?? []
+    }
+
+    @Test("fetch leaves an archive and a report, without secrets, and says where", .covers("X11"))
+    func archiveAndReport() async throws {
+        let server = try LoopbackServer.echo()
+        defer { server.stop() }
+        try await withFolder { folder in
+            let (archive, report) = (folder.appendingPathComponent("a.har"), folder.appendingPathComponent("a.html"))
+            let tool = try await Tool.fetch(
+                "\(server.url)x?token=c4n4ry", "-H", "Authorization: Bearer c4n4ry", "--har", archive.path, "--report",
+                report.path)
+            #expect(tool.status == 0 && tool.errors.contains(archive.path) && tool.errors.contains(report.path))
+            #expect(try entries(archive).count == 1)
+            for file in [archive, report] {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                #expect(text.contains("127.0.0.1") && !text.contains("c4n4ry"))
+            }
+            let again = try await Tool.run("report", archive.path, "--title", "<b>", "-o", folder.path + "/b.html")
+            #expect(again.status == 0)
+            #expect(try String(contentsOfFile: folder.path + "/b.html", encoding: .utf8).contains("&lt;b&gt;"))
+            let alone = try await Tool.fetch("\(server.url)x", "--report", report.path)
+            #expect(alone.status == 0 && !alone.errors.contains("archive"))
+        }
+    }
+
+    @Test("fetch sends a request as often as it is told, so many at a time, and tells how long that took")
+    func repetition() async throws {
+        let server = try LoopbackServer { request in .text("ok", status: request.path == "/bad" ? 500 : 200) }
+        defer { server.stop() }
+        let tool = try await Tool.fetch("\(server.url)good", "--repeat", "25", "--concurrency", "4")
+        #expect(tool.status == 0 && tool.text == "ok" && server.requestCount == 25)
+        #expect((1...4).contains(server.connectionCount))
+        #expect(
+            tool.errors.contains("25 calls in ") && tool.errors.contains("0 failed") && tool.errors.contains("99 %"))
+        // Standard error is no terminal here: nothing is drawn on it.
+        #expect(!tool.errors.contains("█"))
+        let bad = try await Tool.fetch("\(server.url)bad", "--repeat", "3")
+        #expect(bad.errors.contains("3 failed") && bad.errors.contains("3 × status 500"))
+        for words in [["--repeat", "0"], ["--repeat", "x"], ["--concurrency", "1001"], ["--repeat", "-1"]] {
+            let wrong = try await Tool.start(["fetch", "\(server.url)"] + words).end()
+            #expect(wrong.status == 64 && wrong.errors.contains(words[0]))
+        }
+        #expect(server.requestCount == 28)
+    }
+
+    @Test("replay serves the answers of an archive by method and target, each of several in its turn")
+    func replay() async throws {
+        let archive = #"""
+            {"log": {"version": "1.2", "entries": [
+            {"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {"wait": 1}, "request": {"method": "GET",
+            "url": "https://a.example/x?token=%E2%80%B9redacted%E2%80%BA", "httpVersion": "HTTP/2"}, "response": {"status": 201,
+            "statusText": "", "httpVersion": "HTTP/2", "headers": [{"name": "X-A", "value": "b"},
+            {"name": "Content-Encoding", "value": "gzip"}, {"name": ":status", "value": "201"}], "content": {"text": "first"}}},
+            {"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {"wait": 1}, "request": {"method": "GET",
+            "url": "https://a.example/x?token=%E2%80%B9redacted%E2%80%BA", "httpVersion": "HTTP/2"}, "response": {"status": 200,
+            "statusText": "", "httpVersion": "HTTP/2", "content": {"text": "c2Vjb25k", "encoding": "base64"}}}]}}
+            """#
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("a.har")
+            try Data(archive.utf8).write(to: file)
+            let server = try Tool.start(["replay", file.path])
+            let url = try await server.firstLine()
+            let first = try await Tool.fetch("\(url)x?token=mine", "--json").report()
+            #expect(first.status == 201 && first.body == "first" && first.headers?.contains(["X-A", "b"]) == true)
+            for _ in 0..<2 { #expect(try await Tool.fetch("\(url)x?token=mine").text == "second") }
+            #expect(try await Tool.fetch("\(url)y", "--json").report().status == 404)
+            server.interrupt()
+            #expect(try await server.end().status == 0)
+            let wrong = try await Tool.run("replay", "/nonexistent")
+            #expect(wrong.status == 64)
+        }
+    }
+
+    @Test("Completions and manual have every command and every option, and are what shells and man can read")
+    func completions() async throws {
+        let manual = try await Tool.run("manual")
+        let bash = try await Tool.run("completions", "bash")
+        let fish = try await Tool.run("completions", "fish")
+        for word in ["fetch", "cache", "report", "replay", "drive", "completions", "manual"] {
+            for text in [manual.text, bash.text, fish.text] { #expect(text.contains(word), "\(word)") }
+        }
+        for option in ["--har", "--report", "--repeat", "--concurrency", "--timeout", "--cacert", "--no-follow"] {
+            #expect(bash.text.contains(option) && fish.text.contains(option.dropFirst(2)))
+            #expect(manual.text.contains(option.replacingOccurrences(of: "-", with: "\\-")))
+        }
+        let script =
+            bash.text + "\nCOMP_WORDS=(penstockctl fetch --conc); COMP_CWORD=2; _penstockctl; echo \"${COMPREPLY[@]}\""
+        let shell = try await Subprocess.run(URL(fileURLWithPath: "/bin/bash"), ["-c", script])
+        #expect(shell.status == 0 && shell.output == "--concurrency\n")
+        #expect(try await Tool.run("completions", "csh").status == 64)
+    }
+}
