@@ -23,6 +23,7 @@ import Testing
     private static let prelude = """
         @_exported import Foundation
         @_exported import PenstockCore
+        @_exported import PenstockInspect
         @_exported import PenstockSecurity
         extension Reachability {
             static let system = Reachability()

@@ -1,12 +1,20 @@
 import Foundation
+import Penstock
 
-/// Tells the story on standard output. Exit status 0 when it went as it should, 1 and a message when it did not.
+/// Tells the story on standard output, and leaves an archive and a report of its calls behind. Exit status 0 when it went as it should, 1 and a message when it did not.
 @main
 struct Program {
     @MainActor
     static func main() async {
         do {
-            try await Story.run { print($0) }
+            let folder = FileManager.default.temporaryDirectory
+            let archive = folder.appendingPathComponent("penstock-shop.har")
+            let report = folder.appendingPathComponent("penstock-shop.html")
+            let recorder = try HARRecorder(file: archive, startsOver: true)
+            try await Story.run(events: recorder) { print($0) }
+            await recorder.close()
+            try HTMLReport.write(archive: archive, to: report, title: "A visit to the shop")
+            print("What happened is in \(report.path), for a browser, and in \(archive.path).")
         } catch {
             FileHandle.standardError.write(Data("Shop: \(error)\n".utf8))
             exit(1)

@@ -12,11 +12,13 @@ struct Story {
     /// Between the phone and the network.
     let tunnel: Tunnel
 
-    /// - Parameter writes: keeps what is not delivered yet.
-    init(at world: World, writes: any OutboxStore = MemoryOutboxStore()) {
+    /// - Parameters:
+    ///   - writes: keeps what is not delivered yet.
+    ///   - events: told of everything that happens to a call.
+    init(at world: World, writes: any OutboxStore = MemoryOutboxStore(), events: (any EventSink)? = nil) {
         self.world = world
         tunnel = Tunnel(PlatformTransport.make())
-        shop = ShopApp(at: world.addresses, transport: tunnel, writes: writes)
+        shop = ShopApp(at: world.addresses, transport: tunnel, events: events, writes: writes)
     }
 
     private var chapters: [(title: String, tell: () async throws -> [String])] {
@@ -50,13 +52,13 @@ struct Story {
     /// Opens the servers, tells everything, and closes them again.
     ///
     /// - Throws: ``Surprise``.
-    static func run(say: (String) -> Void) async throws {
+    static func run(events: (any EventSink)? = nil, say: (String) -> Void) async throws {
         let world = try World()
         defer { world.close() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let writes = PlatformOutbox.open(folder.appendingPathComponent("outbox.sqlite"))
-        let story = Story(at: world, writes: writes)
+        let story = Story(at: world, writes: writes, events: events)
         try await story.tell(say)
         await story.shop.outbox.close()
         await writes.close()
