@@ -10,8 +10,7 @@ import Testing
         let name: String
         let fileName: String?
         let contentType: String?
-        /// In base64.
-        let content: String
+        let content: Data
     }
 
     private static let picture = sampleBytes(seed: 227, count: 300_000)
@@ -38,9 +37,13 @@ import Testing
         ]
     }
 
+    /// By scalars: to Swift the end of a line is one character.
     private static func escaped(_ name: String) -> String {
-        name.replacing("\"", with: "%22").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+        let escapes: [Unicode.Scalar: String] = ["\"": "%22", "\r": "%0D", "\n": "%0A"]
+        return name.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
+
+    private static func essence(_ type: String) -> String { String(type.prefix { $0 != ";" }) }
 
     @Test(
         "Four independent parsers read back what a form was made of",
@@ -71,18 +74,17 @@ import Testing
             in: folder)
         try #require(finished.status == 0, "\(finished.output)")
         let read = try JSONDecoder().decode([[String?]].self, from: Data(finished.output.utf8)).map { line in
-            // Werkzeug undoes what browsers do to a quote; the others give the name as it came.
+            // Some undo what browsers do to a quote, and some leave out the parameters of a type.
             Part(
-                name: kind == "werkzeug" ? Self.escaped(line[0] ?? "") : line[0] ?? "",
-                fileName: line[1].map { kind == "werkzeug" ? Self.escaped($0) : $0 }, contentType: line[2],
-                content: line[3] ?? "")
+                name: Self.escaped(line[0] ?? ""), fileName: line[1].map(Self.escaped),
+                contentType: line[2].map(Self.essence), content: Data(base64Encoded: line[3] ?? "") ?? Data())
         }
         let expected = parts.map { part, content in
             let isFile = part.fileName != nil
             let type = part.fields[.contentType] ?? part.content.contentType
             return Part(
                 name: Self.escaped(part.name), fileName: part.fileName.map(Self.escaped),
-                contentType: isFile ? type : nil, content: content.base64EncodedString())
+                contentType: isFile ? type.map(Self.essence) : nil, content: content)
         }
         #expect(Set(read) == Set(expected))
         #expect(read.count == expected.count)
