@@ -324,6 +324,11 @@ import Testing
         #expect(plain?.kind == .httpStatus(502))
         #expect(plain?.response?.body.isEmpty == true)
         #expect(plain?.response?.fields[.contentType] == nil)
+        // From 200 to 299, which an app may take for what it asked for, nothing passes that is not sealed.
+        for (status, kind) in [(299, .decryption), (300, .httpStatus(300))] as [(Int, APIError.Kind)] {
+            let edge = Self.rig(JWESealer(key)) { _ in HTTPResponse(status: status, body: Data("x".utf8)) }
+            #expect(await Self.failure { try await edge.client.send(Quote()) }?.kind == kind)
+        }
         let empty = Self.rig(JWESealer(key)) { _ in HTTPResponse(status: 503) }
         #expect(await Self.failure { try await empty.client.send(Quote()) }?.kind == .httpStatus(503))
     }
