@@ -82,7 +82,7 @@ import Testing
             for _ in 0..<2 { #expect(try await Tool.fetch("\(url)x?token=mine").text == "second") }
             #expect(try await Tool.fetch("\(url)y", "--json").report().status == 404)
             server.interrupt()
-            #expect(try await server.end().status == 0)
+            #expect(await server.end().status == 0)
             let wrong = try await Tool.run("replay", "/nonexistent")
             #expect(wrong.status == 64)
         }

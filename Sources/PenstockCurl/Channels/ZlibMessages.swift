@@ -26,7 +26,10 @@
         private let end: (UnsafeMutablePointer<z_stream>) -> Void
         private let lock = Locked<Bool>(true)
 
-        init?(_ prepare: (UnsafeMutablePointer<z_stream>) -> Int32, end: @escaping (UnsafeMutablePointer<z_stream>) -> Void) {
+        init?(
+            _ prepare: (UnsafeMutablePointer<z_stream>) -> Int32,
+            end: @escaping (UnsafeMutablePointer<z_stream>) -> Void
+        ) {
             self.end = end
             stream = .allocate(capacity: 1)
             stream.initialize(to: z_stream())
@@ -147,7 +150,9 @@
         private static func goOn(_ stream: UnsafeMutablePointer<z_stream>) -> Bool {
             var window = [UInt8](repeating: 0, count: 32 << 10)
             var count = UInt32(window.count)
-            guard inflateGetDictionary(stream, &window, &count) == Z_OK, inflateReset(stream) == Z_OK else { return false }
+            guard inflateGetDictionary(stream, &window, &count) == Z_OK, inflateReset(stream) == Z_OK else {
+                return false
+            }
             _ = inflateSetDictionary(stream, window, count)
             return stream.pointee.avail_in > 0
         }

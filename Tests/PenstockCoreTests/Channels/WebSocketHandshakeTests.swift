@@ -128,11 +128,15 @@ import Testing
 
     @Test("A server agrees to the first offer that it can keep, and to none that it does not know")
     func serverSide() throws {
-        let offers = ["x-other, permessage-deflate; nonsense", "permessage-deflate; client_max_window_bits=10, permessage-deflate"]
+        let offers = [
+            "x-other, permessage-deflate; nonsense",
+            "permessage-deflate; client_max_window_bits=10, permessage-deflate",
+        ]
         let agreed = try #require(WebSocketDeflate.agreed(to: offers))
         #expect(agreed.deflate.clientMaxWindowBits == 10)
         #expect(agreed.answer == "permessage-deflate; client_max_window_bits=10")
-        #expect(WebSocketDeflate.agreed(to: ["permessage-deflate; client_max_window_bits"])?.answer == "permessage-deflate")
+        #expect(
+            WebSocketDeflate.agreed(to: ["permessage-deflate; client_max_window_bits"])?.answer == "permessage-deflate")
         #expect(WebSocketDeflate.agreed(to: ["x-other"]) == nil)
         #expect(WebSocketDeflate.agreed(to: []) == nil)
     }
@@ -145,7 +149,8 @@ import Testing
             key: Self.key, subprotocols: ["a", "b"], deflate: WebSocketDeflate())
         request["Upgrade"] = "websocket"
         request["Connection"] = "Upgrade"
-        let (agreement, fields) = try WebSocketHandshake.answer(.get, request, subprotocols: ["b", "a"], compresses: true)
+        let (agreement, fields) = try WebSocketHandshake.answer(
+            .get, request, subprotocols: ["b", "a"], compresses: true)
         #expect(agreement == WebSocketHandshake.Agreement(subprotocol: "b", deflate: WebSocketDeflate()))
         let response = HTTPResponse(status: 101, fields: fields)
         let seen = try WebSocketHandshake.check(

@@ -249,7 +249,7 @@ import Testing
         }
         #expect(joined == 4)
         #expect(script.requests.count == 1)
-        #expect(recorder.reasons == Array(repeating: .joined, count: 4))
+        #expect(recorder.reasons.count == 4 && recorder.reasons.allSatisfy(\.isJoined))
         #expect(recorder.grammarViolations == [])
     }
 
@@ -346,7 +346,7 @@ import Testing
             })
         try await rig.signIn()
         async let results = rig.send(5)
-        while rig.events.reasons.filter({ $0 == .joined }).count < 4 { await Task.yield() }
+        while rig.events.reasons.count(where: \.isJoined) < 4 { await Task.yield() }
         gate.withLock { $0 = true }
         #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
         #expect(desk.refreshed.count == 1)
@@ -441,5 +441,11 @@ extension EventRecorder {
             if case .supersedes = reason { return nil }
             return reason
         }
+    }
+}
+
+extension InFlightReason {
+    fileprivate var isJoined: Bool {
+        if case .joined = self { true } else { false }
     }
 }

@@ -160,7 +160,8 @@ struct WebSocketExtension: Sendable {
                 guard let name = parts.first else { continue }
                 if parts.count == 1, name.isEmpty { continue }
                 items.append(
-                    WebSocketExtension(name: try token(name).lowercased(), parameters: try parts.dropFirst().map(parameter)))
+                    WebSocketExtension(
+                        name: try token(name).lowercased(), parameters: try parts.dropFirst().map(parameter)))
             }
         }
         return items
@@ -170,7 +171,9 @@ struct WebSocketExtension: Sendable {
         let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(trimmed)
         guard let name = sides.first else { throw malformed }
         guard sides.count == 2, var value = sides.last else { return (try token(name).lowercased(), nil) }
-        if value.count > 1, value.hasPrefix("\""), value.hasSuffix("\"") { value = String(value.dropFirst().dropLast()) }
+        if value.count > 1, value.hasPrefix("\""), value.hasSuffix("\"") {
+            value = String(value.dropFirst().dropLast())
+        }
         return (try token(name).lowercased(), try token(value))
     }
 
