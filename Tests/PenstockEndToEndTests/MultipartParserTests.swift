@@ -92,60 +92,60 @@ import Testing
 
     /// Reads a form from a file and prints its parts: name, file name, content type, and the content in base64.
     private static let script = #"""
-            import base64, io, json, os, sys, tempfile, urllib.parse
+        import base64, json, os, sys
 
-            kind, boundary, path = sys.argv[1], sys.argv[2], sys.argv[3]
-            content_type = "multipart/form-data; boundary=" + boundary
-            found = []
+        kind, boundary, path = sys.argv[1], sys.argv[2], sys.argv[3]
+        content_type = "multipart/form-data; boundary=" + boundary
+        found = []
 
-            def add(name, file_name, type, data):
-                found.append([name, file_name, type, base64.b64encode(data).decode()])
+        def add(name, file_name, type, data):
+            found.append([name, file_name, type, base64.b64encode(data).decode()])
 
-            if kind == "werkzeug":
-                from werkzeug.formparser import parse_form_data
-                environ = {"REQUEST_METHOD": "POST", "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(os.path.getsize(path)),
-                           "wsgi.input": open(path, "rb")}
-                _, form, files = parse_form_data(environ, silent=False)
-                for name, value in form.items(multi=True): add(name, None, None, value.encode())
-                for name, file in files.items(multi=True): add(name, file.filename, file.content_type, file.read())
-            elif kind == "multipart":
-                import multipart
-                for part in multipart.MultipartParser(open(path, "rb"), boundary, memfile_limit=1 << 26):
-                    is_file = part.filename is not None
-                    add(part.name, part.filename, part.content_type if is_file else None, part.raw)
-            elif kind == "python-multipart":
-                from python_multipart.multipart import MultipartParser, parse_options_header
-                state = {}
-                def begin(): state.update(headers={}, field=b"", value=b"", data=bytearray())
-                def field(data, start, end): state["field"] += data[start:end]
-                def value(data, start, end): state["value"] += data[start:end]
-                def header_end():
-                    state["headers"][state["field"].lower()] = state["value"]
-                    state["field"] = state["value"] = b""
-                def content(data, start, end): state["data"] += data[start:end]
-                def finish():
-                    _, options = parse_options_header(state["headers"][b"content-disposition"])
-                    type = state["headers"].get(b"content-type")
-                    name = options.get(b"filename")
-                    add(options[b"name"].decode(), name.decode() if name is not None else None,
-                        type.decode() if type else None, bytes(state["data"]))
-                parser = MultipartParser(boundary, {
-                    "on_part_begin": begin, "on_header_field": field, "on_header_value": value, "on_header_end": header_end,
-                    "on_part_data": content, "on_part_end": finish})
-                with open(path, "rb") as file:
-                    while piece := file.read(10_007): parser.write(piece)
-                parser.finalize()
-            elif kind == "streaming-form-data":
-                from streaming_form_data import StreamingFormDataParser
-                from streaming_form_data.targets import ValueTarget
-                names = json.loads(sys.argv[4])
-                targets = {name: ValueTarget() for name in names}
-                parser = StreamingFormDataParser(headers={"Content-Type": content_type})
-                for name, target in targets.items(): parser.register(name, target)
-                with open(path, "rb") as file:
-                    while piece := file.read(10_007): parser.data_received(piece)
-                for name, target in targets.items():
-                    add(name, target.multipart_filename, target.multipart_content_type, target.value)
-            print(json.dumps(found))
+        if kind == "werkzeug":
+            from werkzeug.formparser import parse_form_data
+            environ = {"REQUEST_METHOD": "POST", "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(os.path.getsize(path)),
+                       "wsgi.input": open(path, "rb")}
+            _, form, files = parse_form_data(environ, silent=False)
+            for name, value in form.items(multi=True): add(name, None, None, value.encode())
+            for name, file in files.items(multi=True): add(name, file.filename, file.content_type, file.read())
+        elif kind == "multipart":
+            import multipart
+            for part in multipart.MultipartParser(open(path, "rb"), boundary, memfile_limit=1 << 26):
+                is_file = part.filename is not None
+                add(part.name, part.filename, part.content_type if is_file else None, part.raw)
+        elif kind == "python-multipart":
+            from python_multipart.multipart import MultipartParser, parse_options_header
+            state = {}
+            def begin(): state.update(headers={}, field=b"", value=b"", data=bytearray())
+            def field(data, start, end): state["field"] += data[start:end]
+            def value(data, start, end): state["value"] += data[start:end]
+            def header_end():
+                state["headers"][state["field"].lower()] = state["value"]
+                state["field"] = state["value"] = b""
+            def content(data, start, end): state["data"] += data[start:end]
+            def finish():
+                _, options = parse_options_header(state["headers"][b"content-disposition"])
+                type = state["headers"].get(b"content-type")
+                name = options.get(b"filename")
+                add(options[b"name"].decode(), name.decode() if name is not None else None,
+                    type.decode() if type else None, bytes(state["data"]))
+            parser = MultipartParser(boundary, {
+                "on_part_begin": begin, "on_header_field": field, "on_header_value": value, "on_header_end": header_end,
+                "on_part_data": content, "on_part_end": finish})
+            with open(path, "rb") as file:
+                while piece := file.read(10_007): parser.write(piece)
+            parser.finalize()
+        elif kind == "streaming-form-data":
+            from streaming_form_data import StreamingFormDataParser
+            from streaming_form_data.targets import ValueTarget
+            names = json.loads(sys.argv[4])
+            targets = {name: ValueTarget() for name in names}
+            parser = StreamingFormDataParser(headers={"Content-Type": content_type})
+            for name, target in targets.items(): parser.register(name, target)
+            with open(path, "rb") as file:
+                while piece := file.read(10_007): parser.data_received(piece)
+            for name, target in targets.items():
+                add(name, target.multipart_filename, target.multipart_content_type, target.value)
+        print(json.dumps(found))
         """#
 }
