@@ -28,7 +28,7 @@ public final class HostResolver: Sendable {
     }
 
     private let sources: [any HostSource]
-    private let patience: Duration
+    let patience: Duration
     private let file: HostFile?
     private let network: @Sendable () -> String
     private let time: TimeSource

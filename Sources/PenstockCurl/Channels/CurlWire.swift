@@ -190,6 +190,7 @@
 
         func fail(_ kind: TransportError.Kind) {
             wake { [self] in
+                handle?.abort()
                 end(kind, "")
                 return losers
             }

@@ -76,6 +76,13 @@
             }
         }
 
+        /// Has the connection reset when it is closed: where the other end reads nothing, the system would go on with what it
+        /// has taken for minutes, and the other end would know of nothing.
+        func abort() {
+            var now = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        }
+
         private func failure(_ code: CURLcode) -> TransportError {
             let message = String(cString: errorText)
             let facts = ccurl_get_facts(easy)

@@ -5,6 +5,7 @@
 
     /// permessage-deflate (RFC 7692) by zlib.
     public struct ZlibCompression: WebSocketCompression {
+        /// As much memory and effort as zlib takes unless told otherwise.
         public init() {}
 
         public func deflater(windowBits: Int) -> (any MessageDeflater)? {

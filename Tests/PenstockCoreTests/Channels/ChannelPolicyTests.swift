@@ -116,7 +116,7 @@ import Testing
             try reply("HTTP/1.1 101 " + String(repeating: "x", count: 8), limits: limits)
         }
         #expect(try reply("HTTP/1.1 101 X\r\n\r\n", limits: limits).0 != nil)
-        #expect(throws: TransportError.self) { try reply("HTTP/1.1 101 XYZ\r\n\r\n", limits: limits) }
+        #expect(throws: TransportError.self) { try reply("HTTP/1.1 101 WXYZ\r\n\r\n", limits: limits) }
     }
 
     // MARK: Replies

@@ -150,6 +150,18 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         } read: { request, _ in
             request.fields[IdempotencyKey.field].flatMap { Int($0.dropFirst().dropLast()) }
         },
+        "requestCompression": Field {
+            $0.requestCompression = RequestCompression.gzip.above($1)
+        } read: { _, call in
+            call.settings.requestCompression?.minimumLength
+        },
+        "resolver": Field {
+            // The default is 2,000.
+            $0.resolver = HostResolver([], patience: .milliseconds($1))
+        } read: { _, call in
+            let patience = Int(call.settings.resolver.patience / .milliseconds(1))
+            return patience == 2_000 ? nil : patience
+        },
         "priority": Field {
             // The default, which is third, stands for 3.
             $0.priority = CallPriority(rawValue: $1 == 3 ? 4 : $1 == 4 ? 3 : $1 - 1)

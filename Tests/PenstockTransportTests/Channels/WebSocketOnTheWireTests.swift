@@ -133,6 +133,7 @@ struct WebSocketOnTheWireTests {
             ])
         }
         try await Shop.run(transport, on: server, configured: change) { server, client in
+            try await client.signIn(Credential("2"), to: .main)
             _ = try await client.send(Page("/cookie"))
             let socket = client.webSocket("/chat")
             try await socket.open()
@@ -169,6 +170,7 @@ struct WebSocketOnTheWireTests {
             ])
         }
         try await Shop.run(transport, on: server, configured: change) { server, client in
+            try await client.signIn(Credential("2"), to: .main)
             let socket = client.webSocket("/chat")
             try await socket.open()
             let keys = server.requests.compactMap { $0.fields["Sec-WebSocket-Key"] }
@@ -468,7 +470,6 @@ struct WebSocketOnTheWireTests {
     }
 }
 
-/// Credentials that are numbered: the login gives 2, and each renewal the next.
+/// Credentials that are numbered: each renewal gives the next.
 private let passes = BearerAuthenticator(
-    expiry: .standard, refresh: { old, _ in Credential("\((Int(old.token) ?? 0) + 1)") },
-    logIn: { _, _ in Credential("2") })
+    expiry: .standard, refresh: { old, _ in Credential("\((Int(old.token) ?? 0) + 1)") })

@@ -63,7 +63,9 @@ public struct WebSocketMachine: Sendable {
     /// How many pongs are kept for a reader that does not write. The newest are the ones to be sent (RFC 6455 §5.5.3).
     private static let mostPongs = 64
 
+    /// Which end of the connection it is.
     public let role: Role
+    /// What it takes from the other end at most.
     public let limits: WebSocketLimits
     /// How far it has come towards its end.
     public private(set) var state = State.open

@@ -32,6 +32,13 @@ public enum WebSocketMessage: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
+extension WebSocketMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Its kind and its length: what it says may be a secret.
+    public var description: String { "\(isText ? "text" : "binary") of \(data.count) bytes" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// Why a WebSocket is closed (RFC 6455 §7.4).
 public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16

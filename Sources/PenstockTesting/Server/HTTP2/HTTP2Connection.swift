@@ -12,6 +12,8 @@
         private let threads: ThreadGroup
         private var requests: [Int32: HTTP2Request] = [:]
         private var isOver = false
+        /// The last stream that was handed to the handler.
+        private var lastAnswered: Int32 = 0
 
         init(
             _ wire: Wire, session: HTTP2Session, inbox: HTTP2Inbox, service: LoopbackService, threads: ThreadGroup
@@ -114,6 +116,7 @@
             request.body = incoming.body
             service.ledger.record(request)
             requests[id]?.request = request
+            lastAnswered = max(lastAnswered, id)
             answer(id, service.handler)
         }
 
@@ -181,7 +184,8 @@
                 session.reset(id, code)
             case .close: end { wire.closeSilently() }
             case .reset: end { wire.resetOnClose() }
-            case .shutDown: goAway(lastStream: max(0, id + lastStream), .noError)
+            // Of streams that others have sent meanwhile it tells the truth as well.
+            case .shutDown: goAway(lastStream: max(lastAnswered, id + lastStream), .noError)
             case .goAway(let lastStream, let code): goAway(lastStream: Int32(clamping: lastStream), code)
             }
         }
