@@ -45,7 +45,7 @@ public struct ChannelMessages<Message: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(take: next) }
 
     /// Gives the messages in the order they came.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let take: @Sendable () async throws(APIError) -> Message?
 
         /// The next message; `nil` once the channel is closed.
@@ -53,18 +53,18 @@ public struct ChannelMessages<Message: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-extension Channel {
+extension Channel where Messages == ChannelMessages<Message> {
     /// Hands each message to an actor, one after the other and in their order, until the channel ends.
     ///
     /// ```swift
-    /// try await socket.deliver(on: MainActor.shared) { message in label.text = message.text }
+    /// try await socket.deliver(on: MainActor.shared) { message in print(message.text ?? "") }
     /// ```
     ///
     /// - Throws: what ``messages`` throws.
     public func deliver<Receiver: Actor>(
         on actor: isolated Receiver, _ receive: (Message) -> Void
-    ) async throws {
+    ) async throws(APIError) {
         var iterator = messages.makeAsyncIterator()
-        while let message = try await iterator.next(isolation: actor) { receive(message) }
+        while let message = try await iterator.next() { receive(message) }
     }
 }

@@ -120,6 +120,8 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         } onCancel: {
             cancel()
         }
+        // What was taken may have been what the reader of the wire has no room for.
+        state.withLock { _ in }
         return try taken.get()
     }
 

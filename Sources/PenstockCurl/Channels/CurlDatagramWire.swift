@@ -150,6 +150,7 @@
             guard exchange.proxy == .none else {
                 throw TransportError(.unsupported("datagrams through a proxy"), sendState: .unsent)
             }
+            guard !wires.isStopped else { throw .stopped }
             guard wires.isUsable else { throw TransportError(.unreachable(.noDescriptors), sendState: .unsent) }
             let search = CurlAddressSearch(exchange, exchange.finder(finder))
             guard exchange.control.attach(search) else { throw TransportError(.cancelled, sendState: .unsent) }

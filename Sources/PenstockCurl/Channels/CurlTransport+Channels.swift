@@ -14,6 +14,7 @@
             try CurlProxy.check(exchange.proxy)
             try CurlTrust.check(exchange.trust, capabilities)
             let trust = try CurlTrust(exchange.trust)
+            guard !wires.isStopped else { throw .stopped }
             guard CurlLibrary.prepare(), wires.isUsable else {
                 throw TransportError(.unreachable(.noDescriptors), sendState: .unsent)
             }

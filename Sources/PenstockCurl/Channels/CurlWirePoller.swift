@@ -43,6 +43,7 @@
             Glibc.close(wakeup)
         }
 
+        var isStopped: Bool { state.withLock(\.isStopped) }
         var isUsable: Bool { epoll >= 0 && wakeup >= 0 }
 
         func nextNumber() -> UInt64 {

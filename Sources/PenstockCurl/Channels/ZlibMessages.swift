@@ -58,7 +58,7 @@
             }
         }
 
-        func locked(_ body: (UnsafeMutablePointer<z_stream>) -> Void) {
+        func locked<Result: Sendable>(_ body: (UnsafeMutablePointer<z_stream>) -> Result) -> Result {
             lock.withLock { _ in body(stream) }
         }
     }
@@ -157,6 +157,9 @@
             _ = inflateSetDictionary(stream, window, count)
             return stream.pointee.avail_in > 0
         }
+
+        // zlib says so with a bit, whenever it returns.
+        var isComplete: Bool { zlib.locked { $0.pointee.data_type & 128 != 0 } }
 
         func reset() {
             zlib.locked { _ = inflateReset($0) }

@@ -201,7 +201,9 @@ extension APIClient {
 
     static func origin(_ host: String, _ port: Int, isSecure: Bool) throws(APIError) -> HTTPURL {
         let text = "\(isSecure ? "https" : "http")://\(host):\(port)/"
-        guard 1...65_535 ~= port, let url = try? HTTPURL(text), url.path == "/", url.query == nil, url.port == port
+        // Whatever could end the host, or be before it, would make another one of it.
+        guard 1...65_535 ~= port, !host.isEmpty, !host.contains(where: { "@/?#\\".contains($0) }),
+            let url = try? HTTPURL(text), url.path == "/", url.query == nil, url.port == port
         else {
             throw APIError(
                 .invalidParameter(field: "host", reason: "is no host, or the port is none"), stage: .prepare)

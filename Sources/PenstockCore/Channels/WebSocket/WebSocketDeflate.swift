@@ -20,6 +20,9 @@ public protocol MessageInflater: AnyObject, Sendable {
     /// - Throws: ``WebSocketFailure`` of the kind `messageTooBig` past the limit, `compression` for what is no DEFLATE.
     func inflate(_ piece: Data, upTo limit: Int) throws(WebSocketFailure) -> Data
 
+    /// Whether the message may end behind what was expanded: no block has begun that is not over.
+    var isComplete: Bool { get }
+
     /// Forgets the messages before.
     func reset()
 }
@@ -222,6 +225,11 @@ struct WebSocketCoders: Sendable {
 
     func expand(_ piece: Data, isLast: Bool, upTo limit: Int) throws(WebSocketFailure) -> Data {
         defer { if isLast, forgetsOthers { inflater.reset() } }
-        return try inflater.inflate(isLast ? piece + Self.tail : piece, upTo: limit)
+        let expanded = try inflater.inflate(isLast ? piece + Self.tail : piece, upTo: limit)
+        // A message that ends within a block would have the next one read as the rest of it.
+        guard !isLast || inflater.isComplete else {
+            throw WebSocketFailure(.compression, "a message ends within a block of DEFLATE")
+        }
+        return expanded
     }
 }
