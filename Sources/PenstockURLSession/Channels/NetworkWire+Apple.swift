@@ -27,6 +27,10 @@
             guard exchange.proxy == .none else {
                 throw TransportError(.unsupported("channels through a proxy"), sendState: .unsent)
             }
+            // The sessions show it to who asks; the framework would have to be given it beforehand.
+            guard exchange.trust.identity == nil else {
+                throw TransportError(.unsupported("a client certificate on a channel"), sendState: .unsent)
+            }
             let url = exchange.request.url
             guard let port = NWEndpoint.Port(rawValue: UInt16(clamping: url.port)) else {
                 throw TransportError(.other, sendState: .unsent)
@@ -51,14 +55,16 @@
             guard exchange.request.url.scheme == .https else { return NWParameters(tls: nil, tcp: tcp) }
             let tls = NWProtocolTLS.Options()
             let options = tls.securityProtocolOptions
-            sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
+            let least: tls_protocol_version_t = exchange.trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+            sec_protocol_options_set_min_tls_protocol_version(options, least)
             if speaking == .http1 { sec_protocol_options_add_tls_application_protocol(options, "http/1.1") }
             if exchange.trust != .system {
                 sec_protocol_options_set_verify_block(
                     options,
                     { _, trust, complete in
                         let trust = sec_trust_copy_ref(trust).takeRetainedValue()
-                        let failure = ServerTrust.failure(of: trust, under: exchange.trust)
+                        let failure = ServerTrust.failure(
+                            of: trust, for: exchange.request.url.host, under: exchange.trust)
                         refused.withLock { $0 = failure }
                         complete(failure == nil)
                     }, queue)

@@ -241,6 +241,9 @@ extension APIClient {
         guard context.settings.cleartext.allows(url) else {
             throw APIError(.blocked(reason: CleartextPolicy.refusal(of: url)), stage: .transport)
         }
+        if let missing = context.isolation.trust.refusal(by: transport.capabilities) {
+            throw APIError(.unsupported(feature: missing), stage: .transport)
+        }
         return TransportRequest(
             HTTPRequest(method: .get, url: url), timeouts: context.settings.timeouts, limits: context.settings.limits,
             isolation: context.isolation, control: context.control)
