@@ -88,7 +88,8 @@ struct KeepAlive: Hashable, Sendable {
 
     mutating func next(_ now: Duration) -> Step {
         if let asked {
-            return now - asked >= patience ? .giveUp : .wait(asked + patience - now)
+            // The answer may come long before the patience is at its end, and the next silence begins with it.
+            return now - asked >= patience ? .giveUp : .wait(min(interval, asked + patience - now))
         }
         guard now - lastByte >= interval else { return .wait(lastByte + interval - now) }
         asked = now

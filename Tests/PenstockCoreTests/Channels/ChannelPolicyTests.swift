@@ -18,6 +18,10 @@ import Testing
         beat.heard(.seconds(114))
         #expect(beat.next(.seconds(115)) == .wait(.seconds(9)))
         #expect(beat.next(.seconds(124)) == .ask)
+        var patient = KeepAlive(interval: .seconds(1), patience: .seconds(60), now: .zero)
+        #expect(patient.next(.seconds(1)) == .ask)
+        #expect(patient.next(.seconds(1)) == .wait(.seconds(1)))
+        #expect(patient.next(.milliseconds(60_500)) == .wait(.milliseconds(500)))
     }
 
     @Test(

@@ -104,9 +104,13 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct LengthPrefixCodec: FrameCodec, Hashable {
     /// How many bytes the length is written in.
     public enum Width: Int, Hashable, Sendable {
+        /// Up to 255 bytes.
         case one = 1
+        /// Up to 65,535 bytes.
         case two = 2
+        /// Up to 4 GiB.
         case four = 4
+        /// Whatever the limit allows.
         case eight = 8
     }
 
