@@ -89,10 +89,6 @@ public typealias sec_trust_t = OS_sec_trust
 public final class OS_sec_protocol_options {}
 public final class OS_sec_protocol_metadata {}
 public final class OS_sec_trust {}
-public enum tls_protocol_version_t {
-    case TLSv12
-    case TLSv13
-}
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
 public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
