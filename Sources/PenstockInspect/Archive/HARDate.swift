@@ -3,13 +3,18 @@ import Foundation
 /// Dates as archives have them: ISO 8601 in UTC, to the millisecond.
 package enum HARDate {
     package static func text(_ date: Date) -> String {
-        let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded(.down))
-        let (days, rest) = milliseconds.dividedDown(by: 86_400_000)
+        let (days, rest) = milliseconds(date).dividedDown(by: 86_400_000)
         let (year, month, day) = civil(days)
         let seconds = rest / 1000
         return String(
             format: "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", Int(year), Int(month), Int(day), Int(seconds / 3600),
             Int(seconds / 60 % 60), Int(seconds % 60), Int(rest % 1000))
+    }
+
+    /// Whole milliseconds since 1970. Counted in microseconds first: a millisecond is no binary fraction, and what is a little less
+    /// than it was would become the one before.
+    static func milliseconds(_ date: Date) -> Int64 {
+        Int64((date.timeIntervalSince1970 * 1_000_000).rounded()).dividedDown(by: 1000).quotient
     }
 
     /// The date of a day counted from 1970, by whole eras of 400 years (H. Hinnant, "chrono-Compatible Low-Level Date
