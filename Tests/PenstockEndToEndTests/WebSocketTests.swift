@@ -67,7 +67,7 @@ struct WebSocketTests {
             var deflate = WebSocketDeflate()
             (deflate.serverMaxWindowBits, deflate.clientMaxWindowBits) = (bits, bits)
             (deflate.serverNoContextTakeover, deflate.clientNoContextTakeover) = (forgets, forgets)
-            let socket = client.webSocket("/", WebSocketOptions(deflate: deflate))
+            let socket = client.webSocket("/", WebSocketOptions(subprotocols: ["chat"], deflate: deflate))
             var iterator = socket.messages.makeAsyncIterator()
             let text = WebSocketMessage.text((0..<5_000).map { "\($0 % 97) " }.joined())
             for _ in 0..<5 {
@@ -85,7 +85,7 @@ struct WebSocketTests {
     @Test("A close of the other end's choice is told")
     func closing() async throws {
         try await client(.nginx) { client in
-            let socket = client.webSocket("/")
+            let socket = client.webSocket("/", WebSocketOptions(subprotocols: ["chat"]))
             try await socket.send("close")
             let error = await #expect(throws: APIError.self) { for try await _ in socket.messages {} }
             #expect(

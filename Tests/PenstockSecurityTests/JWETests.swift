@@ -108,7 +108,9 @@ import Testing
                 #expect(opens { sealed, _, _ in sealed.bytes[index] ^= 1 } == .refused)
             }
             for index in sealed.iv.indices { #expect(opens { sealed, _, _ in sealed.iv[index] ^= 1 } == .refused) }
-            for index in key.indices { #expect(opens { _, key, _ in key[index] ^= 0x80 } == .refused) }
+            // The tag of AES-CBC-HMAC says nothing of the half that encrypts: of 256 wrong ones one leaves padding that may be.
+            let authenticating = encryption == .a128CBCHS256 ? key.indices.prefix(key.count / 2) : key.indices
+            for index in authenticating { #expect(opens { _, key, _ in key[index] ^= 0x80 } == .refused) }
             #expect(opens { _, _, known in known[1] ^= 1 } == .refused)
             #expect(opens { _, _, known in known = Data([1]) } == .refused)
             #expect(opens { sealed, _, _ in sealed.tag.removeLast() } == .refused)

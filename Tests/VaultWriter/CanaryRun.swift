@@ -45,6 +45,8 @@ struct CanaryRun {
         try Data(CanaryScan.marker.utf8).write(
             to: FileManager.default.temporaryDirectory.appendingPathComponent("left"))
         print(CanaryScan.marker)
+        // The process ends after this, and OpenSSL with it, under the hands of a thread that is still at work.
+        await client.transport.shutdown()
         await store.close()
     }
 

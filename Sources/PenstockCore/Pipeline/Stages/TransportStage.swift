@@ -83,7 +83,7 @@ struct TransportStage: Stage {
         }
         let (trust, resolver) = (call.isolation.trust, call.isolation.resolver)
         if let missing = trust.refusal(by: transport.capabilities) ?? resolver.refusal(by: transport.capabilities) {
-            throw APIError(.unsupported(feature: missing), stage: .transport, request: request)
+            throw APIError(.unsupported(feature: missing), stage: .transport, request: request, sendState: .unsent)
         }
     }
 
