@@ -55,7 +55,7 @@
             guard exchange.request.url.scheme == .https else { return NWParameters(tls: nil, tcp: tcp) }
             let tls = NWProtocolTLS.Options()
             let options = tls.securityProtocolOptions
-            let least: tls_protocol_version_t = exchange.trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+            let least: Security.tls_protocol_version_t = exchange.trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
             sec_protocol_options_set_min_tls_protocol_version(options, least)
             if speaking == .http1 { sec_protocol_options_add_tls_application_protocol(options, "http/1.1") }
             if exchange.trust != .system {
