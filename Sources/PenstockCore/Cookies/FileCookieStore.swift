@@ -56,14 +56,18 @@ public final class FileCookieStore: CookieStore {
         _ file: URL, limits: CookieJar.Limits = .init(), suffixes: (any PublicSuffixes)? = nil,
         time: TimeSource = .system
     ) async throws(CookieFileError) -> FileCookieStore {
-        let opened: Result<FileCookieStore, CookieFileError> = await withCheckedContinuation { continuation in
+        let opened = Locked<Result<FileCookieStore, CookieFileError>?>(nil)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             DispatchQueue.global().async {
                 var jars = CookieJars<CachePartition>(limits: limits, suffixes: suffixes)
                 let file = PrivateFile(file)
                 let lock = Result { () throws(CookieFileError) in try Self.load(file, into: &jars, at: time.date()) }
-                continuation.resume(returning: lock.map { FileCookieStore(file, jars, $0, time) })
+                // By a lock, which the thread sanitizer sees; it does not see that what was made before goes on after.
+                opened.withLock { [jars] in $0 = lock.map { FileCookieStore(file, jars, $0, time) } }
+                continuation.resume()
             }
         }
+        guard let opened = opened.withLock({ $0 }) else { throw .unusableFile(reason: "it was not opened") }
         return try opened.get()
     }
 
