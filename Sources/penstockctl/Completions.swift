@@ -16,7 +16,7 @@ struct CommandRule {
             name: "cache", synopsis: "cache ls | show URL | clear | stats --cache FILE",
             summary: "looks into a file of stored responses, and clears it", options: CacheOptions.table),
         CommandRule(
-            name: "vault", synopsis: "vault ls | get NAME | set NAME | rm NAME --vault FILE",
+            name: "vault", synopsis: "vault ls | get SERVICE [ACCOUNT] | set … | rm … --vault FILE",
             summary: "reads and writes the secrets of a vault", options: VaultOptions.table),
         CommandRule(
             name: "report", synopsis: "report FILE.har [-o FILE]",

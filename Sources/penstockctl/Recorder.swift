@@ -54,6 +54,7 @@ enum ReportCommand {
         guard arguments.operands.count == 1, let path = arguments.operands.first else {
             throw UsageError("one archive is wanted")
         }
+        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("\(path): it cannot be read") }
         let archive = URL(fileURLWithPath: path)
         let report =
             arguments.value("--output").map { URL(fileURLWithPath: $0) }
@@ -65,7 +66,7 @@ enum ReportCommand {
             switch error {
             case .notAnArchive: throw UsageError("\(path): \(text(error))")
             default:
-                Console.note(text(error))
+                Console.note("\(report.path): \(text(error))")
                 return ExitCode.output
             }
         }

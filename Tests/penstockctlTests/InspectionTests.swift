@@ -83,8 +83,10 @@ import Testing
             #expect(try await Tool.fetch("\(url)y", "--json").report().status == 404)
             server.interrupt()
             #expect(await server.end().status == 0)
-            let wrong = try await Tool.run("replay", "/nonexistent")
-            #expect(wrong.status == 64)
+            for command in ["replay", "report"] {
+                let wrong = try await Tool.run(command, "/nonexistent")
+                #expect(wrong.status == 64 && wrong.errors.contains("/nonexistent"), "\(command)")
+            }
         }
     }
 
@@ -93,7 +95,7 @@ import Testing
         let manual = try await Tool.run("manual")
         let bash = try await Tool.run("completions", "bash")
         let fish = try await Tool.run("completions", "fish")
-        for word in ["fetch", "cache", "report", "replay", "drive", "completions", "manual"] {
+        for word in ["fetch", "cache", "vault", "report", "replay", "drive", "completions", "manual"] {
             for text in [manual.text, bash.text, fish.text] { #expect(text.contains(word), "\(word)") }
         }
         for option in ["--har", "--report", "--repeat", "--concurrency", "--timeout", "--cacert", "--no-follow"] {
