@@ -2,7 +2,7 @@ import Foundation
 import PenstockCore
 import PenstockSecurity
 
-/// Where the credentials of a client are kept on this platform whose ``APIClient/Configuration/vault`` is `nil`.
+/// Where the credentials of a client are kept on this platform whose ``ClientConfiguration/vault`` is `nil`.
 public enum PlatformVault {
     /// That of this program, which whoever starts it again finds the login in.
     ///

@@ -36,26 +36,3 @@ extension APIClient {
         return await cache.change(nil) { await cache.store.remove(selections) }
     }
 }
-
-extension CacheAccess {
-    static func of(_ choice: CacheChoice) -> CacheAccess? {
-        switch choice {
-        case .none: nil
-        case .standard: CacheAccess(MemoryCacheStore())
-        case .store(let store): CacheAccess(store)
-        }
-    }
-
-    /// That of a client from which another one is derived, when both have the same store.
-    static func of(_ choice: CacheChoice, reusing client: APIClient) -> CacheAccess? {
-        switch (choice, client.configuration.cache) {
-        case (.standard, .standard): client.state.cache
-        case (.store(let store), .store) where client.state.cache?.holds(store) == true: client.state.cache
-        default: of(choice)
-        }
-    }
-
-    private func holds(_ other: any CacheStore) -> Bool {
-        store as AnyObject === other as AnyObject
-    }
-}

@@ -8,6 +8,9 @@
 /// Make one and hand it to the module managers that need it; there is no hidden shared one. A module that wants its own
 /// interceptors, headers or environment derives a client of its own: ``with(_:)``.
 public final class APIClient: Sendable {
+    /// How a client is set up.
+    public typealias Configuration = ClientConfiguration
+
     /// What the client was made of. Its ``Configuration/environment`` is that of the beginning; ``environment`` is the
     /// present one.
     public let configuration: Configuration
@@ -63,7 +66,7 @@ public final class APIClient: Sendable {
 
     private init(_ configuration: Configuration, of client: APIClient) {
         self.configuration = configuration
-        state = SharedState(configuration, of: client)
+        state = SharedState(configuration, derivedFrom: client.state, client.configuration)
         sink = EventFork.of(configuration.sinks)
     }
 

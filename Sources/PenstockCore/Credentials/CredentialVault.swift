@@ -42,7 +42,7 @@ public struct CredentialKey: Hashable, Sendable {
     /// Scheme, host and port of the service there, as ``HTTPURL/Origin/text`` has them. An app that is moved to another
     /// server does not show it what it had from the old one.
     public var origin: String
-    /// Who it speaks for: the client's ``APIClient/Configuration/identity``; empty for nobody in particular.
+    /// Who it speaks for: the client's ``ClientConfiguration/identity``; empty for nobody in particular.
     public var account: String
 
     /// - Parameter account: empty for nobody in particular.
@@ -86,21 +86,6 @@ public enum VaultCondition: Hashable, Sendable {
         case .version(let expected): version == expected
         }
     }
-}
-
-/// Why a vault did not do what it was asked. That there is nothing to be found is no error.
-@nonexhaustive
-public enum VaultError: String, Error, Hashable, Sendable {
-    /// It cannot be read at the moment, but later: the device was not unlocked since it was started, or the keyring is locked.
-    case locked
-    /// It may not be read by this process: the user or the system forbids it.
-    case denied
-    /// What is there cannot be understood. It is left as it is.
-    case corrupt
-    /// What was to be kept may not be: see ``VaultItem/validate(for:)``. Nothing was written.
-    case invalid
-    /// It failed in another way: a disk that is full, a service that does not answer.
-    case unavailable
 }
 
 extension VaultItem {

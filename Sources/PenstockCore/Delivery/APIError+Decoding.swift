@@ -12,6 +12,28 @@ extension APIError {
     }
 }
 
+extension APIError {
+    /// The body of the response that came, as the call would have decoded it; `nil` where none came.
+    public var payload: Payload? {
+        response.map { Payload($0.body, contentType: $0.fields[.contentType], options: modelFormat) }
+    }
+
+    /// The server's own words about what went wrong, decoded as the call's models are: with the service's key and date
+    /// formats, or by its own decoder.
+    ///
+    /// ```swift
+    /// } catch {
+    ///     show(error.decode(Problem.self)?.detail ?? error.localizedDescription)
+    /// }
+    /// ```
+    ///
+    /// - Parameter path: a dotted path in the body, for servers that write `{"error": {…}}`.
+    /// - Returns: `nil` where no response came, or its body is no such model; ``payload`` tells why.
+    public func decode<Model: Decodable>(_ type: Model.Type, at path: String = "") -> Model? {
+        try? payload?.value(type, at: path)
+    }
+}
+
 enum DecodingFailure {
     static func describe(_ error: any Error) -> (path: JSONPath, reason: String) {
         switch error {

@@ -72,3 +72,20 @@ extension Decoder {
         return userInfo[key] as? DecodingSession
     }
 }
+
+extension DecodingOptions {
+    func decoder(for session: DecodingSession) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = dates
+        decoder.dataDecodingStrategy = data
+        decoder.keyDecodingStrategy = keys
+        decoder.nonConformingFloatDecodingStrategy = nonConformingFloats
+        for (key, value) in userInfo { decoder.userInfo[key] = value }
+        if let key = CodingUserInfoKey.decodingSession { decoder.userInfo[key] = session }
+        return decoder
+    }
+
+    /// Why an output cannot be had of the app's own decoder.
+    static let wholeBodiesOnly = APIError(
+        .invalidConfiguration(reason: "a decoder of the app's own takes no envelope and no path"), stage: .decoding)
+}

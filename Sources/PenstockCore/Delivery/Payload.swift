@@ -91,3 +91,12 @@ public struct Payload: Sendable {
         return try JSONReading.decode(type, from: data, session: session).value
     }
 }
+
+extension Payload: CustomStringConvertible, CustomReflectable {
+    /// How much there is, and where the paths begin, never what it is.
+    public var description: String { "\(data.count) bytes" + (root.isEmpty ? "" : " at \(root)") }
+
+    public var customMirror: Mirror {
+        Mirror(self, children: ["bytes": data.count, "root": root], displayStyle: .struct)
+    }
+}

@@ -149,33 +149,6 @@ extension APIClient {
         let call = ActiveCall(endpoint, .frozen(write), .init(own: .retry(.none)), of: self)
         return await Result { () async throws(APIError) in try await call.response() }
     }
-
-    /// A request that was kept, with what every request carries.
-    ///
-    /// - Throws: ``APIError/Kind/cancelled`` where the call is made for another user or environment than the write.
-    func thawed<E: Endpoint>(_ write: FrozenWrite, for call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
-        let runtime = try call.runtime.get()
-        return try call.context.stage(.prepare) { () throws(APIError) in
-            let isolation = call.context.isolation
-            guard write.owners.owner(isolation.identity, in: isolation.environment) == write.owner else {
-                throw APIError(.cancelled, stage: .prepare, sendState: .unsent)
-            }
-            var fields = commonFields(accepting: call.endpoint.decoding.accepts)
-            fields.merge(runtime.service.headers.read())
-            call.resolved.settings.headers.apply(to: &fields)
-            fields.merge(write.request.fields)
-            var request = write.request
-            request.fields = fields
-            return request
-        }
-    }
-}
-
-/// A request that was made long ago, and for whom.
-struct FrozenWrite: Sendable {
-    let request: HTTPRequest
-    let owner: OutboxOwner
-    let owners: OutboxOwners
 }
 
 extension HTTPBody {

@@ -233,7 +233,10 @@ actor OutboxSender {
     private func deliver<E: OutboxEndpoint>(
         _ endpoint: E, _ request: HTTPRequest, _ row: OutboxRow, _ decider: OutboxDecider
     ) async -> Attempt {
-        let result = await client.deliver(endpoint, FrozenWrite(request: request, owner: row.owner, owners: owners))
+        let write = FrozenWrite(request: request) { [owners, owner = row.owner] isolation in
+            owners.owner(isolation.identity, in: isolation.environment) == owner
+        }
+        let result = await client.deliver(endpoint, write)
         switch result {
         case .success(let response):
             throttle.note(.accepted, at: time.now())

@@ -65,7 +65,7 @@ final class OriginTable: Sendable {
     /// redirects to ever new hosts do not fill the memory.
     static let mostOrigins = 256
 
-    init(_ configuration: APIClient.Configuration) {
+    init(_ configuration: ClientConfiguration) {
         budget = configuration.retryBudget
         breaker = configuration.circuitBreaker
         throttle = configuration.throttle
@@ -73,7 +73,7 @@ final class OriginTable: Sendable {
     }
 
     /// That of the client which another one is derived from, where both go by the same numbers: the server is the same.
-    static func of(_ configuration: APIClient.Configuration, reusing other: OriginTable) -> OriginTable {
+    static func of(_ configuration: ClientConfiguration, reusing other: OriginTable) -> OriginTable {
         let isSame =
             configuration.retryBudget == other.budget && configuration.circuitBreaker == other.breaker
             && configuration.throttle == other.throttle

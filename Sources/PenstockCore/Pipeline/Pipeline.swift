@@ -12,7 +12,7 @@ struct Pipeline: Sendable {
     ///   - isHeld: whether calls are held against others of their kind.
     ///   - compresses: whether the content of requests may have to be compressed.
     init(
-        service: Service, endpoint: (any Endpoint)?, configuration: APIClient.Configuration, state: SharedState,
+        service: Service, endpoint: (any Endpoint)?, configuration: ClientConfiguration, state: SharedState,
         isHeld: Bool = false, compresses: Bool = false
     ) {
         let call = configuration.callInterceptors + service.callInterceptors + (endpoint?.callInterceptors ?? [])

@@ -27,7 +27,7 @@ final class SharedState: Sendable {
     /// The codings of requests that origins will not have.
     let refusedCodings: RefusedCodings
 
-    init(_ configuration: APIClient.Configuration, transport: any Transport) {
+    init(_ configuration: ClientConfiguration, transport: any Transport) {
         self.transport = transport
         lineage = ClientLineage(configuration.environment)
         calls = CallTable()
@@ -43,21 +43,21 @@ final class SharedState: Sendable {
         refusedCodings = RefusedCodings()
     }
 
-    /// That of a client which is derived from another one.
-    init(_ configuration: APIClient.Configuration, of client: APIClient) {
-        transport = client.state.transport
+    /// That of a client which is derived from one with `other` and the `former` configuration.
+    init(_ configuration: ClientConfiguration, derivedFrom other: SharedState, _ former: ClientConfiguration) {
+        transport = other.transport
         let environment = configuration.setsEnvironment ? configuration.environment : nil
-        lineage = ClientLineage(derivedFrom: client.state.lineage, environment: environment)
-        calls = client.state.calls
-        signOuts = client.state.signOuts
+        lineage = ClientLineage(derivedFrom: other.lineage, environment: environment)
+        calls = other.calls
+        signOuts = other.signOuts
         deadlines = Deadlines(configuration.time)
-        cache = CacheAccess.of(configuration.cache, reusing: client)
-        origins = OriginTable.of(configuration, reusing: client.state.origins)
-        clocks = client.state.clocks
-        admissions = Admissions.of(configuration, reusing: client.state.admissions, deadlines)
-        flights = client.state.flights
-        refusedCodings = client.state.refusedCodings
-        let known = client.state.credentials
+        cache = CacheAccess.of(configuration.cache, reusing: other.cache, madeBy: former.cache)
+        origins = OriginTable.of(configuration, reusing: other.origins)
+        clocks = other.clocks
+        admissions = Admissions.of(configuration, reusing: other.admissions, deadlines)
+        flights = other.flights
+        refusedCodings = other.refusedCodings
+        let known = other.credentials
         credentials =
             if let vault = configuration.vault, vault !== known.vault {
                 CredentialTable(vault, configuration.time, configuration.random)

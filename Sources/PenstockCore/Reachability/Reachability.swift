@@ -46,7 +46,7 @@ public struct NetworkStatus: Hashable, Sendable {
 /// ```
 ///
 /// Nothing is ever kept from being sent because of it: the only way to know whether a server answers is to ask. With
-/// ``APIClient/Configuration/reachability`` set, failures to connect tell whether the machine was offline.
+/// ``ClientConfiguration/reachability`` set, failures to connect tell whether the machine was offline.
 public final class Reachability: Sendable {
     private struct State: Sendable {
         var status: NetworkStatus?
@@ -126,14 +126,5 @@ package enum ConnectivityRule {
         case .nameNotResolved, .noRoute: return .offline
         case .offline, .connectionRefused, .proxy, .proxyAuthentication, .noDescriptors: return reason
         }
-    }
-
-    /// Whether a call that waits for connectivity waits after such a failure: nothing of it was sent, there was no way to the
-    /// server, and the machine knows that it has none.
-    package static func waits(after kind: APIError.Kind, _ sendState: SendState?, given status: NetworkStatus?) -> Bool
-    {
-        guard case .unreachable(let reason) = kind, sendState == .unsent else { return false }
-        guard status?.isReachable == false else { return false }
-        return self.reason(reason, given: status) == .offline
     }
 }

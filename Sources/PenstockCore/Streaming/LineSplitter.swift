@@ -92,3 +92,8 @@ struct LineSplitter: Sendable {
         !endsAtCR && line.last == Self.carriageReturn ? line.dropLast() : line
     }
 }
+
+extension LineSplitter: CustomReflectable {
+    /// Nothing of what waits to be read.
+    var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}

@@ -24,3 +24,14 @@ public struct ServerSentEvent: Hashable, Sendable {
         self.retry = retry
     }
 }
+
+extension ServerSentEvent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Type and size, never what the event says.
+    public var description: String { "event \(name) (\(data.utf8.count) bytes)" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror {
+        Redaction.mirror(of: self, ["id": id, "name": name, "bytes": data.utf8.count])
+    }
+}

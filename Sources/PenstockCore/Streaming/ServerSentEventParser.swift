@@ -112,3 +112,7 @@ public struct ServerSentEventParser: Sendable {
         retry = blockRetry
     }
 }
+
+extension ServerSentEventParser: CustomReflectable {
+    public var customMirror: Mirror { Redaction.mirror(of: self, ["lastEventID": lastEventID]) }
+}

@@ -45,3 +45,8 @@
         }
     }
 #endif
+
+/// What a lock protects is not read without it, and is not shown: cookies, stored responses, calls under way.
+extension Locked: CustomReflectable {
+    package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}

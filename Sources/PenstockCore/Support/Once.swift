@@ -41,3 +41,7 @@ private enum OnceLocks {
         all[Int((UInt(bitPattern: object) >> 4) % 16)]
     }
 }
+
+extension Once: CustomReflectable {
+    package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
+}

@@ -173,3 +173,13 @@ public enum SendState: String, Hashable, Sendable, Comparable {
         left.rank < right.rank
     }
 }
+
+extension TransportError: CustomReflectable {
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "kind": kind, "sendState": sendState, "message": message, "timings": timings,
+            "partialResponse": partialResponse as Any,
+        ]
+        return Redaction.mirror(of: self, children)
+    }
+}

@@ -175,17 +175,3 @@ extension TrustPolicy: CustomStringConvertible, CustomReflectable {
             ] as KeyValuePairs<String, Any>)
     }
 }
-
-extension CallOptions {
-    /// Whom TLS trusts, and as whom the client shows itself.
-    public var trust: TrustPolicy? {
-        get { self[dynamicMember: \.trust] }
-        set { self[dynamicMember: \.trust] = newValue }
-    }
-
-    /// Whom TLS trusts, and as whom the client shows itself.
-    public static func trust(_ policy: TrustPolicy) -> CallOptions { CallOptions().trust(policy) }
-
-    /// Whom TLS trusts, and as whom the client shows itself.
-    public func trust(_ policy: TrustPolicy) -> CallOptions { with { $0.trust = policy } }
-}

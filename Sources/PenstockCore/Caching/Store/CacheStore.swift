@@ -151,3 +151,6 @@ extension CacheStore {
         return body.count == length ? body : nil
     }
 }
+
+/// A store that never waits, so that nobody needs to watch over it: it has no disk, and no other process has it.
+protocol PromptCacheStore: CacheStore {}

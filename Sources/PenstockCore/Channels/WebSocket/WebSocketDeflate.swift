@@ -1,43 +1,5 @@
 import Foundation
 
-/// Compresses messages one after the other; each may use what was in those before (RFC 7692 §7.2.1). Zlib in a transport,
-/// or the app's own.
-public protocol MessageDeflater: AnyObject, Sendable {
-    /// The message as raw DEFLATE, flushed to a whole byte and without the `00 00 FF FF` that such a flush ends with.
-    ///
-    /// - Returns: `nil` where that cannot be done; the message is then sent as it is, and the deflater must have forgotten it.
-    func deflate(_ message: Data) -> Data?
-
-    /// Forgets the messages before.
-    func reset()
-}
-
-/// Expands what a ``MessageDeflater`` of the other end made.
-public protocol MessageInflater: AnyObject, Sendable {
-    /// Expands a piece of raw DEFLATE; the rest may come with the next.
-    ///
-    /// - Parameter limit: bytes, after which it stops.
-    /// - Throws: ``WebSocketFailure`` of the kind `messageTooBig` past the limit, `compression` for what is no DEFLATE.
-    func inflate(_ piece: Data, upTo limit: Int) throws(WebSocketFailure) -> Data
-
-    /// Whether the message may end behind what was expanded: no block has begun that is not over.
-    var isComplete: Bool { get }
-
-    /// Forgets the messages before.
-    func reset()
-}
-
-/// Makes what compresses and expands the messages of a socket.
-public protocol WebSocketCompression: Sendable {
-    /// - Parameter windowBits: how far back it may refer, as a power of two: 8 to 15.
-    /// - Returns: `nil` where it has no such window; messages are then sent as they are, which is always allowed.
-    func deflater(windowBits: Int) -> (any MessageDeflater)?
-
-    /// - Parameter windowBits: 8 to 15.
-    /// - Returns: `nil` for want of memory.
-    func inflater(windowBits: Int) -> (any MessageInflater)?
-}
-
 /// What two ends have agreed on about permessage-deflate (RFC 7692 §7.1).
 public struct WebSocketDeflate: Hashable, Sendable {
     /// The server compresses each message for itself.

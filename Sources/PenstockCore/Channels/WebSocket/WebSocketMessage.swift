@@ -95,52 +95,7 @@ public struct WebSocketLimits: Hashable, Sendable {
     }
 }
 
-/// What broke a WebSocket, as this end sees it.
-public struct WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong.
-    @nonexhaustive
-    public enum Kind: String, Hashable, Sendable {
-        /// A reserved bit is set that no agreed extension has a meaning for (RFC 6455 §5.2).
-        case reservedBits
-        /// An opcode that has no meaning.
-        case reservedOpcode
-        /// A control frame in pieces, or of more than 125 bytes (§5.5).
-        case controlFrame
-        /// A continuation of nothing, or a new message within another (§5.4).
-        case fragmentation
-        /// A client that does not mask, or a server that does (§5.1).
-        case masking
-        /// A length in more bytes than it needs, or with the highest bit set (§5.2).
-        case length
-        /// A Close frame of one byte, or with a code that may not be sent (§7.4).
-        case closeFrame
-        /// Text that is not UTF-8 (§8.1).
-        case invalidText
-        /// Content that is not what permessage-deflate makes (RFC 7692 §7.2.2).
-        case compression
-        /// More bytes than ``WebSocketLimits/messageBytes``.
-        case messageTooBig
-        /// More frames than ``WebSocketLimits/fragments``.
-        case tooManyFragments
-        /// Something was to be sent on a socket that is closing or closed.
-        case notOpen
-        /// Something was to be sent that cannot be: a ping or a reason that is too long, or a code that is not to be sent.
-        case invalidRequest
-        /// The answer to the opening handshake is not the one that was asked for (§4.1).
-        case handshake
-    }
-
-    /// What was wrong.
-    public let kind: Kind
-    /// For people; holds nothing that came over the wire.
-    public let reason: String
-
-    /// A failure.
-    public init(_ kind: Kind, _ reason: String) {
-        self.kind = kind
-        self.reason = reason
-    }
-
+extension WebSocketFailure {
     /// The code that tells the other end; `nil` where the other end did nothing wrong.
     public var closeCode: WebSocketCloseCode? {
         switch kind {
@@ -151,6 +106,4 @@ public struct WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertib
         default: .protocolError
         }
     }
-
-    public var description: String { reason }
 }

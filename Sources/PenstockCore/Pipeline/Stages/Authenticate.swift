@@ -9,7 +9,7 @@ struct Authenticate: Stage {
 
     let authenticator: any Authenticator
     let service: Service
-    let configuration: APIClient.Configuration
+    let configuration: ClientConfiguration
     /// The client's own, without a reference to the client.
     let state: SharedState
     /// Of the environment and the identity that were asked for last, which are nearly always the next ones too.
@@ -24,7 +24,7 @@ struct Authenticate: Stage {
     }
 
     init(
-        _ authenticator: any Authenticator, _ service: Service, _ configuration: APIClient.Configuration,
+        _ authenticator: any Authenticator, _ service: Service, _ configuration: ClientConfiguration,
         _ state: SharedState
     ) {
         self.authenticator = authenticator
@@ -152,39 +152,4 @@ final class AuthenticatedAttempt: Settlement {
             return Replay(reason: .authenticate, obstacle: error)
         }
     }
-}
-
-/// Whether calls are made with the credential of their service.
-@nonexhaustive
-public enum AuthenticationChoice: Hashable, Sendable {
-    /// With the credential, where there is one; a refusal renews it.
-    case automatic
-    /// Without: for a login, and whatever must not wait for one.
-    case anonymous
-}
-
-extension CallOptions {
-    /// Whether the call is made with the credential of its service.
-    public var authentication: AuthenticationChoice? {
-        get { self[dynamicMember: \.authentication] }
-        set { self[dynamicMember: \.authentication] = newValue }
-    }
-
-    /// The call goes without the credential of its service, and a refusal renews nothing: for a login.
-    public static var anonymous: CallOptions { .with { $0.authentication = .anonymous } }
-}
-
-/// What was decided about the credential of a call, and why.
-@nonexhaustive
-public enum CredentialReason: Hashable, Sendable {
-    /// It is due or was refused, and this call asks for a new one.
-    case renewing
-    /// Another call has asked already, and this one waits for the same answer.
-    case joined
-    /// The wait is over, and there is a new one.
-    case renewed
-    /// What was refused is an older one: a newer one is at hand, and nothing is asked for.
-    case alreadyRenewed
-    /// There is no credential to go with.
-    case failed(AuthenticationFailure)
 }

@@ -41,38 +41,3 @@ struct Connectivity: Stage {
         return error
     }
 }
-
-/// Whether a call that finds no way to its server waits until there is one.
-public struct ConnectivityWait: Hashable, Sendable {
-    let isWaiting: Bool
-    /// How long it waits at most; `nil` for as long as the call may take.
-    public let limit: Duration?
-
-    /// It fails at once, as by default.
-    public static let no = ConnectivityWait(isWaiting: false, limit: nil)
-
-    /// It waits as long as the call may take: up to its total time-out, or until it is cancelled.
-    public static let yes = ConnectivityWait(isWaiting: true, limit: nil)
-
-    /// It waits no longer than this in all, and then fails of what it failed of.
-    public static func upTo(_ limit: Duration) -> ConnectivityWait { ConnectivityWait(isWaiting: true, limit: limit) }
-}
-
-extension CallOptions {
-    /// Whether a call that finds no way to its server waits until there is one. It takes a client whose
-    /// ``APIClient/Configuration/reachability`` is set. The call is sent first in any case.
-    public var waitsForConnectivity: ConnectivityWait? {
-        get { self[dynamicMember: \.waitsForConnectivity] }
-        set { self[dynamicMember: \.waitsForConnectivity] = newValue }
-    }
-
-    /// Whether a call that finds no way to its server waits until there is one.
-    public static func waitsForConnectivity(_ wait: ConnectivityWait) -> CallOptions {
-        CallOptions().waitsForConnectivity(wait)
-    }
-
-    /// These options with another wait for connectivity.
-    public func waitsForConnectivity(_ wait: ConnectivityWait) -> CallOptions {
-        with { $0.waitsForConnectivity = wait }
-    }
-}

@@ -1,0 +1,193 @@
+/// The name of a service, by which endpoints ask for it.
+///
+/// ```swift
+/// extension ServiceID { static let shop: ServiceID = "shop" }
+/// ```
+public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// As endpoints and the registry write it.
+    public let name: String
+
+    /// A name made at run time; a literal makes the others.
+    public init(_ name: String) {
+        self.name = name
+    }
+
+    /// The name of a service, so that it can be written as text.
+    public init(stringLiteral value: String) {
+        name = value
+    }
+
+    /// The service of endpoints that name none: for apps that have only one.
+    public static let main: ServiceID = "main"
+
+    public var description: String { name }
+}
+
+/// Where an API lives in each environment, or in all.
+///
+/// ```swift
+/// Service(.main, "https://api.example.com")
+/// Service(.main, [.development: "http://127.0.0.1:8080", .production: "https://shop.example.com/api"])
+/// Service(.main, BaseURLs { _ in settings.server })     // read anew for every call, so that it can change
+/// ```
+public struct BaseURLs: Sendable, ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
+    private let read: @Sendable (ServerEnvironment) -> String?
+    /// Whether what is read may be another text each time.
+    let isLive: Bool
+
+    /// The same in every environment.
+    public init(_ text: String) {
+        read = { _ in text }
+        isLive = false
+    }
+
+    /// One for each environment.
+    public init(_ texts: [ServerEnvironment: String]) {
+        read = { texts[$0] }
+        isLive = false
+    }
+
+    /// - Parameter read: asked anew for every call; `nil` for an environment where the service is not.
+    public init(_ read: @escaping @Sendable (ServerEnvironment) -> String?) {
+        self.read = read
+        isLive = true
+    }
+
+    /// The same in every environment.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// One for each environment; of two for the same one the last.
+    public init(dictionaryLiteral elements: (ServerEnvironment, String)...) {
+        self.init(Dictionary(elements) { _, last in last })
+    }
+
+    /// The base URL in an environment, as it was written.
+    func text(in environment: ServerEnvironment) -> String? { read(environment) }
+}
+
+/// Where an API lives in each environment, and what is common to its calls.
+///
+/// ```swift
+/// let shop = Service(
+///     .shop, [.development: "http://127.0.0.1:8080", .production: "https://shop.example.com/api"], version: "v2",
+///     envelope: .retcode)
+/// ```
+public struct Service: Sendable {
+    /// The name by which endpoints ask for it.
+    public let id: ServiceID
+    /// Where it lives, as the app wrote it; ``baseURL(in:)`` parses.
+    public let baseURLs: BaseURLs
+    /// Appended to the base URL as a path segment; `nil` for none.
+    public var version: String?
+    /// Opened on every response before the data is decoded; `nil` when the data is all there is.
+    public var envelope: Envelope?
+    /// Read anew for every call.
+    public var headers: CommonHeaders
+    /// Read anew for every call.
+    public var parameters: CommonParameters
+    /// What its calls want different from the client's: they stand between the client's options and those of an
+    /// endpoint.
+    public var options: CallOptions
+    /// Around each call, inside the client's and outside the endpoint's. None by default.
+    public var callInterceptors: [any Interceptor]
+    /// Around each attempt, inside the client's and outside the endpoint's. None by default.
+    public var attemptInterceptors: [any Interceptor]
+    /// Encrypts what its calls send and decrypts what comes back; `nil`, the default, for plain content. Its responses
+    /// cannot be streamed.
+    public var sealer: (any Sealer)?
+    /// Signs each attempt of its calls, last of all; `nil`, the default, for none.
+    public var signer: (any Signer)?
+    /// How its calls say on whose behalf they are made; `nil` when they do not.
+    public var authenticator: (any Authenticator)?
+    /// Asked before the client's.
+    public var errorMapper: ErrorMapper?
+
+    /// A service that differs from its client by what is named here and by nothing else.
+    ///
+    /// - Parameters:
+    ///   - baseURLs: absolute `http` or `https` URLs, one for each environment that the service has. They are looked at
+    ///     when a call is made: one that is none, or is missing, fails it with
+    ///     ``APIError/Kind/invalidConfiguration(reason:)``.
+    ///   - version: a path segment after the base URL; `nil`, the default, for none.
+    ///   - envelope: opened on every response; `nil`, the default, when the data is all there is.
+    ///   - headers: carried by every call, over the client's. None by default.
+    ///   - parameters: carried by every call, over the client's. None by default.
+    ///   - options: what its calls want different from the client's. Nothing by default.
+    ///   - callInterceptors: around each call. None by default.
+    ///   - attemptInterceptors: around each attempt. None by default.
+    ///   - sealer: encrypts and decrypts content. None by default.
+    ///   - signer: signs each attempt. None by default.
+    ///   - errorMapper: asked before the client's. None by default.
+    public init(
+        _ id: ServiceID, _ baseURLs: BaseURLs, version: String? = nil,
+        envelope: Envelope? = nil, headers: CommonHeaders = [:], parameters: CommonParameters = .none,
+        options: CallOptions = .init(), callInterceptors: [any Interceptor] = [],
+        attemptInterceptors: [any Interceptor] = [], sealer: (any Sealer)? = nil, signer: (any Signer)? = nil,
+        authenticator: (any Authenticator)? = nil, errorMapper: ErrorMapper? = nil
+    ) {
+        self.id = id
+        self.baseURLs = baseURLs
+        self.version = version
+        self.envelope = envelope
+        self.headers = headers
+        self.parameters = parameters
+        self.options = options
+        self.callInterceptors = callInterceptors
+        self.attemptInterceptors = attemptInterceptors
+        self.sealer = sealer
+        self.signer = signer
+        self.authenticator = authenticator
+        self.errorMapper = errorMapper
+    }
+
+    /// The base URL in an environment, with the version.
+    ///
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when the service has none there, or a text that is no
+    ///   `http` or `https` URL.
+    public func baseURL(in environment: ServerEnvironment) throws(APIError) -> HTTPURL {
+        guard let text = baseURLs.text(in: environment) else {
+            throw misconfigured("has no base URL in the environment \(environment)")
+        }
+        return try parse(text, for: "the environment \(environment)")
+    }
+
+    /// Parses a base URL in place of the service's own, with the version.
+    func parse(_ text: String, for place: String) throws(APIError) -> HTTPURL {
+        do {
+            let base = try HTTPURL(text)
+            guard let version else { return base }
+            return try base.appending(RoutePath("\(version)"))
+        } catch {
+            throw misconfigured("has an unusable base URL for \(place): \(error)")
+        }
+    }
+
+    private func misconfigured(_ what: String) -> APIError {
+        APIError(.invalidConfiguration(reason: "the service \(id) \(what)"), stage: .prepare)
+    }
+}
+
+extension BaseURLs: CustomStringConvertible, CustomReflectable {
+    /// Where the service is, without secrets.
+    public var description: String {
+        let texts = ServerEnvironment.standard.compactMap { environment in
+            text(in: environment).map { "\(environment): \(Redaction.value($0, ofParameter: "baseURL"))" }
+        }
+        return texts.joined(separator: ", ")
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["urls": description], displayStyle: .struct) }
+}
+
+extension Service: CustomReflectable {
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "id": id, "baseURLs": baseURLs, "version": version as Any, "envelope": envelope as Any,
+            "headers": headers, "options": options, "callInterceptors": callInterceptors,
+            "attemptInterceptors": attemptInterceptors,
+        ]
+        return Redaction.mirror(of: self, children)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+/// What happens to a call, told while it happens. Log, HAR and metrics are made of these alone.
+///
+/// The grammar: the first event of a call is ``callStarted(_:)`` and the last is ``callEnded(_:)``, once each; every
+/// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
+/// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:connection:)`` of the same
+/// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the last.
+@nonexhaustive
+public enum Event: Sendable {
+    /// The call has begun; nothing is known of its request yet. Its first event.
+    case callStarted(CallSummary)
+    /// A stage begins; all that it does and all stages inside it lie between this and its end.
+    case stageStarted(StageName)
+    /// A stage that wraps others ends after them: `seal` ends when the reply is opened.
+    case stageEnded(StageName, Outcome)
+    /// The request as it is handed to the transport: an attempt begins, whose number is in the context.
+    case requestSent(HTTPRequest)
+    /// The response to the attempt, as it came from the transport. It has its body, unless the content is handed over as
+    /// it comes or was thrown away unread; printing it shows no secret, its fields and its body hold what came.
+    case responseReceived(HTTPResponse, timings: Timings, connection: ConnectionInfo)
+    /// The attempt brought no response, or only a part of one. `sendState` tells how far the request got.
+    case requestFailed(APIError.Kind, sendState: SendState, timings: Timings, connection: ConnectionInfo)
+    /// A redirect is followed: `status` is that of the response at `from`, and the next request goes to `to`.
+    case redirected(status: Int, from: HTTPURL, to: HTTPURL)
+    /// The call begins another pass through the request path, because of what a stage knew about the response of the one
+    /// before.
+    case replayed(by: StageName, pass: Int)
+    /// What the cache does with a request, and why; once more when the answer to what was sent changes it.
+    case cacheDecided(CacheReason, CacheStatus)
+    /// An attempt has failed, and the next one is made after a wait.
+    case retried(after: Duration, reason: RetryReason)
+    /// An attempt has failed in a way that another one might mend, and there is none, for this reason.
+    case notRetried(RetryRefusal)
+    /// A further attempt is sent beside those that are slow.
+    case hedged
+    /// The circuit breaker of an origin has opened or closed, because of an attempt of this call.
+    case circuitChanged(HTTPURL.Origin, CircuitBreaker.State)
+    /// An attempt waits for leave to be sent.
+    case queued(AdmissionQueue.WaitReason)
+    /// An attempt that was queued may be sent.
+    case admitted(after: Duration)
+    /// What is done about the call because of others of its kind, and why.
+    case inFlightDecided(InFlightReason)
+    /// What is done about the credential of the call, and why.
+    case credentialDecided(CredentialReason)
+    /// The stages have brought an answer, which is judged next: what the call makes of it follows. Once in each pass that
+    /// brings one.
+    case answered(Answer)
+    /// The content of a streamed call has ended, was refused, or is read no further: so many bytes of it were handed over.
+    case contentEnded(bytes: Int, TransportCompletion)
+    /// A property took its default, because its value was absent, `null`, or of a wrong type that the policy lets pass.
+    /// `path` leads to it in dotted form, for example `data.items[3].stock`.
+    case defaultUsed(path: String)
+    /// The last event: the caller has, or is about to get, the result.
+    case callEnded(Outcome)
+
+    /// How a call, a stage or an attempt ended.
+    public typealias Outcome = CallOutcome
+
+    /// What the stages of the request path have brought, wherever it came from.
+    public struct Answer: Sendable {
+        /// The request that was answered, as it was sent where it was.
+        public let request: HTTPRequest
+        /// Of a streamed call, only the head.
+        public let response: HTTPResponse
+        /// The server, the cache, or an interceptor.
+        public let source: ResponseSource
+        /// Whether it is the response to another call that asked for the same.
+        public let isJoined: Bool
+        /// Whether it was stored, is past its freshness, and was not validated (RFC 9111 §4.2.4).
+        public let isStale: Bool
+
+        /// An answer made by hand, to try a sink with: from the network, unless told otherwise.
+        public init(
+            request: HTTPRequest, response: HTTPResponse, source: ResponseSource = .network, isJoined: Bool = false,
+            isStale: Bool = false
+        ) {
+            self.request = request
+            self.response = response
+            self.source = source
+            self.isJoined = isJoined
+            self.isStale = isStale
+        }
+    }
+
+    /// What a call is, before anything is known of its request.
+    public struct CallSummary: Hashable, Sendable {
+        /// The endpoint's type name.
+        public let endpoint: String
+        /// The service that the endpoint names; `none` for a request that belongs to no service.
+        public let service: ServiceID
+        /// The environment that the call was made in; a later switch does not move it.
+        public let environment: ServerEnvironment
+
+        /// A summary made by hand, to try a sink with.
+        ///
+        /// - Parameter endpoint: the endpoint's type name.
+        public init(endpoint: String, service: ServiceID, environment: ServerEnvironment) {
+            self.endpoint = endpoint
+            self.service = service
+            self.environment = environment
+        }
+    }
+}
+
+/// Which call an event belongs to, and when it happened.
+public struct EventContext: Hashable, Sendable {
+    /// The call's number.
+    public let call: CallID
+    /// The number of the attempt that the event belongs to, counted from 1 in the order in which the call's requests were
+    /// handed to the transport; what belongs to no attempt of its own has the number of the last, and 0 before the first.
+    public let attempt: Int
+    /// When it happened, by ``TimeSource/date``.
+    public let date: Date
+    /// How long after the call started it happened, by ``TimeSource/now``.
+    public let elapsed: Duration
+
+    /// Makes a context by hand, to try a sink with.
+    public init(call: CallID, attempt: Int = 0, date: Date = Date(), elapsed: Duration = .zero) {
+        self.call = call
+        self.attempt = attempt
+        self.date = date
+        self.elapsed = elapsed
+    }
+}
+
+/// Who is told what happens: a log, a recorder, a counter.
+public protocol EventSink: Sendable {
+    /// Called on whatever thread the event happens on, in order and by one thread at a time for each call. It must return
+    /// soon, since the call waits for it.
+    func receive(_ event: Event, _ context: EventContext)
+}
+
+/// Tells several sinks, in their order.
+struct EventFork: EventSink {
+    let sinks: [any EventSink]
+
+    /// One sink for several; `nil` for none.
+    static func of(_ sinks: [any EventSink]) -> (any EventSink)? {
+        sinks.count > 1 ? EventFork(sinks: sinks) : sinks.first
+    }
+
+    func receive(_ event: Event, _ context: EventContext) {
+        for sink in sinks { sink.receive(event, context) }
+    }
+}

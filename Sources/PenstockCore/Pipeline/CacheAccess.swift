@@ -1,0 +1,165 @@
+import Foundation
+
+/// A store as calls use it: what was decided on before a removal cannot be stored after it.
+final class CacheAccess: Sendable {
+    private struct State: Sendable {
+        var changes = CacheChanges()
+        var lastFill: UInt64 = 0
+        var fills: Set<UInt64> = []
+    }
+
+    let store: any CacheStore
+    /// The exchanges under way that calls may share.
+    let exchanges = SharedExchanges<CachePurpose, CacheLoad>()
+    /// What is being refreshed.
+    private let refreshes = Locked<Set<CacheKey>>([])
+    private let digests = CredentialDigests()
+    private let state = Monitor(State())
+
+    /// Whether the store never waits.
+    let isPrompt: Bool
+    /// How many bytes wait to be stored.
+    let waiting = Locked(0)
+
+    init(_ store: any CacheStore) {
+        self.store = store
+        isPrompt = store is any PromptCacheStore
+    }
+
+    /// - Returns: `false` when the response is being refreshed already.
+    func beginRefresh(of key: CacheKey) -> Bool {
+        refreshes.withLock { $0.insert(key).inserted }
+    }
+
+    func endRefresh(of key: CacheKey) {
+        refreshes.withLock { _ = $0.remove(key) }
+    }
+
+    /// Whose a request is.
+    ///
+    /// - Parameter cookies: those that will be added to it.
+    func owner(
+        of request: HTTPRequest, in isolation: IsolationKey, _ cookies: @autoclosure () -> String?
+    ) -> CacheOwner {
+        guard isolation.identity.isEmpty else { return .identity }
+        let credentials = RequestCredentials(request, cookies())
+        if credentials.isEmpty { return .nobody }
+        return digests.digest(of: credentials).map { .bearer(credentials, $0) } ?? .locked
+    }
+
+    /// Asks the store for the key of the digests that stand for credentials.
+    func unlockDigests() async {
+        digests.unlock(with: await store.digestKey())
+    }
+
+    /// The key of a request outside a call's path.
+    func key(
+        of request: HTTPRequest, in isolation: IsolationKey, _ policy: CachePolicy, _ cookies: (any CookieStore)?
+    ) async -> CacheKey? {
+        let query = CookieQuery(request.url, method: request.method)
+        var owner = owner(of: request, in: isolation, cookies?.field(for: query, in: isolation))
+        if owner.isLocked {
+            await unlockDigests()
+            owner = self.owner(of: request, in: isolation, cookies?.field(for: query, in: isolation))
+        }
+        return CacheKey(
+            request, partition: isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
+    }
+
+    /// To be taken before the store is read.
+    func ticket(for key: CacheKey) -> CacheChanges.Ticket {
+        state.withLock { $0.changes.ticket(for: key) }
+    }
+
+    func isValid(_ ticket: CacheChanges.Ticket) -> Bool {
+        state.withLock { $0.changes.isValid(ticket) }
+    }
+
+    /// Stores a response that has passed. Of several calls that got the same one, each adds its tags.
+    func keep(_ fill: CacheFill, tags: [String]) async {
+        guard let body = fill.body else { return }
+        await self.fill(fill.ticket) {
+            guard let load = fill.load else { return await put(fill.response, body, tags) }
+            await load.store(tags) { await put(fill.response, body, $0) }
+        }
+    }
+
+    private func put(_ response: CachedResponse, _ body: Data, _ tags: [String]) async {
+        var response = response
+        if !tags.isEmpty { response.tags = tags }
+        await store.put(response, body: body)
+    }
+
+    /// Stores something, unless what the ticket speaks of was changed in the meantime.
+    func fill(_ ticket: CacheChanges.Ticket, _ store: () async -> Void) async {
+        guard let fill = begin(ticket) else { return }
+        await store()
+        end(fill)
+    }
+
+    /// Changes what is stored: of some resources, or of any while they are `nil`.
+    func change<Result>(_ resources: [CacheChanges.Resource]?, _ body: () async -> Result) async -> Result {
+        state.withLock { $0.changes.begin(resources) }
+        await untilFilled()
+        let result = await body()
+        state.withLock { $0.changes.end(resources) }
+        return result
+    }
+
+    /// What writes at some URLs do to everything that is stored of them (RFC 9111 §4.4).
+    ///
+    /// - Parameter ticket: of the write, whose own answer is newer than what it makes invalid.
+    /// - Returns: the ticket to store that answer with, which is out of date where something else was changed meanwhile.
+    func invalidate(
+        _ urls: [HTTPURL], in partition: CachePartition, by ticket: CacheChanges.Ticket
+    ) async -> CacheChanges.Ticket {
+        let resources = urls.map { CacheChanges.Resource($0, in: partition) }
+        let begun = state.withLock { $0.changes.isValid(ticket) ? $0.changes.time : nil }
+        _ = await change(resources) { await store.invalidate(urls.map { .url($0, in: .partition(partition)) }) }
+        // Ours alone: it is counted when it begins and when it ends.
+        return state.withLock { $0.changes.time == begun.map { $0 + 2 } ? $0.changes.renewed(ticket) : ticket }
+    }
+
+    private func begin(_ ticket: CacheChanges.Ticket) -> UInt64? {
+        state.withLock { state in
+            guard state.changes.isValid(ticket) else { return nil }
+            state.lastFill += 1
+            state.fills.insert(state.lastFill)
+            return state.lastFill
+        }
+    }
+
+    private func end(_ fill: UInt64) {
+        state.withLock { _ = $0.fills.remove(fill) }
+    }
+
+    /// Returns when the fills that were let through before it have ended.
+    private func untilFilled() async {
+        let fills = state.withLock(\.fills)
+        await state.wait { $0.fills.isDisjoint(with: fills) }
+    }
+}
+
+extension CacheAccess {
+    static func of(_ choice: CacheChoice) -> CacheAccess? {
+        switch choice {
+        case .none: nil
+        case .standard: CacheAccess(MemoryCacheStore())
+        case .store(let store): CacheAccess(store)
+        }
+    }
+
+    /// What a client that was derived from another one has: `known`, which was made by the `former` choice, where both mean the
+    /// same store.
+    static func of(_ choice: CacheChoice, reusing known: CacheAccess?, madeBy former: CacheChoice) -> CacheAccess? {
+        switch (choice, former) {
+        case (.standard, .standard): known
+        case (.store(let store), .store) where known?.holds(store) == true: known
+        default: of(choice)
+        }
+    }
+
+    private func holds(_ other: any CacheStore) -> Bool {
+        store as AnyObject === other as AnyObject
+    }
+}

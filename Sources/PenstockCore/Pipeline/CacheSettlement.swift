@@ -1,0 +1,73 @@
+import Foundation
+
+/// A response that waits to be stored until its call has judged it.
+struct CacheFill: Sendable {
+    let response: CachedResponse
+    /// `nil` where the content is still on its way.
+    let body: Data?
+    let ticket: CacheChanges.Ticket
+    /// Where several calls got the same response, of which one stores it.
+    let load: CacheLoad?
+}
+
+/// What the cache does once a call has judged what it answered or let through.
+final class CacheSettlement: Settlement {
+    private let access: CacheAccess
+    private let partition: CachePartition
+    /// The stored response that became the answer, by which it is dropped when it turns out to be of no use.
+    private let entry: CacheEntryID?
+    private let fill: CacheFill?
+    /// The content that is stored while it is read.
+    private let tee: TeedContent?
+    /// The key of an answer that is to be refreshed behind the caller's back (RFC 5861 §3).
+    private let stale: CacheKey?
+
+    init(
+        _ access: CacheAccess, _ partition: CachePartition, entry: CacheEntryID? = nil, fill: CacheFill? = nil,
+        tee: TeedContent? = nil, stale: CacheKey? = nil
+    ) {
+        self.access = access
+        self.partition = partition
+        self.entry = entry
+        self.fill = fill
+        self.tee = tee
+        self.stale = stale
+    }
+
+    /// Stores what came, drops what the endpoint has made out of date, and begins the refresh.
+    func accepted(by call: any JudgingCall, of request: HTTPRequest) async {
+        let context = call.context
+        if let fill { await store(fill, by: call) }
+        let invalidates = call.invalidates
+        if !invalidates.isEmpty {
+            let own = invalidates.map { $0.of(partition) }
+            await access.change(for: context) { [access] in
+                _ = await access.change(nil) { await access.store.invalidate(own) }
+            }
+        }
+        if let stale, access.beginRefresh(of: stale) {
+            call.repeatInBackground(request) { [access] in access.endRefresh(of: stale) }
+        }
+    }
+
+    /// Drops a stored response that turned out to be of no use, and asks anew.
+    func rejected(_ error: APIError, by call: any JudgingCall) async -> Replay? {
+        guard let entry else { return nil }
+        await access.change(for: call.context) { [access] in _ = await access.store.remove([.entry(entry)]) }
+        return Replay(reason: .cache)
+    }
+
+    private func store(_ fill: CacheFill, by call: any JudgingCall) async {
+        let tags = call.cacheTags
+        guard let tee else {
+            return await access.store(fill.body?.count ?? 0, for: call.context) { [access] in
+                await access.keep(fill, tags: tags)
+            }
+        }
+        var response = fill.response
+        if !tags.isEmpty { response.tags = tags }
+        await access.change(for: call.context) { [access, response] in
+            if let writer = await access.store.writer(for: response) { tee.begin(writer) }
+        }
+    }
+}

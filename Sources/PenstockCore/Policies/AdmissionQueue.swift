@@ -1,0 +1,299 @@
+/// How urgent a call is. Of those that wait for a place, the more urgent ones go first; who waits long becomes urgent.
+public enum CallPriority: Int, Hashable, Comparable, Sendable, CaseIterable {
+    /// What nobody waits for: reports, prefetching.
+    case background
+    /// What may be needed soon: the next page.
+    case low
+    /// The default.
+    case normal
+    /// What somebody looks at a spinner for.
+    case high
+    /// Waits for no place and takes none, whatever the caps, the rates and the pauses: for what other calls wait for, such as
+    /// the refresh of the credential that they lack.
+    case immediate
+
+    public static func < (left: CallPriority, right: CallPriority) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// How many attempts may be under way, and how fast they may follow one another. No limits by default: the transport bounds its
+/// connections already, and a server that has published no limits needs none.
+public struct AdmissionPolicy: Hashable, Sendable {
+    /// Attempts under way at a time; `nil` for any number.
+    public var total: Int?
+    /// Attempts under way at a time for each host; `nil` for any number.
+    public var perHost: Int?
+    /// How fast attempts may follow one another, for each host; `nil` for as fast as they come.
+    public var rate: RateLimiter.Policy?
+    /// Whether `Retry-After` (in a 429 or 503) and `RateLimit` hold back all that comes after them for the same host, and not only
+    /// what was refused. Off by default, since one busy path of a host says nothing about its others; switch it on for a server
+    /// that counts all requests together.
+    public var heedsServer: Bool
+    /// After how long a wait a call counts as one step more urgent. 5 s by default: with three steps from `background` to
+    /// `high`, nobody is overtaken for longer than 15 s.
+    public var ageing: Duration
+
+    /// The defaults, but for what is given.
+    public init(
+        total: Int? = nil, perHost: Int? = nil, rate: RateLimiter.Policy? = nil, heedsServer: Bool = false,
+        ageing: Duration = .seconds(5)
+    ) {
+        self.total = total
+        self.perHost = perHost
+        self.rate = rate
+        self.heedsServer = heedsServer
+        self.ageing = ageing
+    }
+
+    /// Whether there is anything to wait for.
+    var isUnlimited: Bool { total == nil && perHost == nil && rate == nil && !heedsServer }
+}
+
+/// Those who wait for leave to send, and those who have it: a state machine without a clock, a task or a lock.
+///
+/// ```swift
+/// var queue = AdmissionQueue(.init(perHost: 4))
+/// switch queue.enter(1, host: "shop.example.com", priority: .high, at: clock.now) { … }
+/// let admitted = queue.leave(0, at: clock.now)      // who may send now
+/// ```
+public struct AdmissionQueue: Sendable {
+    /// Names a request in the queue; the smaller one came earlier.
+    public typealias Ticket = UInt64
+
+    /// Whether an attempt may be sent.
+    @nonexhaustive
+    public enum Verdict: Hashable, Sendable {
+        /// Now; it holds a place until it has ended.
+        case admitted
+        /// Not yet, for this reason.
+        case waits(WaitReason)
+        /// It cannot be admitted in the time that it has: the wait would be at least this long.
+        case refused(wait: Duration)
+    }
+
+    /// What a request waits for.
+    @nonexhaustive
+    public enum WaitReason: Hashable, Sendable {
+        /// As many as may be are under way in all.
+        case total
+        /// As many as may be are under way for its host.
+        case host
+        /// The rate is used up, or the server wants to be left alone.
+        case rate
+        /// Its group is paused.
+        case paused
+        /// Others came before it.
+        case turn
+    }
+
+    private struct Entry: Sendable {
+        let host: String
+        var priority: CallPriority
+        let entered: Duration
+        var isHeld = false
+    }
+
+    private struct Host: Sendable {
+        var running = 0
+        /// One queue for each priority, in the order of the tickets.
+        var lanes = [Lane](repeating: Lane(), count: CallPriority.allCases.count)
+        var limiter: RateLimiter
+
+        func isIdle(at now: Duration) -> Bool {
+            running == 0 && lanes.allSatisfy(\.isEmpty) && limiter.isFull(at: now)
+        }
+    }
+
+    /// The limits it goes by.
+    public let policy: AdmissionPolicy
+    private var hosts: [String: Host] = [:]
+    /// Those who wait.
+    private var waiting: [Ticket: Entry] = [:]
+    /// Those who have leave, and for which host.
+    private var running: [Ticket: String] = [:]
+
+    /// A queue in which nobody waits.
+    public init(_ policy: AdmissionPolicy) {
+        self.policy = policy
+    }
+
+    /// How many wait.
+    public var waitingCount: Int { waiting.count }
+    /// How many have leave.
+    public var runningCount: Int { running.count }
+
+    // MARK: Coming and going
+
+    /// Asks for leave to send one request.
+    ///
+    /// - Parameters:
+    ///   - ticket: larger than all before.
+    ///   - isHeld: whether its group is paused.
+    ///   - timeLeft: how long it may wait; `nil` for as long as it takes.
+    public mutating func enter(
+        _ ticket: Ticket, host: String, priority: CallPriority, isHeld: Bool = false, timeLeft: Duration? = nil,
+        at now: Duration
+    ) -> Verdict {
+        if priority == .immediate { return .admitted }
+        if hosts[host] == nil { prune(at: now) }
+        var place = hosts[host] ?? Host(limiter: RateLimiter(policy.rate, at: now))
+        if let timeLeft, !isHeld, let wait = place.limiter.wait(at: now), wait >= timeLeft {
+            return .refused(wait: wait)
+        }
+        waiting[ticket] = Entry(host: host, priority: priority, entered: now, isHeld: isHeld)
+        if !isHeld { place.lanes[priority.rawValue].insert(ticket) }
+        hosts[host] = place
+        guard !isHeld else { return .waits(.paused) }
+        // Only for itself: others whose time has come are for ``advance(to:)`` to tell of.
+        guard hasRoom, next(at: now) == ticket else { return .waits(reason(host, at: now)) }
+        admit(ticket, at: now)
+        return .admitted
+    }
+
+    /// A request is over, or is waited for no more.
+    ///
+    /// - Returns: those that may be sent now.
+    public mutating func leave(_ ticket: Ticket, at now: Duration) -> [Ticket] {
+        if let host = running.removeValue(forKey: ticket) {
+            hosts[host]?.running -= 1
+        } else if let entry = waiting.removeValue(forKey: ticket) {
+            if !entry.isHeld { hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket) }
+        }
+        return admit(at: now)
+    }
+
+    /// Time has gone on.
+    ///
+    /// - Returns: those that may be sent now.
+    public mutating func advance(to now: Duration) -> [Ticket] { admit(at: now) }
+
+    /// When to call ``advance(to:)`` at the latest; `nil` while nobody waits for time to go on.
+    public func nextMoment(after now: Duration) -> Duration? {
+        guard hasRoom else { return nil }
+        let waits = hosts.values.lazy.filter { host in hasRoom(host) && host.lanes.contains { !$0.isEmpty } }
+        return waits.map { $0.limiter.wait(at: now) ?? .zero }.min().map { now + $0 }
+    }
+
+    // MARK: Changes while it waits
+
+    /// Holds a request back, or lets it wait for its turn again; it keeps its place in the order.
+    ///
+    /// - Returns: those that may be sent now.
+    public mutating func hold(_ ticket: Ticket, _ isHeld: Bool, at now: Duration) -> [Ticket] {
+        guard let entry = waiting[ticket], entry.isHeld != isHeld else { return [] }
+        waiting[ticket]?.isHeld = isHeld
+        if isHeld {
+            hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
+        } else {
+            hosts[entry.host]?.lanes[entry.priority.rawValue].insert(ticket)
+        }
+        return admit(at: now)
+    }
+
+    /// Makes a request that waits more urgent, never less.
+    ///
+    /// - Returns: those that may be sent now.
+    public mutating func raise(_ ticket: Ticket, to priority: CallPriority, at now: Duration) -> [Ticket] {
+        guard let entry = waiting[ticket], entry.priority < priority else { return [] }
+        if !entry.isHeld { hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket) }
+        if priority == .immediate {
+            waiting[ticket] = nil
+            return [ticket] + admit(at: now)
+        }
+        waiting[ticket]?.priority = priority
+        if !entry.isHeld { hosts[entry.host]?.lanes[priority.rawValue].insert(ticket) }
+        return admit(at: now)
+    }
+
+    /// A server wants to be left alone.
+    public mutating func pause(host: String, for duration: Duration, at now: Duration) {
+        guard policy.heedsServer else { return }
+        hosts[host, default: Host(limiter: RateLimiter(policy.rate, at: now))].limiter.pause(for: duration, at: now)
+    }
+
+    // MARK: Whose turn it is
+
+    private var hasRoom: Bool { policy.total.map { running.count < max($0, 1) } ?? true }
+
+    private func hasRoom(_ host: Host) -> Bool { policy.perHost.map { host.running < max($0, 1) } ?? true }
+
+    private mutating func admit(at now: Duration) -> [Ticket] {
+        var admitted: [Ticket] = []
+        while hasRoom, let ticket = next(at: now) {
+            admit(ticket, at: now)
+            admitted.append(ticket)
+        }
+        return admitted
+    }
+
+    private mutating func admit(_ ticket: Ticket, at now: Duration) {
+        guard let entry = waiting.removeValue(forKey: ticket) else { return }
+        hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
+        hosts[entry.host]?.running += 1
+        _ = hosts[entry.host]?.limiter.take(at: now)
+        running[ticket] = entry.host
+    }
+
+    /// The most urgent of those that may go; of equally urgent ones the one that came first.
+    private func next(at now: Duration) -> Ticket? {
+        var best: (urgency: Double, ticket: Ticket)?
+        for host in hosts.values where hasRoom(host) && host.limiter.wait(at: now) == nil {
+            for lane in host.lanes {
+                guard let ticket = lane.first, let entry = waiting[ticket] else { continue }
+                let urgency = urgency(of: entry, at: now)
+                guard let known = best else {
+                    best = (urgency, ticket)
+                    continue
+                }
+                if urgency > known.urgency || urgency == known.urgency && ticket < known.ticket {
+                    best = (urgency, ticket)
+                }
+            }
+        }
+        return best?.ticket
+    }
+
+    private func urgency(of entry: Entry, at now: Duration) -> Double {
+        let step = max(policy.ageing, .milliseconds(1))
+        return Double(entry.priority.rawValue) + (now - entry.entered) / step
+    }
+
+    private func reason(_ name: String, at now: Duration) -> WaitReason {
+        guard hasRoom else { return .total }
+        guard let host = hosts[name], hasRoom(host) else { return .host }
+        return host.limiter.wait(at: now) == nil ? .turn : .rate
+    }
+
+    /// More hosts than an app talks to. What is idle is forgotten beyond that.
+    private static let mostHosts = 256
+
+    private mutating func prune(at now: Duration) {
+        guard hosts.count >= Self.mostHosts else { return }
+        hosts = hosts.filter { !$0.value.isIdle(at: now) }
+    }
+}
+
+/// Tickets in order. What is removed from the middle stays until it comes first or most of what is there was removed, so that
+/// neither coming nor going takes a look at all.
+private struct Lane: Sendable {
+    private var tickets: [AdmissionQueue.Ticket] = []
+    private var start = 0
+    private var removed: Set<AdmissionQueue.Ticket> = []
+
+    var first: AdmissionQueue.Ticket? { start < tickets.count ? tickets[start] : nil }
+    var isEmpty: Bool { first == nil }
+
+    mutating func insert(_ ticket: AdmissionQueue.Ticket) {
+        if removed.remove(ticket) != nil { return }
+        guard let last = tickets.last, last > ticket, start < tickets.count else { return tickets.append(ticket) }
+        let place = tickets[start...].firstIndex { $0 > ticket } ?? tickets.count
+        tickets.insert(ticket, at: place)
+    }
+
+    mutating func remove(_ ticket: AdmissionQueue.Ticket) {
+        removed.insert(ticket)
+        while start < tickets.count, removed.remove(tickets[start]) != nil { start += 1 }
+        guard start + removed.count > 32, start + removed.count > tickets.count / 2 else { return }
+        tickets = tickets[start...].filter { !removed.contains($0) }
+        (start, removed) = (0, [])
+    }
+}

@@ -1,0 +1,59 @@
+/// Which hosts may be spoken to over plain `http`. By default none.
+public struct CleartextPolicy: Hashable, Sendable {
+    private enum Rule: Hashable {
+        case refused
+        case hosts(Set<String>)
+        case everywhere
+    }
+
+    private let rule: Rule
+    private let allowsLoopback: Bool
+
+    private init(_ rule: Rule, loopback: Bool = false) {
+        self.rule = rule
+        allowsLoopback = loopback
+    }
+
+    /// No host at all, this machine included. The default.
+    public static let refused = CleartextPolicy(.refused)
+
+    /// Only this machine: `localhost`, 127.0.0.0/8 and ::1. For embedded servers and tests.
+    public static let loopback = CleartextPolicy(.refused, loopback: true)
+
+    /// Every host. For tools whose user names the URL.
+    public static let everywhere = CleartextPolicy(.everywhere, loopback: true)
+
+    /// These hosts and no others, compared in lower case and whole.
+    public static func hosts(_ hosts: Set<String>) -> CleartextPolicy {
+        CleartextPolicy(.hosts(Set(hosts.map { $0.lowercased() })))
+    }
+
+    /// Whether a request may go to the URL: always over `https`, and over `http` where the host is one of those
+    /// allowed.
+    public func allows(_ url: HTTPURL) -> Bool {
+        guard url.scheme == .http else { return true }
+        if allowsLoopback, Self.isLoopback(url.host) { return true }
+        return switch rule {
+        case .refused: false
+        case .hosts(let hosts): hosts.contains(url.host)
+        case .everywhere: true
+        }
+    }
+
+    /// Why plain `http` to a URL is refused, and what allows it.
+    static func refusal(of url: HTTPURL) -> String {
+        let policy = isLoopback(url.host) ? ".loopback" : ".hosts([\"\(url.host)\"])"
+        return "plain http to \(url.host) is not allowed; the option .cleartext(\(policy)) allows it"
+    }
+
+    /// The parser leaves only dotted quads as numbers, so a prefix decides.
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || isLoopbackQuad(host)
+    }
+
+    private static func isLoopbackQuad(_ host: String) -> Bool {
+        let text = host.utf8
+        return text.starts(with: "127.".utf8)
+            && text.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
+    }
+}

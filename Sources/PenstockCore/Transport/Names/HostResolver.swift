@@ -1,0 +1,230 @@
+import Foundation
+
+/// Where the names of a client's hosts lead, in place of the system's look-ups.
+///
+/// ```swift
+/// let resolver = HostResolver(
+///     [try StaticHosts(["api.shop.example": ["203.0.113.7", "203.0.113.8"]]), ProvidersNames()], file: caches.appending(path: "hosts"))
+/// let client = APIClient("https://api.shop.example", options: .resolver(resolver))
+/// ```
+///
+/// Sources are asked in their order until one knows the name. What they say is used for as long as it holds, then for a while
+/// longer during which they are asked again; nobody waits for that. Of several addresses the fastest is connected to, by the
+/// time that connecting took; those that did not answer rest. Where no source knows the name, or all its addresses are dead,
+/// the system is asked, unless that is switched off.
+///
+/// A transport that cannot connect to where it is told refuses the call before anything is sent:
+/// ``TransportCapabilities/hostResolvers``. Make one resolver and keep it: two are two ways to the network, which share no
+/// connection.
+public final class HostResolver: Sendable {
+    /// The system's look-ups and nothing else: the default.
+    public static let system = HostResolver([])
+
+    private struct State: Sendable {
+        var cache: HostCache
+        var ranking: AddressRanking
+        var asking: [HostCache.Key: SharedTask<HostAnswer?>] = [:]
+        var isRestored = false
+    }
+
+    private let sources: [any HostSource]
+    let patience: Duration
+    private let file: HostFile?
+    private let network: @Sendable () -> String
+    private let time: TimeSource
+    private let state: Locked<State>
+    /// Whether the system is asked where the sources do not help. Without it such calls fail as
+    /// ``TransportError/Reachability/nameNotResolved``.
+    public let fallsBackToSystem: Bool
+
+    /// A resolver.
+    ///
+    /// - Parameters:
+    ///   - sources: asked in this order.
+    ///   - fallsBackToSystem: whether the system is asked where they do not help; it is by default.
+    ///   - patience: how long a source is waited for before the next one is asked. 2 s by default, a fifth of the time that
+    ///     connecting has.
+    ///   - cache: keeps what the sources say.
+    ///   - ranking: chooses among the addresses.
+    ///   - file: a copy on disk of what the sources say, so that the app's next start need not wait for them; none by default.
+    ///     Nobody but its owner can read it. What is wrong with it is no failure: the sources are asked.
+    ///   - network: a name for the network that the machine is in, where what the sources say depends on it. Asked for each
+    ///     look-up.
+    ///   - time: the machine's clocks unless a test gives others.
+    public init(
+        _ sources: [any HostSource], fallsBackToSystem: Bool = true, patience: Duration = .seconds(2),
+        cache: HostCache = HostCache(), ranking: AddressRanking = AddressRanking(), file: URL? = nil,
+        network: @escaping @Sendable () -> String = { "" }, time: TimeSource = .system
+    ) {
+        self.sources = sources
+        self.fallsBackToSystem = fallsBackToSystem
+        self.patience = patience
+        self.file = file.map(HostFile.init)
+        self.network = network
+        self.time = time
+        state = Locked(State(cache: cache, ranking: ranking))
+    }
+
+    /// Whether it leaves everything to the system.
+    public var isSystem: Bool { sources.isEmpty && fallsBackToSystem }
+
+    /// Why a transport cannot go by the resolver; `nil` where it can.
+    package func refusal(by capabilities: TransportCapabilities) -> String? {
+        isSystem || capabilities.contains(.hostResolvers) ? nil : "a resolver of the client's own"
+    }
+
+    /// For transports: the addresses to connect to, the best first. None where the name is to be looked up by the system.
+    ///
+    /// - Parameters:
+    ///   - host: in ASCII and lower case.
+    ///   - port: of the connection.
+    /// - Returns: an empty list also where all addresses are at rest and there is the system to ask, since those are dead.
+    ///   `nil` where nobody knows the name.
+    public func addresses(of host: String, port: Int) async -> [HostAddress]? {
+        let key = HostCache.Key(host: host, port: port, network: network())
+        restore()
+        let known: [HostAddress]
+        switch state.withLock({ $0.cache.look(up: key, at: time.date()) }) {
+        case .fresh(let addresses): known = addresses
+        case .stale(let addresses):
+            known = addresses
+            refresh(key)
+        case .nothing: known = await ask(key)?.addresses ?? []
+        }
+        let now = time.now()
+        let (ranked, isAwake) = state.withLock { state in
+            let ranked = state.ranking.ranked(known, at: now)
+            return (ranked, ranked.first.map { !state.ranking.isResting($0, at: now) } ?? false)
+        }
+        if fallsBackToSystem { return isAwake ? ranked : [] }
+        return ranked.isEmpty ? nil : ranked
+    }
+
+    /// For transports: a connection was made.
+    ///
+    /// - Parameter time: how long that took, from its first packet on.
+    public func connected(to address: HostAddress, in time: Duration) {
+        let now = self.time.now()
+        state.withLock { $0.ranking.connected(address, in: time, at: now) }
+    }
+
+    /// For transports: no connection could be made.
+    public func failed(_ address: HostAddress) {
+        let now = time.now()
+        state.withLock { $0.ranking.failed(address, at: now) }
+    }
+
+    // MARK: Asking
+
+    /// Begins to ask, unless somebody does already. Nobody waits for it.
+    private func refresh(_ key: HostCache.Key) {
+        guard state.withLock({ $0.asking[key] == nil }) else { return }
+        Task { _ = await ask(key) }
+    }
+
+    /// All that ask for one name at the same time are given one answer. The work ends when nobody waits for it.
+    private func ask(_ key: HostCache.Key) async -> HostAnswer? {
+        let (asking, isNew) = state.withLock { state in
+            if let known = state.asking[key], known.join() { return (known, false) }
+            let new = SharedTask<HostAnswer?>()
+            _ = new.join()
+            state.asking[key] = new
+            return (new, true)
+        }
+        if isNew {
+            asking.start { [self] in
+                let answer = await answer(key)
+                finish(key, answer, asking)
+                return answer
+            }
+        }
+        return await asking.value().flatMap(\.self)
+    }
+
+    private func finish(_ key: HostCache.Key, _ answer: HostAnswer?, _ asking: SharedTask<HostAnswer?>) {
+        let date = time.date()
+        let cache = state.withLock { state -> HostCache? in
+            if state.asking[key] === asking { state.asking[key] = nil }
+            guard let answer, answer.lifetime > .zero else { return nil }
+            state.cache.keep(answer, for: key, at: date)
+            return state.cache
+        }
+        if let cache { file?.write(cache) }
+    }
+
+    private func answer(_ key: HostCache.Key) async -> HostAnswer? {
+        for source in sources {
+            let answer = await answer(of: source, key)
+            if let answer, !answer.addresses.isEmpty { return answer }
+            if Task.isCancelled { return nil }
+        }
+        return nil
+    }
+
+    /// One that does not answer in time is ended, if it lets itself be, and not waited for.
+    private func answer(of source: any HostSource, _ key: HostCache.Key) async -> HostAnswer? {
+        let promise = Promise<HostAnswer?>()
+        let work = Task { promise.keep(try? await source.answer(for: key.host, port: key.port)) }
+        let timer = Task { [time, patience] in
+            try? await time.sleep(patience)
+            promise.keep(nil)
+        }
+        defer {
+            work.cancel()
+            timer.cancel()
+        }
+        let answer = await withTaskCancellationHandler {
+            await promise.value()
+        } onCancel: {
+            promise.abandon()
+        }
+        return answer.flatMap(\.self)
+    }
+
+    // MARK: On disk
+
+    /// Reads the copy before the first look-up.
+    private func restore() {
+        guard let file, state.withLock({ !$0.isRestored }) else { return }
+        let data = file.read()
+        state.withLock { state in
+            guard !state.isRestored else { return }
+            state.isRestored = true
+            if let data { state.cache.restore(data) }
+        }
+    }
+}
+
+extension HostResolver: Hashable, CustomStringConvertible {
+    public static func == (left: HostResolver, right: HostResolver) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+
+    public var description: String { isSystem ? "the system" : "\(sources.count) sources" }
+}
+
+/// The copy on disk of what sources have said. Whatever goes wrong with it goes unsaid: the sources are asked then.
+private struct HostFile: Sendable {
+    /// Of a file that is read: many times what the largest cache by default takes.
+    private static let most = 1 << 20
+    private let file: PrivateFile
+
+    init(_ url: URL) {
+        file = PrivateFile(url)
+    }
+
+    /// One that others could have written leads nowhere.
+    func read() -> Data? {
+        try? file.contents(limit: Self.most, .refuses)
+    }
+
+    /// Who finds another at it leaves it alone: the next answer is written again, with all that is known then.
+    func write(_ cache: HostCache) {
+        guard let data = try? cache.encoded(), (try? file.makeFolder()) != nil,
+            let lock = try? FileLock(beside: file)
+        else { return }
+        withExtendedLifetime(lock) { _ = try? file.replace(with: data) }
+    }
+}
