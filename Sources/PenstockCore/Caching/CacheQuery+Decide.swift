@@ -3,7 +3,7 @@ import Foundation
 /// Whether a stored response answers the request, by HTTP's rules and the app's lifetimes (RFC 9111 §4).
 extension CacheQuery {
     /// The decision at `now`, whatever the policy's mode; ``plan(now:)`` puts the mode on top.
-    public func decide(now: Date) -> CacheDecision {
+    package func decide(now: Date) -> CacheDecision {
         if let reason = bypass { return load(reason) }
         guard !candidates.isEmpty else { return load(.uriMiss) }
         guard let stored = selected else { return validateOrLoad(nil, .varyMismatch) }

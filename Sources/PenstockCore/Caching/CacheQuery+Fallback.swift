@@ -10,7 +10,7 @@ extension CacheQuery {
     ///
     /// The server's `no-cache` and `must-revalidate` forbid it, and so do directives of the request that the response
     /// does not meet, unless the request has a `stale-if-error` of its own.
-    public func fallback(for failure: CacheFailure, now: Date) -> CacheHit? {
+    package func fallback(for failure: CacheFailure, now: Date) -> CacheHit? {
         // Any other status is an answer of its own.
         if case .status(let status) = failure, !Self.failureStatuses.contains(status) { return nil }
         guard !policy.isOff, bypass == nil, let stored = selected, !stored.isInvalidated,

@@ -3,7 +3,7 @@ import Foundation
 /// What the policy's mode makes of the decision: one table for all modes.
 extension CacheQuery {
     /// The steps to take at `now`.
-    public func plan(now: Date) -> CachePlan {
+    package func plan(now: Date) -> CachePlan {
         if policy.isOff { return planWithoutCache() }
         if policy.mode == .networkElseCache || policy.mode == .reload, let stored = answer {
             return plan([.send(ask(about: stored, policy.mode == .networkElseCache))], .policy)

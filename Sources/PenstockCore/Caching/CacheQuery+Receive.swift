@@ -7,7 +7,7 @@ extension CacheQuery {
     /// - Parameters:
     ///   - validation: what was asked about; `nil` when the request was sent as it was.
     ///   - mayFallBack: whether a server error may be answered by what is stored.
-    public func receive(
+    package func receive(
         _ arrival: CacheArrival, for validation: CacheValidation? = nil, mayFallBack: Bool = true
     ) -> CacheReception {
         var reception = answer(arrival, validation, mayFallBack)

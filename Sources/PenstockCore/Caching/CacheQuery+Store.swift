@@ -14,7 +14,7 @@ extension CacheQuery {
     ///
     /// What is neither fresh nor can be validated is stored all the same where the status allows it: it is there when the
     /// server is not.
-    public func storageRefusal(of arrival: CacheArrival) -> CacheStorageRefusal? {
+    package func storageRefusal(of arrival: CacheArrival) -> CacheStorageRefusal? {
         let response = ResponseControl(arrival.fields)
         if policy.isOff || policy.mode == .cacheOnly { return .policy }
         if control.noStore { return .requestNoStore }

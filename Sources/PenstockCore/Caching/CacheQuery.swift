@@ -10,15 +10,15 @@ import Foundation
 /// let query = CacheQuery(request, key: key, candidates: stored, policy: .http)
 /// switch query.decide(now: now) { … }
 /// ```
-public struct CacheQuery: Sendable {
+package struct CacheQuery: Sendable {
     /// As the caller made it.
-    public let request: HTTPRequest
+    package let request: HTTPRequest
     /// What stored responses to the request are found by: its URL, and whose it is.
-    public let key: CacheKey
+    package let key: CacheKey
     /// Everything that is stored under ``key``, in any order.
-    public private(set) var candidates: [CachedResponse]
+    package private(set) var candidates: [CachedResponse]
     /// What the app wants on top of HTTP's rules.
-    public let policy: CachePolicy
+    package let policy: CachePolicy
 
     let control: RequestControl
     let preconditions: Preconditions
@@ -33,7 +33,7 @@ public struct CacheQuery: Sendable {
     ///   - key: the request's.
     ///   - candidates: everything that is stored under `key`, in any order; empty where nothing is.
     ///   - policy: what the app wants on top of HTTP's rules.
-    public init(_ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy) {
+    package init(_ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy) {
         self.request = request
         self.key = key
         self.candidates = candidates

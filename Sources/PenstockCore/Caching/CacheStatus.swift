@@ -51,7 +51,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
 
     /// Of a decision that is about to be carried out. Where the answer to what is sent changes it, the status is made
     /// anew of the ``CacheHit`` or the ``CacheExchange``.
-    public init(_ decision: CacheDecision) {
+    package init(_ decision: CacheDecision) {
         reason = decision.reason
         switch decision {
         case .use(let hit), .useStaleAndRevalidate(let hit, _): outcome = .hit(ttl: hit.ttl)
@@ -61,13 +61,13 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Of an answer that needed nothing to be sent.
-    public init(_ hit: CacheHit) {
+    package init(_ hit: CacheHit) {
         reason = hit.reason
         outcome = .hit(ttl: hit.ttl)
     }
 
     /// Of a request that is sent, whether or not something stored becomes its answer.
-    public init(_ exchange: CacheExchange) {
+    package init(_ exchange: CacheExchange) {
         reason = exchange.reason
         outcome = .forward(exchange.reason.forward)
     }

@@ -1,24 +1,24 @@
 import Foundation
 
 /// A response that has come, as far as the cache looks at it.
-public struct CacheArrival: Sendable {
+package struct CacheArrival: Sendable {
     /// The status code as it came; 206 and 304 are among those that mean something to the cache.
-    public var status: Int
+    package var status: Int
     /// The fields of the head as received, without the trailers.
-    public var fields: HTTPFields
+    package var fields: HTTPFields
     /// The version of HTTP it came by. It is stored with the response and decides nothing.
-    public var version: HTTPVersion
+    package var version: HTTPVersion
     /// Length of its content in bytes, content codings removed.
-    public var bodyLength: Int
+    package var bodyLength: Int
     /// Whether all of the content came (RFC 9112 §8).
-    public var isComplete: Bool
+    package var isComplete: Bool
     /// Whether the content was thrown away unread, as that of a redirect which is followed: of such a response the head
     /// alone can be stored.
-    public var isDiscarded: Bool
+    package var isDiscarded: Bool
     /// When the request was sent, by the wall clock.
-    public var requestTime: Date
+    package var requestTime: Date
     /// When the head of the response came, by the wall clock.
-    public var responseTime: Date
+    package var responseTime: Date
 
     /// A response that has come.
     ///
@@ -28,7 +28,7 @@ public struct CacheArrival: Sendable {
     ///   - isDiscarded: whether the content was thrown away unread; `false` by default.
     ///   - requestTime: when the request was sent, by the wall clock.
     ///   - responseTime: when the head of the response came, by the wall clock.
-    public init(
+    package init(
         status: Int, fields: HTTPFields, version: HTTPVersion = .http11, bodyLength: Int = 0, isComplete: Bool = true,
         isDiscarded: Bool = false, requestTime: Date, responseTime: Date
     ) {

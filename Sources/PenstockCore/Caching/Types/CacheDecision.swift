@@ -1,6 +1,5 @@
 /// What is to be done with a request, given what is stored (RFC 9111 §4).
-@nonexhaustive
-public enum CacheDecision: Sendable {
+package enum CacheDecision: Sendable {
     /// Answer from the cache; nothing is sent.
     case use(CacheHit)
     /// Answer from the cache, and send the validation behind the answer (RFC 5861 §3).
@@ -14,7 +13,7 @@ public enum CacheDecision: Sendable {
     case refuse(CacheReason)
 
     /// Why it was decided so.
-    public var reason: CacheReason {
+    package var reason: CacheReason {
         switch self {
         case .use(let hit), .useStaleAndRevalidate(let hit, _): hit.reason
         case .revalidate(let validation): validation.reason
@@ -24,36 +23,35 @@ public enum CacheDecision: Sendable {
 }
 
 /// A stored response that answers a request.
-public struct CacheHit: Sendable {
+package struct CacheHit: Sendable {
     /// The response as it is stored, without its body.
-    public let stored: CachedResponse
+    package let stored: CachedResponse
     /// Its age in whole seconds (RFC 9111 §4.2.3).
-    public let age: Int
+    package let age: Int
     /// How many whole seconds it stays fresh, rounded down; negative when it is stale by so many.
-    public let ttl: Int
+    package let ttl: Int
     /// Whether it is past its freshness and has not just been validated.
-    public let isStale: Bool
+    package let isStale: Bool
     /// Why it may answer: because it is fresh, was just validated, or is stale by no more than is allowed.
-    public let reason: CacheReason
+    package let reason: CacheReason
     /// What the caller gets.
-    public let reply: CacheReply
+    package let reply: CacheReply
 }
 
 /// The response that is made of a stored one.
-public struct CacheReply: Sendable {
+package struct CacheReply: Sendable {
     /// 200 or the stored status; 304, 206 or 416 where the request asked for it.
-    public let status: Int
+    package let status: Int
     /// The stored fields with `Age` (RFC 9111 §5.1), changed as the status asks.
-    public let fields: HTTPFields
+    package let fields: HTTPFields
     /// Which bytes of the stored body are the content, counted from the first stored one. `nil` when there is none.
-    public let content: Range<Int>?
+    package let content: Range<Int>?
 }
 
 /// A request that asks the server about what is stored (RFC 9111 §4.3.1).
-public struct CacheValidation: Sendable {
+package struct CacheValidation: Sendable {
     /// What a request with the cache's conditions is to bring.
-    @nonexhaustive
-    public enum Purpose: Hashable, Sendable {
+    package enum Purpose: Hashable, Sendable {
         /// `If-None-Match` or `If-Modified-Since`: a 304 makes the stored response usable.
         case validate
         /// `Range` and `If-Range`: a 206 brings what is missing (RFC 9111 §3.4).
@@ -61,13 +59,13 @@ public struct CacheValidation: Sendable {
     }
 
     /// What the answer is to bring.
-    public let purpose: Purpose
+    package let purpose: Purpose
     /// The request to send: the caller's, with the cache's conditions in place of its own.
-    public let request: HTTPRequest
+    package let request: HTTPRequest
     /// The stored responses it asks about; the first is the one that matches the request, where ``selected`` has one.
-    public let candidates: [CachedResponse]
+    package let candidates: [CachedResponse]
     /// The stored response that the request would be answered with.
-    public let selected: CachedResponse?
+    package let selected: CachedResponse?
     /// Why what is stored cannot answer without it.
-    public let reason: CacheReason
+    package let reason: CacheReason
 }

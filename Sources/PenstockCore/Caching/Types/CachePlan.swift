@@ -1,8 +1,7 @@
 /// What a policy makes of a request: the steps in their order.
-public struct CachePlan: Sendable {
+package struct CachePlan: Sendable {
     /// One thing to do about the request.
-    @nonexhaustive
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// A value for the caller.
         case deliver(CacheHit)
         /// Send, and give the caller what comes of it; when it fails, a stored response may step in.
@@ -14,21 +13,21 @@ public struct CachePlan: Sendable {
     }
 
     /// At least one. A second one follows where the caller gets a stored response first: the load behind it.
-    public let steps: [Step]
+    package let steps: [Step]
     /// Why the first step is what it is.
-    public let reason: CacheReason
+    package let reason: CacheReason
 }
 
 /// A request to send, and what is known about it.
-public struct CacheExchange: Sendable {
+package struct CacheExchange: Sendable {
     /// With the cache's conditions, where it has any.
-    public let request: HTTPRequest
+    package let request: HTTPRequest
     /// What is being asked about; `nil` for a plain load.
-    public let validation: CacheValidation?
+    package let validation: CacheValidation?
     /// Why the request is sent at all.
-    public let reason: CacheReason
+    package let reason: CacheReason
     /// Whether a failure may be answered by ``CacheQuery/fallback(for:now:)``.
-    public let mayFallBack: Bool
+    package let mayFallBack: Bool
 }
 
 /// How a load failed.

@@ -1,8 +1,7 @@
 /// What a response does to the cache and to the caller.
-public struct CacheReception: Sendable {
+package struct CacheReception: Sendable {
     /// What the caller gets.
-    @nonexhaustive
-    public enum Answer: Sendable {
+    package enum Answer: Sendable {
         /// The caller gets the response as it came.
         case response
         /// The caller gets this stored response. Where ``CacheReception/insertion`` is set, it is what was just stored.
@@ -12,22 +11,21 @@ public struct CacheReception: Sendable {
     }
 
     /// What the caller gets of it.
-    public var answer: Answer
+    package var answer: Answer
     /// What to store.
-    public var insertion: CacheInsertion?
+    package var insertion: CacheInsertion?
     /// Stored responses whose fields and times are to be replaced.
-    public var updates: [CacheUpdate] = []
+    package var updates: [CacheUpdate] = []
     /// URLs whose stored responses become invalid, for every method and variant (RFC 9111 §4.4).
-    public var invalidations: [HTTPURL] = []
+    package var invalidations: [HTTPURL] = []
     /// Why the response is not stored; `nil` when it is, or when it updates what is stored.
-    public var refusal: CacheStorageRefusal?
+    package var refusal: CacheStorageRefusal?
 }
 
 /// A response to store. It replaces what has its key and variant.
-public struct CacheInsertion: Sendable {
+package struct CacheInsertion: Sendable {
     /// A stretch of the body.
-    @nonexhaustive
-    public enum Piece: Hashable, Sendable {
+    package enum Piece: Hashable, Sendable {
         /// These bytes of the response just received, counted from its first one.
         case received(Range<Int>)
         /// These bytes of the body that is replaced, counted from its first stored one.
@@ -35,34 +33,34 @@ public struct CacheInsertion: Sendable {
     }
 
     /// ``CachedResponse/bodyLength`` is that of the pieces together.
-    public var response: CachedResponse
+    package var response: CachedResponse
     /// The body, stretch by stretch.
-    public var pieces: [Piece]
+    package var pieces: [Piece]
 
     /// A response to store, and where its body is to be taken from.
     ///
     /// - Parameters:
     ///   - response: all but its body; its ``CachedResponse/bodyLength`` is that of the pieces together.
     ///   - pieces: the body from its beginning to its end. None for a response of which the head alone is stored.
-    public init(response: CachedResponse, pieces: [Piece]) {
+    package init(response: CachedResponse, pieces: [Piece]) {
         self.response = response
         self.pieces = pieces
     }
 }
 
 /// A change of what is stored that leaves its body alone.
-public struct CacheUpdate: Sendable {
+package struct CacheUpdate: Sendable {
     /// As it is stored now.
-    public let stored: CachedResponse
+    package let stored: CachedResponse
     /// As it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body.
-    public let updated: CachedResponse
+    package let updated: CachedResponse
 
     /// A change of one stored response.
     ///
     /// - Parameters:
     ///   - stored: the response as the store handed it out.
     ///   - updated: the response that takes its place, or stands beside it where its variant is another one.
-    public init(stored: CachedResponse, updated: CachedResponse) {
+    package init(stored: CachedResponse, updated: CachedResponse) {
         self.stored = stored
         self.updated = updated
     }
