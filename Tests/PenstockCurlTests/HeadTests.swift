@@ -26,7 +26,7 @@
             var endsWithConnection = false
         }
 
-        private func read(_ lines: [String], _ known: CurlKnownLines?) -> Reading {
+        private func read(_ lines: [String], _ known: CurlHeaderLineCache?) -> Reading {
             var head = CurlHead()
             var reading = Reading()
             for line in lines + [""] {
@@ -43,7 +43,7 @@
         @Test("A head reads the same whatever heads came before it")
         func unseen() {
             var random = Seeded(seed: 7)
-            let known = CurlKnownLines()
+            let known = CurlHeaderLineCache()
             var last: [String] = []
             for _ in 0..<3_000 {
                 // Mostly the head before with a line changed, as servers send them.
@@ -62,7 +62,7 @@
         }
 
         private func isKnown(_ text: String, after first: String) throws -> Bool {
-            let known = CurlKnownLines()
+            let known = CurlHeaderLineCache()
             _ = read(["HTTP/1.1 200 OK", first], known)
             var fields = HTTPFields()
             return Array(text.utf8).withUnsafeBytes { known.add($0, to: &fields) } != nil

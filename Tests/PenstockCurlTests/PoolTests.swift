@@ -43,55 +43,55 @@
         }
 
         @Test func `Buffers are as large as responses were lately`() {
-            var sizes = CurlAnswerSizes()
-            #expect(sizes.buffer == CurlAnswerSizes.least)
+            var sizes = CurlReceiveBufferSize()
+            #expect(sizes.buffer == CurlReceiveBufferSize.least)
             sizes.note(1_025)
             #expect(sizes.buffer == 2_048)
             sizes.note(16_384)
-            #expect(sizes.buffer == CurlAnswerSizes.most)
+            #expect(sizes.buffer == CurlReceiveBufferSize.most)
             sizes.note(.max)
             sizes.note(0)
-            #expect(sizes.buffer == CurlAnswerSizes.most, "one small response tells nothing of the next")
+            #expect(sizes.buffer == CurlReceiveBufferSize.most, "one small response tells nothing of the next")
             for _ in 1...1_000 { sizes.note(0) }
-            #expect(sizes.buffer == CurlAnswerSizes.least)
+            #expect(sizes.buffer == CurlReceiveBufferSize.least)
         }
 
         @Test func aQuietExchangeIsAskedEverMoreSeldom() {
-            var patience = CurlPatience()
+            var backoff = CurlProbeBackoff()
             var asked: [UInt64] = []
-            for now in stride(from: second, through: 5 * second, by: 1_000_000) where patience.isDue(second, now).isDue
+            for now in stride(from: second, through: 5 * second, by: 1_000_000) where backoff.advance(second, now).isDue
             {
                 asked.append((now - second) / 1_000_000)
             }
             #expect(asked == [5, 15, 35, 75, 155, 315, 635, 1_275, 2_555, 3_835])
-            #expect(!patience.isDue(5 * second, 5 * second).isDue)
-            #expect(patience.isDue(5 * second, 5 * second + CurlNudges.delay).isDue)
+            #expect(!backoff.advance(5 * second, 5 * second).isDue)
+            #expect(backoff.advance(5 * second, 5 * second + CurlStallProbes.delay).isDue)
         }
 
         @Test func aFastConnectionIsGivenLargerPieces() {
-            var pace = CurlPace()
+            var pace = CurlUploadPace()
             let sizes = (0..<6).map { pace.next(second + $0 * 1_000_000) }
-            #expect(sizes == [1, 2, 4, 8, 8, 8].map { $0 * CurlPace.least })
-            #expect(CurlPace.most == 8 * CurlPace.least)
+            #expect(sizes == [1, 2, 4, 8, 8, 8].map { $0 * CurlUploadPace.least })
+            #expect(CurlUploadPace.most == 8 * CurlUploadPace.least)
         }
 
         @Test func aConnectionThatBecomesSlowIsGivenSmallerPieces() {
-            var pace = CurlPace()
+            var pace = CurlUploadPace()
             for _ in 0..<5 { _ = pace.next(second) }
             let sizes = (1..<6).map { pace.next(second + $0 * 10_000_000) }
-            #expect(sizes == [4, 2, 1, 1, 1].map { $0 * CurlPace.least })
+            #expect(sizes == [4, 2, 1, 1, 1].map { $0 * CurlUploadPace.least })
         }
 
         @Test func onlyExchangesThatShareConnectionsAreLookedAt() {
-            var nudges = CurlNudges()
-            nudges.exchangeEnded(isMultiplexed: false, left: 5, 1)
-            #expect(nudges.moment == nil)
-            nudges.exchangeEnded(isMultiplexed: true, left: 0, 1)
-            #expect(nudges.moment == nil)
-            nudges.exchangeEnded(isMultiplexed: true, left: 5, 1)
-            #expect(nudges.moment == (CurlMultiplexing.isSound ? nil : 1 + CurlNudges.delay))
-            nudges.exchangeEnded(isMultiplexed: true, left: 0, 2)
-            #expect(nudges.moment == nil)
+            var probes = CurlStallProbes()
+            probes.transferEnded(isMultiplexed: false, left: 5, 1)
+            #expect(probes.moment == nil)
+            probes.transferEnded(isMultiplexed: true, left: 0, 1)
+            #expect(probes.moment == nil)
+            probes.transferEnded(isMultiplexed: true, left: 5, 1)
+            #expect(probes.moment == (CurlFault.heldStream.isPresent ? 1 + CurlStallProbes.delay : nil))
+            probes.transferEnded(isMultiplexed: true, left: 0, 2)
+            #expect(probes.moment == nil)
         }
     }
 

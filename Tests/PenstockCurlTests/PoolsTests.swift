@@ -18,29 +18,29 @@
                 CurlPool(CurlPools.key(order, isShared: true), CurlTrust(order.trust), loop: loop))
         }
 
-        private func busy(_ pool: CurlPool) throws -> CurlExchange {
+        private func busy(_ pool: CurlPool) throws -> CurlTransfer {
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
-            let exchange = CurlExchange(TransportRequest(request), loop: loop)
-            exchange.place = 0
-            _ = pool.gate.admits(exchange, 1)
-            return exchange
+            let transfer = CurlTransfer(TransportRequest(request), loop: loop)
+            transfer.state.heapIndex = 0
+            _ = pool.admission.admits(transfer, 1)
+            return transfer
         }
 
         @Test("A round looks at the pools that have work, however many there are", .covers("H36"))
         func working() throws {
             var pools = CurlPools(life: 90 * second, descriptors: 20_000)
-            var exchanges: [CurlExchange] = []
+            var transfers: [CurlTransfer] = []
             for number in 0..<200 {
                 let pool = try pool(number)
                 pools.add(pool, 1)
                 pools.work(pool)
                 pools.work(pool)
-                if number % 50 == 0 { exchanges.append(try busy(pool)) }
+                if number % 50 == 0 { transfers.append(try busy(pool)) }
             }
             #expect(pools.working.count == 200)
             pools.tidy(2)
             #expect(pools.working.map(\.key.isolation.identity) == ["0", "50", "100", "150"])
-            _ = pools.working[1].gate.ended(exchanges[1])
+            _ = pools.working[1].admission.ended(transfers[1])
             pools.tidy(3)
             #expect(pools.working.count == 3)
             pools.closeAll()
@@ -50,11 +50,11 @@
         func bound() throws {
             var pools = CurlPools(life: 90 * second, descriptors: 60)
             var all: [CurlPool] = []
-            var exchanges: [CurlExchange] = []
+            var transfers: [CurlTransfer] = []
             for number in 0..<30 {
                 let pool = try pool(number)
                 pool.lastUse = UInt64(number)
-                if number % 5 == 0 { exchanges.append(try busy(pool)) }
+                if number % 5 == 0 { transfers.append(try busy(pool)) }
                 pools.add(pool, 1)
                 all.append(pool)
             }
@@ -73,13 +73,13 @@
                 pools.add(pool, 0)
             }
             young.lastUse = 30 * second
-            let exchange = try busy(working)
+            let transfer = try busy(working)
             #expect(pools.nextSweep == 90 * second)
             pools.tidy(90 * second - 1)
             #expect(!old.isClosed)
             pools.tidy(90 * second)
             #expect([old, young, working].map(\.isClosed) == [true, false, false])
-            _ = working.gate.ended(exchange)
+            _ = working.admission.ended(transfer)
             pools.tidy(180 * second)
             #expect(young.isClosed && working.isClosed)
             #expect(pools.nextSweep == .max)
@@ -87,34 +87,34 @@
     }
 
     /// Who waits for descriptors, and when one tries again.
-    @Suite struct HungerTests {
+    @Suite struct DescriptorQueueTests {
         private let loop = CurlLoop(.init())
 
-        private func exchange(_ began: UInt64) throws -> CurlExchange {
+        private func transfer(_ began: UInt64) throws -> CurlTransfer {
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
-            let exchange = CurlExchange(TransportRequest(request), loop: loop)
-            exchange.place = 0
-            exchange.clock.begin(began)
-            return exchange
+            let transfer = CurlTransfer(TransportRequest(request), loop: loop)
+            transfer.state.heapIndex = 0
+            transfer.state.clock.begin(began)
+            return transfer
         }
 
         @Test("One tries again when an exchange has ended, and one after a while, in their order", .covers("H36"))
         func order() throws {
-            var hunger = CurlHunger()
-            let waiting = try [3, 1, 2, 4].map { try exchange($0) }
-            hunger.hasEnded()
-            for one in waiting { hunger.add(one, 0) }
-            #expect(hunger.take(1).isEmpty)
-            hunger.hasEnded()
-            #expect(hunger.take(2).map(\.clock.began) == [1])
-            #expect(hunger.moment == 20_000_002)
-            #expect(hunger.take(20_000_001).isEmpty)
-            waiting[2].place = nil
-            #expect(hunger.take(20_000_002).map(\.clock.began) == [3], "who has ended is passed over")
-            hunger.hasEnded()
-            hunger.hasEnded()
-            #expect(hunger.take(30_000_000).map(\.clock.began) == [4])
-            #expect(hunger.isEmpty && hunger.moment == .max)
+            var queue = CurlDescriptorQueue()
+            let waiting = try [3, 1, 2, 4].map { try transfer($0) }
+            queue.noteEnd()
+            for one in waiting { queue.add(one, 0) }
+            #expect(queue.take(1).isEmpty)
+            queue.noteEnd()
+            #expect(queue.take(2).map(\.state.clock.began) == [1])
+            #expect(queue.moment == 20_000_002)
+            #expect(queue.take(20_000_001).isEmpty)
+            waiting[2].state.heapIndex = nil
+            #expect(queue.take(20_000_002).map(\.state.clock.began) == [3], "who has ended is passed over")
+            queue.noteEnd()
+            queue.noteEnd()
+            #expect(queue.take(30_000_000).map(\.state.clock.began) == [4])
+            #expect(queue.isEmpty && queue.moment == .max)
         }
     }
 #endif

@@ -168,7 +168,7 @@
             set(CURLOPT_SSL_VERIFYHOST, 2)
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             if speaking != .http1 { set(CURLOPT_SSL_ENABLE_ALPN, 0) }
-            if CurlSecureName.isRequired {
+            if CurlLibrary.usesOpenSSL {
                 keep(ccurl_set_tls_callback(easy, Self.secure))
                 keep(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque()))
             }
@@ -219,7 +219,7 @@
         private static let secure: curl_ssl_ctx_callback = { _, context, pointer in
             guard let context, let handle = handle(pointer) else { return CURLE_SSL_CONNECT_ERROR }
             let (connection, host) = (OpaquePointer(context), handle.order.request.url.host)
-            let isSet = CurlSecureName.require(host, of: connection) && handle.trust.apply(to: connection, host)
+            let isSet = CurlHostVerification.require(host, of: connection) && handle.trust.apply(to: connection, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
     }

@@ -7,13 +7,13 @@
     final class CurlPool {
         struct Key: Hashable {
             let isolation: IsolationKey
-            /// Whether many exchanges may go over one connection at a time.
+            /// Whether many transfers may go over one connection at a time.
             let isShared: Bool
-            /// 0 for a pool that new exchanges may use, a number of its own for any other.
+            /// 0 for a pool that new transfers may use, a number of its own for any other.
             var retirement = 0
         }
 
-        /// Handles that are kept for the next exchanges.
+        /// Handles that are kept for the next transfers.
         private static let maxSpareHandles = 256
 
         @exclusivity(unchecked) var key: Key
@@ -26,14 +26,14 @@
         @exclusivity(unchecked) private(set) var handles: [CurlHandle] = []
         @exclusivity(unchecked) var lastUse: UInt64
         var active: Int { handles.count }
-        @exclusivity(unchecked) var nudges = CurlNudges()
-        @exclusivity(unchecked) var gate: CurlGate
+        @exclusivity(unchecked) var probes = CurlStallProbes()
+        @exclusivity(unchecked) var admission: CurlAdmission
         /// Whether it is among those with work.
         @exclusivity(unchecked) var isListed = false
         @exclusivity(unchecked) private(set) var isClosed = false
         @exclusivity(unchecked) private var idleLimit = CurlIdleLimit()
-        @exclusivity(unchecked) private var answers = CurlAnswerSizes()
-        let knownLines = CurlKnownLines()
+        @exclusivity(unchecked) private var bufferSize = CurlReceiveBufferSize()
+        let headerLines = CurlHeaderLineCache()
         /// The interfaces of link-local addresses, which libcurl is not told with them.
         @exclusivity(unchecked) var zones: [String: UInt32] = [:]
         @exclusivity(unchecked) private var spare: [CurlHandle] = []
@@ -53,7 +53,7 @@
             lastUse = loop.now
             self.trust = trust
             self.proxy = proxy
-            gate = CurlGate(most: loop.mostConnectionsPerHost, isShared: key.isShared)
+            admission = CurlAdmission(most: loop.mostConnectionsPerHost, isShared: key.isShared)
             guard setOptions() else {
                 curl_multi_cleanup(multi)
                 return nil
@@ -62,12 +62,12 @@
 
         /// Whether nothing would come of looking at it.
         var isAtRest: Bool {
-            isClosed || active == 0 && gate.present == 0 && broken.isEmpty && !isBroken && timerMoment == nil
+            isClosed || active == 0 && admission.present == 0 && broken.isEmpty && !isBroken && timerMoment == nil
         }
 
-        /// Whether an exchange may go over its connections.
-        func serves(_ order: TransportRequest) -> Bool {
-            key.retirement == 0 && key.isolation == order.isolation
+        /// Whether a transfer may go over its connections.
+        func serves(_ exchange: TransportRequest) -> Bool {
+            key.retirement == 0 && key.isolation == exchange.isolation
         }
 
         /// - Returns: whether libcurl took them all.
@@ -98,13 +98,15 @@
         /// A server leaves: what it has been sent in later streams of the handle's connection it does not process.
         func leavesOut(after last: Int, _ teller: CurlHandle) {
             for handle in handles where handle === teller || handle.socket != nil && handle.socket == teller.socket {
-                guard let exchange = handle.exchange, let stream = exchange.stream, stream > last else { continue }
-                exchange.isLeftOut = true
+                guard let transfer = handle.transfer, let stream = transfer.state.stream, stream > last else {
+                    continue
+                }
+                transfer.state.isLeftOut = true
             }
         }
 
-        /// How much an exchange that collects its response is to read at a time.
-        var buffer: Int { answers.buffer }
+        /// How much a transfer that collects its response is to read at a time.
+        var buffer: Int { bufferSize.buffer }
 
         func take() -> CurlHandle? {
             spare.popLast() ?? CurlHandle(loop: loop, pool: self)
@@ -112,7 +114,7 @@
 
         /// - Returns: `false` when libcurl does not perform it; it must be removed all the same.
         func add(_ handle: CurlHandle) -> Bool {
-            handle.place = handles.count
+            handle.index = handles.count
             handles.append(handle)
             limitConnections()
             if handle.isSound, curl_multi_add_handle(multi, handle.easy) == CURLM_OK { return true }
@@ -127,21 +129,21 @@
             let isFree = curl_multi_remove_handle(multi, handle.easy) == CURLM_OK
             takeOut(handle)
             lastUse = loop.now
-            let isMultiplexed = handle.exchange?.head.version == .http2
-            nudges.exchangeEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
-            let hasRunSmoothly = handle.isOver && (handle.exchange?.attempts ?? 0) <= 1
+            let isMultiplexed = handle.transfer?.state.head.version == .http2
+            probes.transferEnded(isMultiplexed: isMultiplexed, left: active, loop.now)
+            let hasRunSmoothly = handle.isOver && (handle.transfer?.state.attempts ?? 0) <= 1
             let isSpent = handle.isSpent || handle.isLarge || !hasRunSmoothly
             handle.noteUse(isMultiplexed: isMultiplexed)
-            if let size = handle.answerSize { answers.note(size) }
+            if let size = handle.responseSize { bufferSize.note(size) }
             handle.clear()
             if isFree, handle.isSound, !isSpent, spare.count < Self.maxSpareHandles { spare.append(handle) }
         }
 
         /// The last one takes its place.
         private func takeOut(_ handle: CurlHandle) {
-            guard let last = handles.popLast(), last !== handle, handle.place < handles.count else { return }
-            last.place = handle.place
-            handles[handle.place] = last
+            guard let last = handles.popLast(), last !== handle, handle.index < handles.count else { return }
+            last.index = handle.index
+            handles[handle.index] = last
         }
 
         /// libcurl counts the connections in use as well, and closes an idle one whenever there are more than the limit.
@@ -152,9 +154,17 @@
 
         // MARK: Driving
 
+        /// libcurl says what it wants of a socket.
+        func watch(_ descriptor: Int32, _ what: Int32) {
+            loop.poller.want(descriptor, what, for: self)
+        }
+
+        /// Whether answers came before their requests were sent, so that what libcurl wants of their sockets is of interest.
+        var hasEarlyAnswers: Bool { loop.hasEarlyAnswers }
+
         /// When the pool wants to be looked at, in nanoseconds; `.max` when it does not.
         var nextMoment: UInt64 {
-            isBroken ? 0 : min(timerMoment ?? .max, nudges.moment ?? .max, gate.moment ?? .max)
+            isBroken ? 0 : min(timerMoment ?? .max, probes.moment ?? .max, admission.moment ?? .max)
         }
 
         func setTimer(_ milliseconds: Int) {
@@ -196,11 +206,11 @@
             return code
         }
 
-        /// Where others go on over the connection, libcurl 7.88 frees what it keeps neither with the transfer nor with the
-        /// handle, and gives it to the handle's next exchange. Told to go on, it offers it once more.
+        /// Has libcurl offer once more what it keeps of a paused transfer, and refuses it, so that the handle's next transfer does
+        /// not get it (``CurlFault/keptContent``).
         private func dropContent(of handle: CurlHandle) {
             // It goes further where there is nothing to offer.
-            guard handle.kept > (isBroken ? .maybe : .nothing) else { return }
+            guard CurlFault.keptContent.isPresent, handle.kept > (isBroken ? .maybe : .nothing) else { return }
             handle.refusesContent = true
             defer { handle.refusesContent = false }
             let code = tell(handle, CURLPAUSE_CONT)

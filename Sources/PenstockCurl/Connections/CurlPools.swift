@@ -5,10 +5,10 @@
 
     /// Every pool of a loop, and which of them have work.
     ///
-    /// A pool stays for the life of an idle connection after its last exchange. There may be thousands, so what is done
+    /// A pool stays for the life of an idle connection after its last transfer. There may be thousands, so what is done
     /// in each round is done for those with work alone.
     struct CurlPools {
-        /// Those that new exchanges may use, and retired ones that still have work.
+        /// Those that new transfers may use, and retired ones that still have work.
         private var all: [CurlPool.Key: CurlPool] = [:]
         /// The one that was used last, which is found without hashing.
         private var last: CurlPool?
@@ -29,14 +29,14 @@
             most = min(max(descriptors / 6, 8), 1_024)
         }
 
-        mutating func find(_ order: TransportRequest, isShared: Bool) -> CurlPool? {
-            if let last, last.key.isShared == isShared, last.serves(order) { return last }
-            last = all[Self.key(order, isShared: isShared)] ?? last
-            return last.flatMap { $0.key.isShared == isShared && $0.serves(order) ? $0 : nil }
+        mutating func find(_ exchange: TransportRequest, isShared: Bool) -> CurlPool? {
+            if let last, last.key.isShared == isShared, last.serves(exchange) { return last }
+            last = all[Self.key(exchange, isShared: isShared)] ?? last
+            return last.flatMap { $0.key.isShared == isShared && $0.serves(exchange) ? $0 : nil }
         }
 
-        static func key(_ order: TransportRequest, isShared: Bool) -> CurlPool.Key {
-            CurlPool.Key(isolation: order.isolation, isShared: isShared)
+        static func key(_ exchange: TransportRequest, isShared: Bool) -> CurlPool.Key {
+            CurlPool.Key(isolation: exchange.isolation, isShared: isShared)
         }
 
         mutating func add(_ pool: CurlPool, _ now: UInt64) {
@@ -53,7 +53,7 @@
             working.append(pool)
         }
 
-        /// No new exchange uses the pool.
+        /// No new transfer uses the pool.
         mutating func retire(_ pool: CurlPool) {
             all[pool.key] = nil
             if last === pool { last = nil }
@@ -95,7 +95,7 @@
         }
 
         /// Forgets which have no work any more, and closes those that nothing has used for long. One that is alone stays
-        /// among those with work, since the next exchange is likely to be its.
+        /// among those with work, since the next transfer is likely to be its.
         mutating func tidy(_ now: UInt64) {
             if working.count > 1 || working.first?.isClosed == true {
                 working.removeAll { pool in
@@ -110,28 +110,28 @@
     }
 
     extension CurlLoop {
-        /// The pool of an exchange that comes again, or the one it belongs in.
-        func pool(of exchange: CurlExchange) throws(TransportError) -> CurlPool {
-            if let pool = exchange.pool {
+        /// The pool of a transfer that comes again, or the one it belongs in.
+        func pool(of transfer: CurlTransfer) throws(TransportError) -> CurlPool {
+            if let pool = transfer.state.pool {
                 if pool.key.retirement == 0 { return pool }
-                leaveGate(pool, exchange)
+                leaveAdmission(pool, transfer)
             }
-            let isShared = CurlMultiplexing.suits(exchange.order.request)
-            if let pool = pools.find(exchange.order, isShared: isShared) {
+            let isShared = CurlMultiplexing.suits(transfer.exchange.request)
+            if let pool = pools.find(transfer.exchange, isShared: isShared) {
                 if pool.trust.isCurrent { return pool }
                 pools.retire(pool)
             }
-            let key = CurlPools.key(exchange.order, isShared: isShared)
+            let key = CurlPools.key(transfer.exchange, isShared: isShared)
             let trust = try CurlTrust(key.isolation.trust)
             guard let pool = CurlPool(key, trust, loop: self) else { throw .outOfMemory }
             pools.add(pool, now)
             return pool
         }
 
-        /// The next exchange opens another.
+        /// The next transfer opens another.
         func giveUp(_ pool: CurlPool) {
-            for exchange in deadlines.exchanges where exchange.pool === pool {
-                finish(exchange, .failure(exchange.error(.other, "libcurl has no memory left")))
+            for transfer in deadlines.transfers where transfer.state.pool === pool {
+                finish(transfer, .failure(transfer.error(.other, "libcurl has no memory left")))
             }
             pools.close(pool)
         }

@@ -77,7 +77,7 @@
     // MARK: What cannot be used
 
     extension CurlProxy {
-        /// Refuses what no exchange could be sent through.
+        /// Refuses what no transfer could be sent through.
         static func check(_ policy: ProxyPolicy) throws(TransportError) {
             switch policy.route {
             case .direct: return
@@ -137,12 +137,12 @@
         }
     }
 
-    extension CurlExchange {
+    extension CurlTransfer {
         /// Whether the response is the proxy's own: only a proxy asks for credentials with 407 (RFC 9110 §15.5.8). One
         /// that asks before it opens a tunnel never gets as far as a response.
         var isRefusedByProxy: Bool {
-            guard head.status == 407, case .http = order.proxy.route else { return false }
-            return order.request.url.scheme == .http
+            guard state.head.status == 407, case .http = exchange.proxy.route else { return false }
+            return exchange.request.url.scheme == .http
         }
     }
 #endif

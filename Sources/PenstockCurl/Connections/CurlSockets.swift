@@ -3,31 +3,30 @@
     import Foundation
     import Glibc
 
-    /// What the exchange that opened a connection is to know of it, also once it is closed.
+    /// What the transfer that opened a connection is to know of it, even after the connection is closed.
     final class CurlConnectionUse {
-        /// Whether another exchange has used it since.
+        /// Whether another transfer has used it since.
         @exclusivity(unchecked) var isShared = false
     }
 
     /// Which socket carries a connection, and whether anything has come on it that nobody asked for.
     ///
-    /// libcurl uses a connection again though bytes, or its end, have come on it meanwhile, and takes such bytes for the
-    /// answer to the next request (RFC 9112 §9.2 and §11.2). Before a request it tells no more of a connection than its
-    /// ports, so the socket is found by the local one.
+    /// Before a request libcurl tells no more of a connection than its ports, so the socket is found by the local one. What has
+    /// come on it would be taken for the answer to the next request (``CurlFault/unaskedBytes``).
     final class CurlSockets {
         private struct Entry {
             let port: UInt16
             let use: CurlConnectionUse
             /// Whose it is. Never looked into: the pool may be gone.
             let pool: ObjectIdentifier
-            /// Whether it carries one exchange at a time, and has carried one: over TLS anything may come unless that is so.
+            /// Whether it carries one transfer at a time, and has carried one: over TLS anything may come unless that is so.
             var isSerial = false
         }
 
         private static let unknown: Int32 = 0
         private static let ambiguous: Int32 = -1
 
-        /// By local port, each one more than itself. Memory of which only what is used is ever there.
+        /// Descriptor + 1 by local port; 0 where it is unknown, −1 where it is ambiguous. `calloc` maps its pages lazily.
         private let descriptors: UnsafeMutablePointer<Int32>?
         @exclusivity(unchecked) private var entries: [Int32: Entry] = [:]
 
@@ -55,7 +54,7 @@
             return use
         }
 
-        /// A further exchange is about to use a connection, or one of several where they cannot be told apart.
+        /// A further transfer is about to use a connection, or one of several where they cannot be told apart.
         func joins(_ port: UInt16) {
             guard let socket = socket(at: port) else {
                 for entry in entries.values where entry.port == port { entry.use.isShared = true }
@@ -71,7 +70,7 @@
             descriptors[Int(port)] = Self.unknown
         }
 
-        /// Connections of a pool that have carried an exchange.
+        /// Connections of a pool that have carried a transfer.
         func count(of pool: CurlPool) -> Int {
             let pool = ObjectIdentifier(pool)
             return entries.values.count { $0.pool == pool }
@@ -82,7 +81,7 @@
             return found - 1
         }
 
-        /// The connection has carried an exchange, and is not one that carries many at a time.
+        /// The connection has carried a transfer, and is not one that carries many at a time.
         func carriesOneByOne(_ descriptor: Int32) {
             entries[descriptor]?.isSerial = true
         }

@@ -5,7 +5,7 @@
     import PenstockCore
 
     /// The trust policy of a pool, as libcurl and OpenSSL are told of it. Whatever it reads, it reads once: a pool whose files
-    /// have changed serves no new exchange.
+    /// have changed serves no new transfer.
     ///
     /// The pins are compared inside the verification of the chain. A handshake that fails there leaves no session behind, by
     /// which the next one would get around them.
@@ -216,6 +216,19 @@
                 defer { BIO_free(memory) }
                 body(memory)
             }
+        }
+    }
+
+    /// Has OpenSSL compare the host with the certificate's names, and never with its common name (``CurlFault/commonName``).
+    enum CurlHostVerification {
+        /// - Parameter context: OpenSSL's object for one connection.
+        /// - Returns: whether OpenSSL will see to it.
+        static func require(_ host: String, of context: OpaquePointer) -> Bool {
+            guard let rules = SSL_CTX_get0_param(context) else { return false }
+            X509_VERIFY_PARAM_set_hostflags(rules, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+            if X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1 { return true }
+            let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+            return X509_VERIFY_PARAM_set1_host(rules, name, name.utf8.count) == 1
         }
     }
 #endif

@@ -3,11 +3,11 @@
     import Foundation
     import PenstockCore
 
-    /// What became of an exchange that libcurl could not make a connection for at once. Few exchanges need one: most go
-    /// over a connection that is there.
+    /// What a transfer lacked when libcurl could not make a connection for it at once, and what has become of that. Few
+    /// transfers have one: most go over a connection that is there.
     final class CurlDetour {
         /// What a connection cannot be made without. A callback of libcurl's notes it and has the transfer fail; the
-        /// exchange is then begun again when it is there.
+        /// transfer is then begun again when it is there.
         enum Lack {
             case addresses
             /// A file descriptor, for the socket or for a file that the connection needs.
@@ -18,41 +18,41 @@
             case place
         }
 
-        /// Look-ups of one exchange. More than one are needed only where it waited for so long that libcurl forgot the
+        /// Look-ups of one transfer. More than one are needed only where it waited for so long that libcurl forgot the
         /// addresses.
         static let mostLookups = 8
 
         /// When it began, in nanoseconds.
         let began: UInt64
         /// What the last try lacked.
-        @exclusivity(unchecked) var lack: Lack?
+        var lack: Lack?
         /// The look-up that is under way.
-        @exclusivity(unchecked) var lookup: (any HostLookup)?
-        @exclusivity(unchecked) var lookups = 0
-        @exclusivity(unchecked) var addresses: [HostAddress] = []
+        var lookup: (any HostLookup)?
+        var lookups = 0
+        var addresses: [HostAddress] = []
         /// What becomes of them, where the client's own resolver has chosen them; `nil` where the system has.
-        @exclusivity(unchecked) var choice: CurlChoice?
+        var choice: CurlChoice?
         /// Whether the resolver's addresses are dead, and the system is asked.
-        @exclusivity(unchecked) var asksSystem = false
+        var asksSystem = false
         /// When the addresses came, in nanoseconds from the beginning; `nil` when they have not.
-        @exclusivity(unchecked) var foundAfter: UInt64?
-        /// How much later than the exchange libcurl's own clock began, in nanoseconds.
-        @exclusivity(unchecked) var delay: UInt64 = 0
+        var foundAfter: UInt64?
+        /// How much later than the transfer libcurl's own clock began, in nanoseconds.
+        var delay: UInt64 = 0
         /// Whether libcurl is to tell, by the text that it would print, why it goes over no connection that is there.
-        @exclusivity(unchecked) var asksForRoom = false
-        /// How many exchanges a connection carries that takes no more, as it has told.
-        @exclusivity(unchecked) var full: Int?
+        var asksForRoom = false
+        /// How many transfers a connection carries that takes no more, as it has told.
+        var full: Int?
         /// Whether it waits for descriptors.
-        @exclusivity(unchecked) var isStarving = false
+        var awaitsDescriptors = false
         /// Whether an earlier try had sent some of the request.
-        @exclusivity(unchecked) var hasSent = false
+        var hasSent = false
 
         init(_ now: UInt64) {
             began = now
         }
 
-        /// Whether the exchange waits for something, and libcurl knows nothing of it.
-        var isUnderWay: Bool { lookup != nil || isStarving }
+        /// Whether the transfer waits for something, and libcurl knows nothing of it.
+        var isUnderWay: Bool { lookup != nil || awaitsDescriptors }
     }
 
     extension TransportRequest {
@@ -98,8 +98,8 @@
         }
     }
 
-    extension CurlExchange {
-        private var connectionHost: String { order.connectionHost }
+    extension CurlTransfer {
+        private var connectionHost: String { exchange.connectionHost }
 
         /// libcurl is about to look the name of the host up. Its own look-ups cannot be ended without waiting for them, so
         /// they are made elsewhere.
@@ -107,167 +107,169 @@
         /// - Returns: whether it need not look anything up.
         func hasAddress(_ now: UInt64) -> Bool {
             let host = connectionHost
-            if order.resolver.isSystem ? HostAddress.isKnown(host) : HostAddress.isNumeric(host) { return true }
-            if (detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
+            if exchange.resolver.isSystem ? HostAddress.isKnown(host) : HostAddress.isNumeric(host) { return true }
+            if (state.detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
             return false
         }
 
         func lacks(_ lack: CurlDetour.Lack, _ now: UInt64) {
-            let detour = detour ?? CurlDetour(now)
+            let detour = state.detour ?? CurlDetour(now)
             detour.lack = lack
-            self.detour = detour
+            state.detour = detour
         }
 
         /// libcurl is about to open a socket, although there are HTTP/2 connections. They may be ending, or carry as many
-        /// exchanges as their server takes, and then the exchange waits. libcurl tells which of the two it is when the
-        /// exchange is begun again.
+        /// transfers as their server takes, and then the transfer waits. libcurl tells which of the two it is when the
+        /// transfer is begun again.
         ///
         /// - Returns: whether it may.
         func mayOpenSocket(_ now: UInt64) -> Bool {
-            guard let lane, !lane.mayConnect(self) else { return true }
-            if detour?.asksForRoom ?? false, detour?.full == nil { return true }
-            lacks(detour?.full == nil ? .room : .place, now)
+            guard let originQueue = state.originQueue, !originQueue.mayConnect(self) else { return true }
+            if state.detour?.asksForRoom ?? false, state.detour?.full == nil { return true }
+            lacks(state.detour?.full == nil ? .room : .place, now)
             return false
         }
 
         /// Begins the look-up that libcurl may not make. Its end comes to the loop as a message.
         func lookUp(_ system: any HostFinder) {
-            guard let detour else { return }
+            guard let detour = state.detour else { return }
             detour.lookups += 1
-            let finder = detour.asksSystem ? system : order.finder(system)
+            let finder = detour.asksSystem ? system : exchange.finder(system)
             detour.lookup = finder.lookUp(connectionHost) { [weak self] in self?.tellFound($0) }
         }
 
         /// A connection is about to be made to an address.
         func tries(_ target: UnsafeMutablePointer<curl_sockaddr>) {
-            guard let detour, detour.choice != nil, let address = HostAddress(of: target) else { return }
+            guard let detour = state.detour, detour.choice != nil, let address = HostAddress(of: target) else { return }
             detour.choice?.tries(address, CurlClock.now())
         }
 
-        /// The connection that the exchange goes over was made for it.
+        /// The connection that the transfer goes over was made for it.
         func tellConnected(_ easy: UnsafeMutableRawPointer) {
-            guard let choice = detour?.choice else { return }
+            guard let choice = state.detour?.choice else { return }
             let facts = ccurl_get_facts(easy)
             choice.tell(
-                order.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
+                exchange.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
         }
 
-        /// The exchange ends, or is begun again, without a connection.
+        /// The transfer ends, or is begun again, without a connection.
         ///
         /// - Parameter isLate: whether its time was up.
         func tellUnreached(isLate: Bool) {
-            guard attempts == 0, let choice = detour?.choice else { return }
-            choice.tellFailure(order.resolver, isLate: isLate, CurlClock.now())
-            detour?.choice = nil
+            guard state.attempts == 0, let choice = state.detour?.choice else { return }
+            choice.tellFailure(exchange.resolver, isLate: isLate, CurlClock.now())
+            state.detour?.choice = nil
         }
 
         /// How long connecting to the addresses may take that the resolver has chosen, in milliseconds. Where the system can be
         /// asked after them, half of the time is left for that. libcurl gives each address half of what is left, while there
         /// are others.
         func patienceWithChoice(_ now: UInt64) -> Int {
-            let left = min(clock.connectingEnds - min(clock.connectingEnds, now), Self.mostPatience)
-            // Where nothing comes after, the exchange's own clock is to end it, which knows what took too long.
-            return Int(order.resolver.fallsBackToSystem ? left / 2 : left + Self.haste) / 1_000_000 + 1
+            let left = min(state.clock.connectingEnds - min(state.clock.connectingEnds, now), Self.mostPatience)
+            // Where nothing comes after, the transfer's own clock is to end it, which knows what took too long.
+            return Int(exchange.resolver.fallsBackToSystem ? left / 2 : left + Self.haste) / 1_000_000 + 1
         }
 
         private static let mostPatience: UInt64 = 20_000_000_000
         private static let haste: UInt64 = 100_000_000
 
         /// As libcurl takes it (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own look-ups do. Under a
-        /// resolver of the client's own an exchange uses no entry but its own, since the resolver chooses for each connection.
+        /// resolver of the client's own a transfer uses no entry but its own, since the resolver chooses for each connection.
         var knownAddresses: String? {
-            guard let addresses = detour?.addresses, !addresses.isEmpty else {
-                guard !order.resolver.isSystem, !HostAddress.isNumeric(connectionHost) else { return nil }
-                return "-\(connectionHost):\(order.connectionPort)"
+            guard let addresses = state.detour?.addresses, !addresses.isEmpty else {
+                guard !exchange.resolver.isSystem, !HostAddress.isNumeric(connectionHost) else { return nil }
+                return "-\(connectionHost):\(exchange.connectionPort)"
             }
-            return order.known(addresses)
+            return exchange.known(addresses)
         }
 
-        /// What a look-up that failed means for the exchange.
+        /// What a look-up that failed means for the transfer.
         func error(_ failure: HostFailure) -> TransportError {
-            let (kind, message) = order.unreachable(failure)
+            let (kind, message) = exchange.unreachable(failure)
             return error(kind, message)
         }
 
-        /// The failure of an exchange that libcurl does not know at the moment.
+        /// The failure of a transfer that libcurl does not know at the moment.
         func errorOutside(_ kind: TransportError.Kind, _ message: String) -> TransportError {
             var timings = Timings()
-            if let detour, let now = pool?.loop.now {
+            if let detour = state.detour, let now = state.pool?.loop.now {
                 timings.nameLookup = detour.foundAfter.map { .nanoseconds($0) }
                 timings.total = .nanoseconds(now - detour.began)
             }
             return TransportError(
-                kind, sendState: detour?.hasSent ?? false ? .maybeProcessed : .unsent,
+                kind, sendState: state.detour?.hasSent ?? false ? .maybeProcessed : .unsent,
                 message: message.isEmpty ? whatItWaitsFor : message, timings: timings)
         }
 
         private var whatItWaitsFor: String {
-            if detour?.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
-            if detour?.isStarving ?? false { return "no file descriptor is left" }
-            return lane != nil && !isAdmitted ? "all connections to the host are in use" : ""
+            if state.detour?.lookup != nil { return "the look-up of the name \(connectionHost) has not ended" }
+            if state.detour?.awaitsDescriptors ?? false { return "no file descriptor is left" }
+            return state.originQueue != nil && !state.isAdmitted ? "all connections to the host are in use" : ""
         }
     }
 
     extension CurlLoop {
-        /// Takes an exchange away from libcurl until what it lacks is there.
+        /// Takes a transfer away from libcurl until what it lacks is there.
         ///
         /// - Parameter code: what ended the transfer.
         /// - Returns: `false` when it lacks nothing that could be waited for.
-        func setAside(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
-            if isUnreached(exchange, code) { return asksSystem(exchange, isLate: code == CURLE_OPERATION_TIMEDOUT) }
-            if code == CURLE_SSL_CACERT_BADFILE, exchange.attempts == 0, CurlDescriptors.areShort {
-                exchange.lacks(.descriptors, now)
+        func setAside(_ transfer: CurlTransfer, _ code: CURLcode) -> Bool {
+            if isUnreached(transfer, code) { return asksSystem(transfer, isLate: code == CURLE_OPERATION_TIMEDOUT) }
+            if code == CURLE_SSL_CACERT_BADFILE, transfer.state.attempts == 0, CurlDescriptors.areShort {
+                transfer.lacks(.descriptors, now)
             }
-            guard let detour = exchange.detour, let lack = detour.lack, lack.shows(code), let handle = exchange.handle
+            guard let detour = transfer.state.detour, let lack = detour.lack, lack.shows(code),
+                let handle = transfer.state.handle
             else { return false }
             // A request that libcurl sends again, because its first connection was dead.
-            if exchange.attempts > 0, exchange.hasSent(handle.easy) { detour.hasSent = true }
-            exchange.pool?.remove(handle)
-            exchange.handle = nil
-            wait(for: lack, exchange, detour)
+            if transfer.state.attempts > 0, transfer.hasSent(handle.easy) { detour.hasSent = true }
+            transfer.state.pool?.remove(handle)
+            transfer.state.handle = nil
+            wait(for: lack, transfer, detour)
             return true
         }
 
         /// Whether none of the addresses that a resolver has chosen was connected to.
-        private func isUnreached(_ exchange: CurlExchange, _ code: CURLcode) -> Bool {
-            guard code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT, exchange.attempts == 0 else {
+        private func isUnreached(_ transfer: CurlTransfer, _ code: CURLcode) -> Bool {
+            guard code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT, transfer.state.attempts == 0 else {
                 return false
             }
-            return exchange.detour?.choice != nil && exchange.detour?.lack == nil
+            return transfer.state.detour?.choice != nil && transfer.state.detour?.lack == nil
         }
 
         /// - Returns: `false` where the resolver does not leave it to the system.
-        private func asksSystem(_ exchange: CurlExchange, isLate: Bool) -> Bool {
-            exchange.tellUnreached(isLate: isLate)
-            guard exchange.order.resolver.fallsBackToSystem, let detour = exchange.detour, let handle = exchange.handle
+        private func asksSystem(_ transfer: CurlTransfer, isLate: Bool) -> Bool {
+            transfer.tellUnreached(isLate: isLate)
+            guard transfer.exchange.resolver.fallsBackToSystem, let detour = transfer.state.detour,
+                let handle = transfer.state.handle
             else { return false }
             detour.asksSystem = true
-            exchange.pool?.remove(handle)
-            exchange.handle = nil
-            wait(for: .addresses, exchange, detour)
+            transfer.state.pool?.remove(handle)
+            transfer.state.handle = nil
+            wait(for: .addresses, transfer, detour)
             return true
         }
 
-        private func wait(for lack: CurlDetour.Lack, _ exchange: CurlExchange, _ detour: CurlDetour) {
+        private func wait(for lack: CurlDetour.Lack, _ transfer: CurlTransfer, _ detour: CurlDetour) {
             detour.lack = nil
             switch lack {
-            case .addresses: exchange.lookUp(finder)
+            case .addresses: transfer.lookUp(finder)
             case .room:
                 detour.asksForRoom = true
-                launchIfAwake(exchange)
+                launchIfAwake(transfer)
             case .place:
-                if let full = detour.full { exchange.lane?.isFull(full) }
+                if let full = detour.full { transfer.state.originQueue?.isFull(full) }
                 (detour.asksForRoom, detour.full) = (false, nil)
-                exchange.pool?.gate.takeBack(exchange, now)
+                transfer.state.pool?.admission.takeBack(transfer, now)
             case .descriptors:
                 // The more that is closed, the fewer tries it takes, but each connection is worth keeping.
-                if giveUpIdle() { launchIfAwake(exchange) } else { starve(exchange, detour) }
+                if closeIdle() { launchIfAwake(transfer) } else { queueForDescriptors(transfer, detour) }
             }
         }
 
         /// A look-up has ended.
-        func found(_ result: HostResult, for exchange: CurlExchange) {
-            guard exchange.place != nil, let detour = exchange.detour, detour.lookup != nil else { return }
+        func found(_ result: HostResult, for transfer: CurlTransfer) {
+            guard transfer.isUnderWay, let detour = transfer.state.detour, detour.lookup != nil else { return }
             let isChosen = (detour.lookup as? ClientLookup).map { !$0.isSystems } ?? false
             detour.lookup = nil
             switch result {
@@ -275,15 +277,15 @@
                 detour.choice = isChosen ? CurlChoice(now) : nil
                 detour.addresses = addresses
                 detour.foundAfter = now - detour.began
-                launchIfAwake(exchange)
-            case .failure(.noDescriptors): wait(for: .descriptors, exchange, detour)
-            case .failure(let failure): finish(exchange, .failure(exchange.error(failure)))
+                launchIfAwake(transfer)
+            case .failure(.noDescriptors): wait(for: .descriptors, transfer, detour)
+            case .failure(let failure): finish(transfer, .failure(transfer.error(failure)))
             }
         }
 
         /// One that is suspended is launched when it is resumed.
-        func launchIfAwake(_ exchange: CurlExchange) {
-            if exchange.place != nil, !exchange.isSuspended { launch(exchange) }
+        func launchIfAwake(_ transfer: CurlTransfer) {
+            if transfer.isUnderWay, !transfer.state.isSuspended { launch(transfer) }
         }
     }
 

@@ -5,7 +5,7 @@
 
     /// Finds the addresses of hosts for a transport.
     ///
-    /// The loop asks only when libcurl is about to make a connection and knows no address for its host, so an exchange on
+    /// The loop asks only when libcurl is about to make a connection and knows no address for its host, so a transfer on
     /// a connection that is kept alive asks nothing. libcurl keeps what it is told for a minute, so a finder needs no
     /// cache for the sake of speed.
     protocol HostFinder: Sendable {

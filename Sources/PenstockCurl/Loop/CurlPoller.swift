@@ -2,8 +2,8 @@
     import CCurl
     import Foundation
 
-    /// The epoll set, kept lazily: libcurl lets go of a socket after each response and takes it back for the next
-    /// request, and only what differs when the loop is about to sleep costs a call to the kernel.
+    /// The epoll set, kept lazily. libcurl lets go of a socket after each response and takes it back for the next request, so
+    /// changes of interest are batched until the loop sleeps, and only what differs then costs a call to the kernel.
     ///
     /// A socket that libcurl let go of stays registered until an event comes for it or it is closed. That is safe only
     /// for sockets whose closing is seen here (``opened(_:)`` and ``closed(_:)``), because the kernel may give their

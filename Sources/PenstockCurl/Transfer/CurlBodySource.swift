@@ -104,4 +104,52 @@
             Glibc.close(descriptor)
         }
     }
+
+    /// Chooses how a request body is read.
+    enum CurlBodySources {
+        /// Larger bodies are read from the app's own memory as they are sent.
+        private static let maxInline = 32 << 10
+
+        /// - Returns: `nil` where there is no body, or one that is small enough to be given to libcurl.
+        static func source(for transfer: CurlTransfer) throws(TransportError) -> (any CurlBodySource)? {
+            let body = transfer.exchange.request.body
+            transfer.state.progress.expectedToSend = body.length
+            switch body.source {
+            case .none: return nil
+            case .bytes(let data): return data.count > maxInline ? CurlBytesSource(data) : nil
+            case .file(let url):
+                guard let source = CurlFileSource(url, length: body.length ?? 0) else {
+                    throw TransportError(.requestBody, sendState: .unsent, message: "the file cannot be opened")
+                }
+                return source
+            case .stream(let open):
+                return CurlStreamSource(length: body.length, open: open) { [weak transfer] in transfer?.stream($0) }
+            @unknown default:
+                throw TransportError(.unsupported("this kind of body"), sendState: .unsent)
+            }
+        }
+    }
+
+    /// How much of a request body is handed to libcurl at a time, in bytes.
+    ///
+    /// Large pieces cost a fast connection the fewest calls. On a slow one a piece may be no larger than what leaves in a
+    /// moment: while it leaves nothing is heard of it, neither by the progress report nor by the idle time-out.
+    struct CurlUploadPace {
+        static let least = 64 << 10
+        static let most = 512 << 10
+        /// Nanoseconds within which the next piece is asked for by a connection that can take a larger one.
+        private static let moment: UInt64 = 10_000_000
+
+        private var size = Self.least
+        private var lastPiece: UInt64?
+
+        /// - Returns: the size of the piece that is to be handed over now.
+        mutating func next(_ now: UInt64) -> Int {
+            defer { lastPiece = now }
+            guard let lastPiece else { return size }
+            let isFast = now - min(now, lastPiece) < Self.moment
+            size = isFast ? min(size * 2, Self.most) : max(size / 2, Self.least)
+            return size
+        }
+    }
 #endif

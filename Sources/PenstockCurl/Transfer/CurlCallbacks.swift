@@ -9,39 +9,39 @@
     enum CurlCallbacks {
         static let header: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
             line, size, count, context in
-            guard let handle = handle(context), let exchange = handle.exchange, !handle.refusesContent else { return 0 }
+            guard let handle = handle(context), let transfer = handle.transfer, !handle.refusesContent else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: line, count: size * count)
-            let isExpected = !exchange.head.isComplete
-            let taken = exchange.receiveHeader(bytes, handle.loop.now)
+            let isExpected = !transfer.state.head.isComplete
+            let taken = transfer.receiveHeader(bytes, handle.now)
             if taken == CURL_WRITEFUNC_PAUSE { handle.kept = .something }
-            guard isExpected, exchange.head.isComplete || exchange.head.isLong, taken == bytes.count else {
+            guard isExpected, transfer.state.head.isComplete || transfer.state.head.isLong, taken == bytes.count else {
                 return taken
             }
-            if exchange.head.version == .http2 { exchange.pool?.nudges.headCame(handle.loop.now) }
-            guard exchange.head.isComplete else { return taken }
-            if exchange.awaitsSecureEnd(handle.easy) { handle.watchProgress() }
-            handle.loop.headIsThere(exchange)
+            if transfer.state.head.version == .http2 { handle.headCame() }
+            guard transfer.state.head.isComplete else { return taken }
+            if transfer.awaitsSecureEnd(handle.easy) { handle.watchProgress() }
+            handle.headCompleted(transfer)
             return taken
         }
 
         static let body: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
             bytes, size, count, context in
-            guard let handle = handle(context), let exchange = handle.exchange, !handle.refusesContent else { return 0 }
+            guard let handle = handle(context), let transfer = handle.transfer, !handle.refusesContent else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            let taken = exchange.receiveBody(bytes, handle.loop.now)
+            let taken = transfer.receiveBody(bytes, handle.now)
             if taken == CURL_WRITEFUNC_PAUSE { handle.kept = .something }
             return taken
         }
 
         static let read: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int = {
             buffer, size, count, context in
-            guard let handle = handle(context), let exchange = handle.exchange else { return Int(CURL_READFUNC_ABORT) }
+            guard let handle = handle(context), let transfer = handle.transfer else { return Int(CURL_READFUNC_ABORT) }
             let memory = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-            return exchange.readBody(into: memory, handle.loop.now)
+            return transfer.readBody(into: memory, handle.now)
         }
 
         static let seek: curl_seek_callback = { context, offset, origin in
-            guard let exchange = handle(context)?.exchange, offset == 0, origin == SEEK_SET, exchange.rewindBody()
+            guard let transfer = handle(context)?.transfer, offset == 0, origin == SEEK_SET, transfer.rewindBody()
             else {
                 return CURL_SEEKFUNC_FAIL
             }
@@ -49,54 +49,53 @@
         }
 
         static let prereq: curl_prereq_callback = { context, _, _, _, localPort in
-            guard let handle = handle(context), let exchange = handle.exchange else { return CURL_PREREQFUNC_ABORT }
+            guard let handle = handle(context), let transfer = handle.transfer else { return CURL_PREREQFUNC_ABORT }
             let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
-            guard exchange.attempt(handle.easy, over: connection, handle.loop.now) else { return CURL_PREREQFUNC_ABORT }
+            guard transfer.attempt(handle.easy, over: connection, handle.now) else { return CURL_PREREQFUNC_ABORT }
             if connection == nil {
                 handle.shutIfNewsCame()
             } else {
-                exchange.tellConnected(handle.easy)
-                handle.loop.connected(exchange, handle)
+                transfer.tellConnected(handle.easy)
+                handle.connected(transfer)
             }
-            if exchange.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
-            if exchange.isSuspended { handle.loop.pauseSoon(exchange) }
+            if transfer.connectsOnly, !handle.endConnected() { return CURL_PREREQFUNC_ABORT }
+            if transfer.state.isSuspended { handle.pauseSoon() }
             return CURL_PREREQFUNC_OK
         }
 
         static let progress: curl_xferinfo_callback = { context, _, _, _, _ in
             guard let handle = handle(context) else { return 0 }
-            handle.exchange?.lookForEnd(handle.easy)
+            handle.transfer?.lookForEnd(handle.easy)
             return 0
         }
 
         static let secure: curl_ssl_ctx_callback = { _, context, pointer in
-            guard let context, let handle = handle(pointer), let exchange = handle.exchange else {
+            guard let context, let handle = handle(pointer), let transfer = handle.transfer else {
                 return CURLE_SSL_CONNECT_ERROR
             }
-            return handle.secure(OpaquePointer(context), for: exchange)
+            return handle.secure(OpaquePointer(context), for: transfer)
         }
 
         static let resolver: curl_resolver_start_callback = { _, _, context in
-            guard let handle = handle(context), let exchange = handle.exchange else { return 1 }
-            exchange.connectionStarts(handle.loop.now)
-            return exchange.hasAddress(handle.loop.now) ? 0 : 1
+            guard let handle = handle(context), let transfer = handle.transfer else { return 1 }
+            transfer.connectionStarts(handle.now)
+            return transfer.hasAddress(handle.now) ? 0 : 1
         }
 
         static let open: curl_opensocket_callback = { context, _, address in
             guard let handle = handle(context), let target = address else { return CURL_SOCKET_BAD }
-            if let zones = handle.exchange?.pool?.zones { HostAddress.restoreZone(of: target, zones) }
+            handle.restoreZone(of: target)
             let address = target.pointee
-            handle.exchange?.connectionStarts(handle.loop.now)
-            guard handle.exchange?.mayOpenSocket(handle.loop.now) ?? true else { return CURL_SOCKET_BAD }
+            handle.transfer?.connectionStarts(handle.now)
+            guard handle.transfer?.mayOpenSocket(handle.now) ?? true else { return CURL_SOCKET_BAD }
             let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             let descriptor = Glibc.socket(address.family, type, address.protocol)
             guard descriptor >= 0 else {
-                if CurlDescriptors.isShortage(errno) { handle.exchange?.lacks(.descriptors, handle.loop.now) }
+                if CurlDescriptors.isShortage(errno) { handle.transfer?.lacks(.descriptors, handle.now) }
                 return descriptor
             }
-            handle.loop.poller.opened(descriptor)
-            handle.hasOpened(descriptor)
-            handle.exchange?.tries(target)
+            handle.socketOpened(descriptor)
+            handle.transfer?.tries(target)
             return descriptor
         }
 
@@ -106,18 +105,18 @@
         }
 
         static let text: curl_debug_callback = { _, kind, bytes, count, context in
-            guard kind == CURLINFO_TEXT, let handle = handle(context), let exchange = handle.exchange else { return 0 }
+            guard kind == CURLINFO_TEXT, let handle = handle(context), let transfer = handle.transfer else { return 0 }
             let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
-            if let detour = exchange.detour { detour.full = CurlTexts.streams(in: text) ?? detour.full }
-            exchange.stream = CurlTexts.stream(in: text) ?? exchange.stream
-            if let last = CurlTexts.lastStream(in: text) { exchange.pool?.leavesOut(after: last, handle) }
+            if let detour = transfer.state.detour { detour.full = CurlDebugText.streams(in: text) ?? detour.full }
+            transfer.state.stream = CurlDebugText.stream(in: text) ?? transfer.state.stream
+            if let last = CurlDebugText.lastStream(in: text) { transfer.state.pool?.leavesOut(after: last, handle) }
             return 0
         }
 
         static let socket: curl_socket_callback = { easy, descriptor, what, context, _ in
             guard let pool = pool(context) else { return 0 }
-            if pool.loop.hasEarlyAnswers, let easy { handle(ccurl_private(easy))?.watches(descriptor, what) }
-            pool.loop.poller.want(descriptor, what, for: pool)
+            if pool.hasEarlyAnswers, let easy { handle(ccurl_private(easy))?.watches(descriptor, what) }
+            pool.watch(descriptor, what)
             return 0
         }
 

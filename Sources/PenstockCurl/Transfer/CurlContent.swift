@@ -2,7 +2,7 @@
     import Foundation
     import PenstockCore
 
-    /// The content of a streamed response, as its reader holds it. The exchange lives on the loop's thread until its
+    /// The content of a streamed response, as its reader holds it. The transfer lives on the loop's thread until its
     /// content has ended or this is let go of.
     final class CurlContent: TransportContent {
         /// Unchecked because a decoder is for one thread at a time, which the lock around this sees to.
@@ -15,63 +15,63 @@
         /// Decoded bytes that are handed over at a time.
         private static let piece = 64 << 10
 
-        private let exchange: CurlExchange
+        private let transfer: CurlTransfer
         private let state: Locked<State>
 
         /// - Throws: when the content is coded in a way that is refused.
-        init(of exchange: CurlExchange, _ head: HTTPResponse) throws(TransportError) {
-            self.exchange = exchange
-            state = Locked(State(decoder: try Self.decoder(for: head, of: exchange.order)))
+        init(of transfer: CurlTransfer, _ head: HTTPResponse) throws(TransportError) {
+            self.transfer = transfer
+            state = Locked(State(decoder: try Self.decoder(for: head, of: transfer.exchange)))
         }
 
         deinit {
-            if end() { exchange.cancel() }
+            if end() { transfer.cancel() }
         }
 
         func next() async throws(TransportError) -> Data? {
             do throws(TransportError) {
                 while !state.withLock(\.isEnded) {
-                    if exchange.order.control.isCancelled { throw TransportError(.cancelled, sendState: .answered) }
+                    if transfer.exchange.control.isCancelled { throw TransportError(.cancelled, sendState: .answered) }
                     if let decoded = try decoded() { return decoded }
-                    guard let raw = try await exchange.pipe?.read() else { break }
+                    guard let raw = try await transfer.pipe?.read() else { break }
                     if let piece = accept(raw) { return piece }
                 }
                 try finish()
                 return nil
             } catch {
-                if end() { exchange.cancel() }
+                if end() { transfer.cancel() }
                 state.withLock { $0.failure = error }
                 throw error
             }
         }
 
         func discard() {
-            if end() { exchange.skip() }
+            if end() { transfer.skip() }
         }
 
-        var completion: TransportCompletion { exchange.completion?.withLock { $0 } ?? TransportCompletion() }
+        var completion: TransportCompletion { transfer.completion?.withLock { $0 } ?? TransportCompletion() }
 
         // MARK: Decoding
 
         /// A caller who names the codings that it accepts removes them itself.
         private static func decoder(
-            for head: HTTPResponse, of order: TransportRequest
+            for head: HTTPResponse, of exchange: TransportRequest
         ) throws(TransportError) -> ContentDecoder? {
-            guard head.fields.contains(.contentEncoding), !order.request.fields.contains(.acceptEncoding) else {
+            guard head.fields.contains(.contentEncoding), !exchange.request.fields.contains(.acceptEncoding) else {
                 return nil
             }
-            return try ContentDecoder(head.fields, limits: order.limits)
+            return try ContentDecoder(head.fields, limits: exchange.limits)
         }
 
         /// A response whose content was collected, without its codings. One that has none is not copied.
         static func decoded(
-            _ coded: TransportResponse, of order: TransportRequest
+            _ coded: TransportResponse, of exchange: TransportRequest
         ) throws(TransportError) -> TransportResponse {
             var response = coded
             do throws(TransportError) {
                 let body = coded.response.body
-                guard !body.isEmpty, let decoder = try decoder(for: coded.response, of: order) else { return coded }
-                response.response.body = try decoded(body, decoder, atMost: order.limits.bodyBytes)
+                guard !body.isEmpty, let decoder = try decoder(for: coded.response, of: exchange) else { return coded }
+                response.response.body = try decoded(body, decoder, atMost: exchange.limits.bodyBytes)
                 return response
             } catch {
                 var error = error
@@ -125,7 +125,7 @@
                 defer { state.isEnded = true }
                 return !state.isEnded
             }
-            if isFirst { exchange.order.control.detach() }
+            if isFirst { transfer.exchange.control.detach() }
             return isFirst
         }
     }

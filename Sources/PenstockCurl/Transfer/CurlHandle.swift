@@ -1,9 +1,10 @@
 #if os(Linux)
     import CCurl
+    import COpenSSL
     import Foundation
     import PenstockCore
 
-    /// An easy handle, used for one exchange after the other within its pool.
+    /// An easy handle, used for one transfer after the other within its pool.
     final class CurlHandle {
         enum Kept: Comparable {
             case nothing
@@ -14,31 +15,29 @@
 
         let easy: UnsafeMutableRawPointer
         /// The loop outlives its handles.
-        unowned(unsafe) let loop: CurlLoop
-        @exclusivity(unchecked) var exchange: CurlExchange?
-        /// Where it stands among those of its pool that are in use.
-        @exclusivity(unchecked) var place = 0
+        private unowned(unsafe) let loop: CurlLoop
+        @exclusivity(unchecked) var transfer: CurlTransfer?
+        /// Its index among those of its pool that are in use.
+        @exclusivity(unchecked) var index = 0
         @exclusivity(unchecked) var headers = CurlHeaderList()
-        /// Whether libcurl may remember of it that a stream was refused, or may still keep content.
-        ///
-        /// libcurl 7.88 forgets a refusal only where it sends again because of it. Where the connection had carried other
-        /// requests that is reason enough, and it remembers the refusal, also after it has failed to connect anew. It would
-        /// take the next failure for a refusal, and send a request again that may have been processed.
+        /// Whether libcurl may remember of it that a stream was refused, or may still keep content. It would take the next
+        /// failure for a refusal, and send a request again that may have been processed (``CurlFault/rememberedRefusal``,
+        /// ``CurlFault/keptContent``).
         @exclusivity(unchecked) var isSpent = false
         /// Whether libcurl has come to the end of the transfer.
         @exclusivity(unchecked) var isOver = false
-        /// Whether libcurl keeps content that the exchange has not taken yet.
+        /// Whether libcurl keeps content that the transfer has not taken yet.
         @exclusivity(unchecked) var kept = Kept.nothing
         /// The socket that libcurl spoke of last while an answer came early, and whether it reads no more from it.
         @exclusivity(unchecked) private(set) var watched: Int32?
         @exclusivity(unchecked) private(set) var hasStoppedReading = false
-        /// Whether the exchange takes no content any more.
+        /// Whether the transfer takes no content any more.
         @exclusivity(unchecked) var refusesContent = false
         /// Sockets that were opened for a connection, of which one will carry it.
         @exclusivity(unchecked) private var opened: [Int32] = []
-        /// The socket of the exchange, where it is known.
+        /// The socket of the transfer, where it is known.
         @exclusivity(unchecked) private(set) var socket: Int32?
-        /// Whether the options of the last exchange are such that the next must begin from nothing.
+        /// Whether the options of the last transfer are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
         /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
         /// somewhere else or with less care, so it is used no more.
@@ -48,7 +47,7 @@
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// The pool outlives its handles.
         private unowned(unsafe) let pool: CurlPool
-        /// Whether it holds buffers larger than a handle that waits for its next exchange may keep.
+        /// Whether it holds buffers larger than a handle that waits for its next transfer may keep.
         @exclusivity(unchecked) private(set) var isLarge = false
         /// Large content in few, large pieces. Of memory only what is received into it is taken.
         private static let streamBuffer = 512 << 10
@@ -56,13 +55,12 @@
         /// TLS ``CurlReadLimit`` sees to that.
         private static let plainStreamBuffer = 16 << 10
 
-        /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. Before version 8.14, the end of a response is
-        /// missed when the last bytes of one reading do not fit into the exchange's buffer behind its head, which 16 KiB
-        /// let happen: seen with 7.88 for heads and contents that just exceed it, until more bytes came or a time-out.
+        /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. This leaves room for that behind a head of 16 KiB
+        /// (``CurlFault/missedEnd``).
         private static let sharedBuffer = 48 << 10
         @exclusivity(unchecked) private var hasSharedBuffer = false
         /// As libcurl was told; as much as it takes untold.
-        @exclusivity(unchecked) private var buffer = CurlAnswerSizes.most
+        @exclusivity(unchecked) private var buffer = CurlReceiveBufferSize.most
 
         init?(loop: CurlLoop, pool: CurlPool) {
             guard let easy = curl_easy_init() else { return nil }
@@ -88,12 +86,12 @@
 
         /// Ends what would close the connection when the transfer is taken away.
         func letGo() {
-            if exchange?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
+            if transfer?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
             if !isOver { closeConnection() }
         }
 
-        /// Has the connection closed with the transfer, if no other one uses it: libcurl would keep the end of a stream to
-        /// itself until it has something else to send, and the server would know of nothing.
+        /// Has the connection closed with the transfer, if no other one uses it: of the end of a stream alone the server would
+        /// not be told (``CurlFault/unsentReset``), and what is left of content over HTTP/1.1 would have to be read past.
         func closeConnection() {
             needsReset = true
             set(CURLOPT_FORBID_REUSE, 1)
@@ -124,9 +122,9 @@
             return isSound
         }
 
-        /// Makes it ready for another exchange. The connections, names and sessions it has used are the pool's and stay.
+        /// Makes it ready for another transfer. The connections, names and sessions it has used are the pool's and stay.
         func clear() {
-            exchange = nil
+            transfer = nil
             isOver = false
             (socket, watched, hasStoppedReading) = (nil, nil, false)
             opened.removeAll(keepingCapacity: true)
@@ -135,7 +133,7 @@
             guard needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
-            (needsReset, hasSharedBuffer, buffer) = (false, false, CurlAnswerSizes.most)
+            (needsReset, hasSharedBuffer, buffer) = (false, false, CurlReceiveBufferSize.most)
         }
 
         /// Not to be used again: libcurl had no memory for all that it had to do.
@@ -145,20 +143,35 @@
 
         // MARK: The connection
 
+        /// Whether TLS has agreed on HTTP/2 (RFC 7301); `nil` where it cannot be asked.
+        var agreesOnHTTP2: Bool? {
+            guard let session = ccurl_openssl_session(easy) else { return nil }
+            var name: UnsafePointer<UInt8>?
+            var length: UInt32 = 0
+            SSL_get0_alpn_selected(OpaquePointer(session), &name, &length)
+            return UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8)
+        }
+
         /// libcurl says what it wants of a socket.
         func watches(_ descriptor: Int32, _ what: Int32) {
             (watched, hasStoppedReading) = (descriptor, what != CURL_POLL_IN && what != CURL_POLL_INOUT)
         }
 
-        func hasOpened(_ descriptor: Int32) {
+        /// A socket was opened for its connection.
+        func socketOpened(_ descriptor: Int32) {
+            loop.poller.opened(descriptor)
             opened.append(descriptor)
+        }
+
+        /// Puts back what libcurl has lost of a link-local address (``CurlFault/lostZone``).
+        func restoreZone(of target: UnsafeMutablePointer<curl_sockaddr>) {
+            if CurlFault.lostZone.isPresent { HostAddress.restoreZone(of: target, pool.zones) }
         }
 
         /// Learns which socket the request is about to go over.
         ///
         /// - Returns: the connection, if it was made for this request.
         func meet(_ localPort: UInt16) -> CurlConnectionUse? {
-            let sockets = loop.poller.sockets
             let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened, pool)
             opened.removeAll(keepingCapacity: true)
             socket = sockets.socket(at: localPort)
@@ -167,29 +180,62 @@
         }
 
         /// A connection that something has come on while it rested is shut, which makes libcurl connect anew: the bytes were
-        /// for no request, and would be taken for the answer to this one.
+        /// for no request, and would be taken for the answer to this one (``CurlFault/unaskedBytes``).
         func shutIfNewsCame() {
-            guard let socket, loop.poller.sockets.hasNews(socket, isPlain: isPlain) else { return }
+            guard CurlFault.unaskedBytes.isPresent, let socket, sockets.hasNews(socket, isPlain: isPlain) else {
+                return
+            }
             needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
         /// How large its collected response was, head and content; `nil` where none came.
-        var answerSize: Int? {
-            guard let exchange, exchange.head.isComplete, exchange.pipe == nil else { return nil }
-            return exchange.head.bytes + Int(ccurl_get_received(easy))
+        var responseSize: Int? {
+            guard let transfer, transfer.state.head.isComplete, transfer.pipe == nil else { return nil }
+            return transfer.state.head.bytes + Int(ccurl_get_received(easy))
         }
 
-        /// Over TLS, whether the socket carries one exchange at a time is known when it has carried one.
+        /// Over TLS, whether the socket carries one transfer at a time is known when it has carried one.
         func noteUse(isMultiplexed: Bool) {
-            guard !isPlain, !isMultiplexed, exchange?.head.isComplete == true, let socket else { return }
-            loop.poller.sockets.carriesOneByOne(socket)
+            guard !isPlain, !isMultiplexed, transfer?.state.head.isComplete == true, let socket else { return }
+            sockets.carriesOneByOne(socket)
         }
 
-        private var isPlain: Bool { exchange?.order.request.url.scheme == .http }
+        private var sockets: CurlSockets { loop.poller.sockets }
+        private var isPlain: Bool { transfer?.exchange.request.url.scheme == .http }
 
-        // MARK: What every exchange has in common
+        // MARK: What it tells the loop of its transfer
+
+        /// The moment the current round of the loop began, in nanoseconds, and the round's number.
+        var now: UInt64 { loop.now }
+        var round: UInt64 { loop.reading.round }
+
+        /// A part of a head has come over HTTP/2.
+        func headCame() {
+            pool.probes.headCame(now)
+        }
+
+        func headCompleted(_ transfer: CurlTransfer) {
+            loop.headCompleted(transfer)
+        }
+
+        /// A connection was made for the transfer.
+        func connected(_ transfer: CurlTransfer) {
+            loop.connected(transfer, self)
+        }
+
+        /// A piece of content has come for the reader of a stream.
+        func gathersContent() {
+            if let transfer { loop.gathers(transfer) }
+        }
+
+        /// Asks for the transfer to be paused as soon as libcurl is not in the middle of it.
+        func pauseSoon() {
+            if let transfer { loop.pauseSoon(transfer) }
+        }
+
+        // MARK: What every transfer has in common
 
         private func setConstants() {
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -200,7 +246,7 @@
             setCallbacks(context)
             set(CURLOPT_TCP_NODELAY, 1)
             set(CURLOPT_TCP_KEEPALIVE, 1)
-            // libcurl ends connecting after five minutes unless told; the exchange has its own clock.
+            // libcurl ends connecting after five minutes unless told; the transfer has its own clock.
             set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.attemptDelay)
             set(CURLOPT_MAXAGE_CONN, loop.idleSeconds)
@@ -218,17 +264,17 @@
             set(CURLOPT_SSL_VERIFYPEER, 1)
             set(CURLOPT_SSL_VERIFYHOST, 2)
             pool.trust.apply(to: easy, keep)
-            if CurlSecureName.isRequired {
+            if CurlLibrary.usesOpenSSL {
                 keep(ccurl_set_tls_callback(easy, CurlCallbacks.secure))
                 keep(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque()))
             }
         }
 
         /// Lays down the rules for a connection that is about to be secured.
-        func secure(_ context: OpaquePointer, for exchange: CurlExchange) -> CURLcode {
-            let host = exchange.order.request.url.host
-            guard loop.reading.apply(to: context) else { return CURLE_OUT_OF_MEMORY }
-            let isSet = CurlSecureName.require(host, of: context) && pool.trust.apply(to: context, host)
+        func secure(_ context: OpaquePointer, for transfer: CurlTransfer) -> CURLcode {
+            let host = transfer.exchange.request.url.host
+            if CurlFault.unboundedReading.isPresent, !loop.reading.apply(to: context) { return CURLE_OUT_OF_MEMORY }
+            let isSet = CurlHostVerification.require(host, of: context) && pool.trust.apply(to: context, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
 
@@ -250,17 +296,17 @@
 
         // MARK: What differs
 
-        func prepare(for exchange: CurlExchange) {
-            self.exchange = exchange
-            let request = exchange.order.request
+        func prepare(for transfer: CurlTransfer) {
+            self.transfer = transfer
+            let request = transfer.exchange.request
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme, isIdempotent: request.method.isIdempotent)
-            setMethodAndBody(request, exchange.source)
-            if let detour = exchange.detour { note(detour) }
-            if exchange.detour != nil || !exchange.order.resolver.isSystem { setAddresses(exchange) }
+            setMethodAndBody(request, transfer.state.source)
+            if let detour = transfer.state.detour { note(detour) }
+            if transfer.state.detour != nil || !transfer.exchange.resolver.isSystem { setAddresses(transfer) }
             headers.build(request.fields, hasBody: needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
-            guard exchange.pipe != nil else { return setBuffer() }
+            guard transfer.pipe != nil else { return setBuffer() }
             isLarge = true
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
         }
@@ -271,12 +317,12 @@
             for address in detour.addresses where address.zone != 0 { pool.zones[address.text] = address.zone }
         }
 
-        private func setAddresses(_ exchange: CurlExchange) {
-            guard let text = exchange.knownAddresses else { return }
-            if let detour = exchange.detour, detour.choice != nil {
+        private func setAddresses(_ transfer: CurlTransfer) {
+            guard let text = transfer.knownAddresses else { return }
+            if let detour = transfer.state.detour, detour.choice != nil {
                 detour.choice = CurlChoice(loop.now)
                 needsReset = true
-                set(CURLOPT_CONNECTTIMEOUT_MS, exchange.patienceWithChoice(loop.now))
+                set(CURLOPT_CONNECTTIMEOUT_MS, transfer.patienceWithChoice(loop.now))
             }
             addresses = curl_slist_append(nil, text)
             keep(addresses == nil ? CURLE_OUT_OF_MEMORY : ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses))
@@ -299,17 +345,17 @@
             _ = ccurl_set_long(easy, option, bytes)
         }
 
-        /// Over TLS an exchange waits for a connection under way, which may turn out to carry many. In the clear there
+        /// Over TLS a transfer waits for a connection under way, which may turn out to carry many. In the clear there
         /// is nothing to wait for: only the first response would tell.
         ///
         /// A GOAWAY libcurl tells as text alone. It costs some lines of text to listen, so only those do for whom it decides
         /// whether they may be sent again.
         private func setVersion(_ scheme: HTTPURL.Scheme, isIdempotent: Bool) {
-            let isShared = scheme == .https && pool.key.isShared && CurlMultiplexing.isThere
+            let isShared = scheme == .https && pool.key.isShared && CurlLibrary.speaksHTTP2
             set(CURLOPT_HTTP_VERSION, isShared ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
-            if isShared, !isIdempotent { watchText() }
-            guard isShared, !hasSharedBuffer, !CurlMultiplexing.isSound else { return }
+            if isShared, !isIdempotent, CurlFault.untoldLeave.isPresent { watchText() }
+            guard isShared, !hasSharedBuffer, CurlFault.missedEnd.isPresent else { return }
             hasSharedBuffer = true
             hint(CURLOPT_BUFFERSIZE, Self.sharedBuffer)
         }
@@ -336,9 +382,9 @@
         private func setUpload(_ source: any CurlBodySource) {
             let context = Unmanaged.passUnretained(self).toOpaque()
             set(CURLOPT_UPLOAD, 1)
-            if let length = source.length, length > CurlPace.least {
+            if let length = source.length, length > CurlUploadPace.least {
                 isLarge = true
-                hint(CURLOPT_UPLOAD_BUFFERSIZE, min(length, CurlPace.most))
+                hint(CURLOPT_UPLOAD_BUFFERSIZE, min(length, CurlUploadPace.most))
             }
             keep(ccurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length ?? -1)))
             keep(ccurl_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.read))

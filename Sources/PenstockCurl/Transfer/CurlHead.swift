@@ -54,7 +54,7 @@
         /// - Parameter known: the lines of the response before.
         /// - Returns: what is wrong with it.
         mutating func take(
-            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits, _ known: CurlKnownLines?
+            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits, _ known: CurlHeaderLineCache?
         ) -> TransportError.Kind? {
             bytes += line.count
             guard bytes <= limits.headerBytes else { return .limitExceeded(.headerBytes) }
@@ -82,7 +82,7 @@
             return nil
         }
 
-        /// HTTP/1 as the wire has it, or the line that libcurl makes for an exchange of another version; `nil` for what is
+        /// HTTP/1 as the wire has it, or the line that libcurl makes for a transfer of another version; `nil` for what is
         /// neither (RFC 9112 §2.3).
         private static func version(_ text: UnsafeRawBufferPointer) -> HTTPVersion? {
             guard text.count >= 6, let base = text.baseAddress, memcmp(base, "HTTP/", 5) == 0 else { return nil }
@@ -98,7 +98,7 @@
         // MARK: Fields
 
         private mutating func takeField(
-            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits, _ known: CurlKnownLines?
+            _ line: UnsafeRawBufferPointer, _ limits: ResponseLimits, _ known: CurlHeaderLineCache?
         ) -> TransportError.Kind? {
             lines += 1
             guard lines <= limits.headerCount else { return .limitExceeded(.headerCount) }
@@ -239,6 +239,68 @@
             if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
             return String(validating: bytes, as: UTF8.self)
                 ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        }
+    }
+
+    /// What a field line says about where the content ends and how it is coded.
+    enum CurlFraming {
+        case nothing
+        case length(Int)
+        case codings(Int)
+        case chunked
+    }
+
+    /// A cache of the field lines of the response before, by their positions in its head.
+    ///
+    /// Most lines come again, word for word, in the next response of the same pool. Such a line is neither parsed nor stored a
+    /// second time. Cookies are not kept.
+    final class CurlHeaderLineCache {
+        private struct Line {
+            let length: Int
+            let framing: CurlFraming
+        }
+
+        private static let places = 24
+        /// In bytes: longer ones seldom come again.
+        private static let longest = 128
+
+        @exclusivity(unchecked) private var lines: [Line] = []
+        @exclusivity(unchecked) private var fields: [HTTPField] = []
+        /// As they came, each at a multiple of ``longest``.
+        @exclusivity(unchecked) private var texts: [UInt8] = []
+
+        /// Adds the field of a line to those of a head, if the line at its place was the same.
+        ///
+        /// - Returns: what the line says of the content; `nil` where it was another.
+        func add(_ text: UnsafeRawBufferPointer, to others: inout HTTPFields) -> CurlFraming? {
+            let place = others.count
+            guard place < lines.count, lines[place].length == text.count, isSame(text, at: place) else { return nil }
+            others.add(fields[place])
+            return lines[place].framing
+        }
+
+        private func isSame(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
+            texts.withUnsafeBufferPointer { texts in
+                guard let base = text.baseAddress, let known = texts.baseAddress else { return false }
+                return memcmp(known + place * Self.longest, base, text.count) == 0
+            }
+        }
+
+        func remember(_ text: UnsafeRawBufferPointer, at place: Int, _ field: HTTPField, _ framing: CurlFraming) {
+            guard place < Self.places, place <= lines.count, text.count <= Self.longest, field.name != .setCookie else {
+                return
+            }
+            if place == lines.count {
+                lines.append(Line(length: text.count, framing: framing))
+                fields.append(field)
+                texts += repeatElement(0, count: Self.longest)
+            } else {
+                lines[place] = Line(length: text.count, framing: framing)
+                fields[place] = field
+            }
+            texts.withUnsafeMutableBytes { texts in
+                UnsafeMutableRawBufferPointer(rebasing: texts[(place * Self.longest)...]).copyMemory(from: text)
+            }
         }
     }
 #endif

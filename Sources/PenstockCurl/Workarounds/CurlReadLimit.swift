@@ -4,9 +4,9 @@
 
     /// Bounds how much libcurl reads from one TLS connection in one round of the loop.
     ///
-    /// libcurl 7.88 reads an HTTP/2 connection until there is something for the stream at hand or the socket runs dry. A
-    /// peer that never pauses and sends frames that are for no stream (empty DATA, PRIORITY, WINDOW_UPDATE) would keep it
-    /// reading for ever, and every deadline, cancellation and other host would wait. So the connection's BIO says that
+    /// A peer that never pauses and sends frames that are for no stream (empty DATA, PRIORITY, WINDOW_UPDATE) would keep
+    /// libcurl reading for ever (``CurlFault/unboundedReading``), and every deadline, cancellation and other host would wait. So
+    /// the connection's BIO says that
     /// nothing is there once its share of the round is read. epoll reports the rest in the next round, after the others.
     final class CurlReadLimit {
         private struct Connection {
@@ -20,7 +20,7 @@
         /// Bytes from one connection in one round.
         private static let share = 128 << 10
         private static let retry = BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
-        private static let knownPlace = Locked<Int32>(-1)
+        private static let knownIndex = Locked<Int32>(-1)
 
         private let current = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 
@@ -47,7 +47,7 @@
         func apply(to context: OpaquePointer) -> Bool {
             let connection = UnsafeMutablePointer<Connection>.allocate(capacity: 1)
             connection.initialize(to: Connection(current: UnsafePointer(current), round: 0, left: 0))
-            guard SSL_CTX_set_ex_data(context, Self.place(), connection) == 1 else {
+            guard SSL_CTX_set_ex_data(context, Self.index(), connection) == 1 else {
                 connection.deallocate()
                 return false
             }
@@ -59,19 +59,19 @@
         }
 
         /// - Returns: where a context keeps its ``Connection``; negative while OpenSSL has no memory to say so.
-        private static func place() -> Int32 {
-            knownPlace.withLock { place in
-                guard place < 0 else { return place }
-                place = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) { _, pointer, _, _, _, _ in
+        private static func index() -> Int32 {
+            knownIndex.withLock { index in
+                guard index < 0 else { return index }
+                index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) { _, pointer, _, _, _, _ in
                     pointer?.assumingMemoryBound(to: Connection.self).deallocate()
                 }
-                return place
+                return index
             }
         }
 
         private static func watch(_ session: OpaquePointer?) {
             guard let bio = SSL_get_rbio(session), BIO_get_callback_arg(bio) == nil,
-                let connection = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), place())
+                let connection = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), index())
             else { return }
             BIO_set_callback_arg(bio, connection.assumingMemoryBound(to: CChar.self))
             BIO_set_callback_ex(bio) { bio, operation, _, _, _, _, result, count in

@@ -3,18 +3,18 @@
     import Foundation
     import PenstockCore
 
-    /// How every other thread speaks to the loop: a queue that the loop empties in one go, and an eventfd that is written
-    /// only when the loop sleeps.
-    final class CurlInbox: Sendable {
+    /// The mailbox of the loop, by which every other thread speaks to it: a queue that the loop empties in one go, and an
+    /// eventfd that is written only when the loop sleeps.
+    final class CurlMailbox: Sendable {
         enum Message: Sendable {
-            case start(CurlExchange)
-            case cancel(CurlExchange)
-            case suspend(CurlExchange)
-            case resume(CurlExchange)
-            case chunk(CurlExchange, CurlStreamSource.Event)
-            case proceed(CurlExchange)
-            case skip(CurlExchange)
-            case found(CurlExchange, HostResult)
+            case start(CurlTransfer)
+            case cancel(CurlTransfer)
+            case suspend(CurlTransfer)
+            case resume(CurlTransfer)
+            case chunk(CurlTransfer, CurlStreamSource.Event)
+            case proceed(CurlTransfer)
+            case skip(CurlTransfer)
+            case found(CurlTransfer, HostResult)
             case stop
         }
 

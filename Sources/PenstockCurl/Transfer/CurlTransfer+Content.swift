@@ -3,8 +3,8 @@
     import Foundation
     import PenstockCore
 
-    /// What libcurl calls while an exchange is under way, on the loop's thread.
-    extension CurlExchange {
+    /// What libcurl calls while a transfer is under way, on the loop's thread.
+    extension CurlTransfer {
         /// Memory reserved on the word of a server that has sent nothing yet.
         private static let maxReserve = 1 << 20
         /// Content that is read past rather than closing the connection.
@@ -13,11 +13,11 @@
         private static let maxGathered = 128 << 10
 
         /// A piece of content that is smaller is tiny, in bytes; and as many of them are taken in one round.
-        private static let crumb = 64
-        private static let maxCrumbs = 512
+        private static let tinyPiece = 64
+        private static let maxTinyPieces = 512
 
         func connectionStarts(_ now: UInt64) {
-            clock.connectionStarted(now)
+            state.clock.connectionStarted(now)
         }
 
         /// - Parameter connection: what it is to be sent over, if that was made for it.
@@ -25,47 +25,50 @@
         func attempt(
             _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
         ) -> Bool {
-            guard attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
-            if attempts == 0 { lane?.sends() } else { countResend(easy) }
-            attempts += 1
-            (stream, isLeftOut) = (nil, false)
-            isAmongOthers = isAmongOthers || lane?.carriesSeveral == true
-            self.connection = connection
-            clock.sending(now)
-            if source == nil || source?.length == 0 { clock.sent(now) }
+            guard state.attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
+            if state.attempts == 0 { state.originQueue?.sends() } else { countResend(easy) }
+            state.attempts += 1
+            (state.stream, state.isLeftOut) = (nil, false)
+            state.isAmongOthers = state.isAmongOthers || state.originQueue?.carriesSeveral == true
+            state.connection = connection
+            state.clock.sending(now)
+            if state.source == nil || state.source?.length == 0 { state.clock.sent(now) }
             return true
         }
 
         /// libcurl comes back here when it sends a request again by itself: after a connection ended that not only this
-        /// exchange has used, without one byte of an answer, where the server may have acted on the request all the same;
+        /// transfer has used, without one byte of an answer, where the server may have acted on the request all the same;
         /// and after an HTTP/2 server refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which
         /// of the two it was, but the first cannot happen on connections that nobody else used, nor to a stream that the
         /// server's GOAWAY left out. Who is refused twice is told so.
         private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
-            wasAlone = wasAlone && (connection?.isShared == false || isLeftOut)
-            isRefused = wasAlone && attempts > 1
+            state.wasAlone = state.wasAlone && (state.connection?.isShared == false || state.isLeftOut)
+            state.isRefused = state.wasAlone && state.attempts > 1
             let isSafe =
-                wasAlone || order.request.method.isIdempotent || !hasSent(easy)
-            guard !isSafe || isRefused else { return true }
-            let isTooLong = handle.map { CurlErrors.isTooLong($0.message) } ?? false
-            let message = isRefused ? "the server refused the stream" : "the connection was lost before an answer came"
+                state.wasAlone || exchange.request.method.isIdempotent || !hasSent(easy)
+            guard !isSafe || state.isRefused else { return true }
+            let isTooLong = state.handle.map { CurlErrors.isTooLong($0.message) } ?? false
+            let message =
+                state.isRefused ? "the server refused the stream" : "the connection was lost before an answer came"
             // The connection that was made for the next attempt is as good as any.
-            failure = (isTooLong ? .limitExceeded(.headerBytes) : .connectionLost, message)
+            state.failure = (isTooLong ? .limitExceeded(.headerBytes) : .connectionLost, message)
             return false
         }
 
         /// An attempt that met a dead connection before it had sent anything does not count.
         private func countResend(_ easy: UnsafeMutableRawPointer) {
             let sent = ccurl_get_long(easy, CURLINFO_REQUEST_SIZE)
-            if sent > sentBefore { resends += 1 }
-            sentBefore = sent
+            if sent > state.sentBefore { state.resends += 1 }
+            state.sentBefore = sent
         }
 
-        /// libcurl (seen with 7.88) goes back to the beginning of a body only if some of it was written, and forgets what it had
-        /// read: the next attempt would be sent without that.
+        /// Takes the body back to its beginning, which libcurl does not do where none of it was written yet
+        /// (``CurlFault/forgottenBody``).
         private func beginsAnew() -> Bool {
-            guard !rewindBody() else { return true }
-            failure = (.connectionLost, "the connection was lost, and the body cannot be sent from its beginning again")
+            guard CurlFault.forgottenBody.isPresent, !rewindBody() else { return true }
+            state.failure = (
+                .connectionLost, "the connection was lost, and the body cannot be sent from its beginning again"
+            )
             return false
         }
 
@@ -73,12 +76,12 @@
 
         /// Takes what libcurl has of a head: one line as a rule. Of what it read while the transfer was paused it hands over
         /// the lines of each kind in one piece, and it fails where these are of more than three kinds. So a suspended
-        /// exchange takes its head all the same, and only the end of the head has to wait.
+        /// transfer takes its head all the same, and only the end of the head has to wait.
         ///
         /// - Returns: the number of bytes taken, or the code that pauses; any other number ends the transfer.
         func receiveHeader(_ lines: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            if isSuspended, head.isEnd(lines) { return Int(CURL_WRITEFUNC_PAUSE) }
-            clock.moved(now)
+            if state.isSuspended, state.head.isEnd(lines) { return Int(CURL_WRITEFUNC_PAUSE) }
+            state.clock.moved(now)
             var start = 0
             while start < lines.count {
                 let end = Self.endOfLine(lines, from: start)
@@ -91,21 +94,23 @@
         /// - Returns: where the line after the one at `start` begins. A recipient may take a bare LF for a line's end
         ///   (RFC 9112 §2.2).
         private static func endOfLine(_ lines: UnsafeRawBufferPointer, from start: Int) -> Int {
-            guard let base = lines.baseAddress, let feed = memchr(base + start, 0x0A, lines.count - start) else {
+            guard let base = lines.baseAddress,
+                let retryForDescriptors = memchr(base + start, 0x0A, lines.count - start)
+            else {
                 return lines.count
             }
-            return UnsafeRawPointer(feed) - base + 1
+            return UnsafeRawPointer(retryForDescriptors) - base + 1
         }
 
         /// - Returns: `false` when the response is not acceptable.
         private func receiveLine(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Bool {
-            let wasComplete = head.isComplete
-            if let kind = head.take(line, order.limits, pool?.knownLines) {
+            let wasComplete = state.head.isComplete
+            if let kind = state.head.take(line, exchange.limits, state.pool?.headerLines) {
                 return refuse(kind, "the response head is not acceptable") > 0
             }
-            guard head.isComplete, !wasComplete else { return true }
-            clock.answered(now)
-            if head.version == .http2, order.request.url.scheme == .http {
+            guard state.head.isComplete, !wasComplete else { return true }
+            state.clock.answered(now)
+            if state.head.version == .http2, exchange.request.url.scheme == .http {
                 return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on") > 0
             }
             if isRefusedByProxy {
@@ -115,11 +120,11 @@
         }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            guard !isSuspended, !isCrumbling(bytes.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
-            clock.received(bytes.count, now)
-            if toSkip != nil { return skip(bytes.count) }
+            guard !state.isSuspended, !takesTooManyTinyPieces(bytes.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
+            state.clock.received(bytes.count, now)
+            if state.toSkip != nil { return skip(bytes.count) }
             guard pipe == nil else { return passOn(bytes) }
-            guard bytes.count <= order.limits.bodyBytes - body.count else {
+            guard bytes.count <= exchange.limits.bodyBytes - state.body.count else {
                 return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
             }
             append(bytes)
@@ -128,37 +133,38 @@
         }
 
         /// Each chunk comes as a piece of its own, which costs more than its bytes where it is tiny. After some hundreds of
-        /// them the exchange pauses until the others have had their turn; libcurl then hands over the rest in one piece.
-        private func isCrumbling(_ count: Int) -> Bool {
-            guard count < Self.crumb, head.version != .http2, let loop = handle?.loop else { return false }
-            if crumbs.round != loop.reading.round { crumbs = (loop.reading.round, 0) }
-            crumbs.count += 1
-            guard crumbs.count > Self.maxCrumbs else { return false }
-            crumbs.count = 0
-            loop.pauseSoon(self)
+        /// them the transfer pauses until the others have had their turn; libcurl then hands over the rest in one piece.
+        private func takesTooManyTinyPieces(_ count: Int) -> Bool {
+            guard count < Self.tinyPiece, state.head.version != .http2, let handle = state.handle else { return false }
+            if state.tinyPieces.round != handle.round { state.tinyPieces = (handle.round, 0) }
+            state.tinyPieces.count += 1
+            guard state.tinyPieces.count > Self.maxTinyPieces else { return false }
+            state.tinyPieces.count = 0
+            handle.pauseSoon()
             return true
         }
 
         /// - Returns: `false` when the body that is announced will not be taken.
         private func prepareForBody() -> Bool {
-            guard head.codings <= CurlHead.maxCodings else {
+            guard state.head.codings <= CurlHead.maxCodings else {
                 return refuse(.limitExceeded(.contentCodings), "the content is coded too many times over") > 0
             }
-            if order.isContentSkipped(head.status, answer) { beginSkipping() }
-            guard order.request.method != .head, head.allowsContent, let length = head.contentLength else {
+            if exchange.isContentSkipped(state.head.status, answer) { beginSkipping() }
+            guard exchange.request.method != .head, state.head.allowsContent, let length = state.head.contentLength
+            else {
                 return true
             }
-            progress.expectedToReceive = length
-            guard pipe == nil, toSkip == nil, length > order.limits.bodyBytes else { return true }
+            state.progress.expectedToReceive = length
+            guard pipe == nil, state.toSkip == nil, length > exchange.limits.bodyBytes else { return true }
             return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit") > 0
         }
 
         // MARK: Content that is streamed, or not wanted
 
         private func passOn(_ bytes: UnsafeRawBufferPointer) -> Int {
-            guard let pipe, pipe.hasRoom(beside: gathered.count) else {
-                isHeldBack = true
-                clock.suspend()
+            guard let pipe, pipe.hasRoom(beside: state.gathered.count) else {
+                state.isHeldBack = true
+                state.clock.suspend()
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
             gather(bytes)
@@ -169,58 +175,58 @@
         /// libcurl cuts what it has received into pieces of 16 KiB. They are put together again: each piece that is handed
         /// over costs its reader more than its bytes do.
         private func gather(_ bytes: UnsafeRawBufferPointer) {
-            if gathered.isEmpty {
-                handle?.loop.hasGathered(self)
-                gathered = Data(capacity: bytes.count < CURL_MAX_WRITE_SIZE ? bytes.count : Self.maxGathered)
+            if state.gathered.isEmpty {
+                state.handle?.gathersContent()
+                state.gathered = Data(capacity: bytes.count < CURL_MAX_WRITE_SIZE ? bytes.count : Self.maxGathered)
             }
-            bytes.withMemoryRebound(to: UInt8.self) { gathered.append($0) }
-            if gathered.count > Self.maxGathered - Int(CURL_MAX_WRITE_SIZE) { handOver() }
+            bytes.withMemoryRebound(to: UInt8.self) { state.gathered.append($0) }
+            if state.gathered.count > Self.maxGathered - Int(CURL_MAX_WRITE_SIZE) { handOver() }
         }
 
         /// Gives the reader what was gathered in this round.
         func handOver() {
-            guard !gathered.isEmpty else { return }
-            pipe?.add(gathered)
-            gathered = Data()
+            guard !state.gathered.isEmpty else { return }
+            pipe?.add(state.gathered)
+            state.gathered = Data()
         }
 
         /// What is left of the content is read past while it is short, so that the connection can be used again.
         func beginSkipping() {
-            toSkip = toSkip ?? Self.maxSkipped
+            state.toSkip = state.toSkip ?? Self.maxSkipped
         }
 
         private func skip(_ count: Int) -> Int {
-            toSkip = (toSkip ?? 0) - count
-            return toSkip.map { $0 < 0 } ?? true ? 0 : count
+            state.toSkip = (state.toSkip ?? 0) - count
+            return state.toSkip.map { $0 < 0 } ?? true ? 0 : count
         }
 
         private func reportReceived(_ count: Int) {
-            guard let report = order.control.onProgress else { return }
-            progress.received += count
-            report(progress)
+            guard let report = exchange.control.onProgress else { return }
+            state.progress.received += count
+            report(state.progress)
             heedSuspension()
         }
 
         /// A report may suspend its call: what libcurl has read by then waits as well.
         private func heedSuspension() {
-            guard order.control.isSuspended, !isSuspended else { return }
-            isSuspended = true
-            clock.suspend()
-            handle?.loop.pauseSoon(self)
+            guard exchange.control.isSuspended, !state.isSuspended else { return }
+            state.isSuspended = true
+            state.clock.suspend()
+            state.handle?.pauseSoon()
         }
 
         /// A body that comes in one piece is copied once, into memory of its own size.
         private func append(_ bytes: UnsafeRawBufferPointer) {
-            if body.isEmpty {
+            if state.body.isEmpty {
                 guard let base = bytes.baseAddress else { return }
-                let expected = head.contentLength
+                let expected = state.head.contentLength
                 if (expected ?? 0) <= bytes.count {
-                    body = Data(bytes: base, count: bytes.count)
+                    state.body = Data(bytes: base, count: bytes.count)
                     return
                 }
-                body.reserveCapacity(min(expected ?? 0, Self.maxReserve))
+                state.body.reserveCapacity(min(expected ?? 0, Self.maxReserve))
             }
-            bytes.withMemoryRebound(to: UInt8.self) { body.append($0) }
+            bytes.withMemoryRebound(to: UInt8.self) { state.body.append($0) }
         }
 
         private func refuse(_ kind: TransportError.Kind, _ message: String) -> Int {
@@ -231,9 +237,9 @@
         // MARK: The request's body
 
         func readBody(into buffer: UnsafeMutableRawBufferPointer, _ now: UInt64) -> Int {
-            guard let source else { return 0 }
-            guard !isSuspended else { return pauseReading() }
-            let size = min(buffer.count, pace.next(now))
+            guard let source = state.source else { return 0 }
+            guard !state.isSuspended else { return pauseReading() }
+            let size = min(buffer.count, state.pace.next(now))
             switch source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])) {
             case .later:
                 return pauseReading()
@@ -241,36 +247,36 @@
                 fail(.requestBody, reason)
                 return Int(CURL_READFUNC_ABORT)
             case .end:
-                clock.sent(now)
+                state.clock.sent(now)
                 return 0
             case .bytes(let count):
-                clock.moved(now)
-                if source.isFinished, source.length != nil { clock.sent(now) }
+                state.clock.moved(now)
+                if source.isFinished, source.length != nil { state.clock.sent(now) }
                 reportSent(count)
                 return count
             }
         }
 
         func rewindBody() -> Bool {
-            progress.sent = 0
-            return source?.rewind() ?? true
+            state.progress.sent = 0
+            return state.source?.rewind() ?? true
         }
 
         private func pauseReading() -> Int {
-            awaitsChunk = true
+            state.awaitsChunk = true
             return Int(CURL_READFUNC_PAUSE)
         }
 
         private func reportSent(_ count: Int) {
-            guard let report = order.control.onProgress else { return }
-            progress.sent += count
-            report(progress)
+            guard let report = exchange.control.onProgress else { return }
+            state.progress.sent += count
+            report(state.progress)
             heedSuspension()
         }
 
         private func fail(_ kind: TransportError.Kind, _ message: String) {
-            if failure == nil { failure = (kind, message) }
-            handle?.closeConnection()
+            if state.failure == nil { state.failure = (kind, message) }
+            state.handle?.closeConnection()
         }
     }
 #endif

@@ -1,0 +1,257 @@
+#if os(Linux)
+    import PenstockCore
+
+    /// Admission control: holds transfers back while the connections to their origin carry as many as they may.
+    ///
+    /// There are three limits. Over HTTP/1.1 as many transfers go at once as there may be connections to a host. Over HTTP/2 a
+    /// connection carries a hundred transfers, or fewer where its server says so: libcurl would open a further connection
+    /// for each transfer beyond that. And where nothing is known of an origin yet, no more go than one connection carries,
+    /// because libcurl opens a connection for each of them as soon as it turns out not to be HTTP/2.
+    ///
+    /// A transfer that is held back waits in its turn. Where all places on HTTP/2 connections are taken for long, by streams
+    /// that do not end, one transfer (the opener) goes ahead and opens a further connection, and others follow on it.
+    struct CurlAdmission {
+        /// Transfers on one connection: libcurl's own limit, and the least that a server should allow (RFC 9113 §6.5.2).
+        static let places = 100
+        /// Nanoseconds that a transfer waits until it opens a further connection.
+        static let patience: UInt64 = 1_000_000_000
+        /// Origins without transfers of which it is still known what they speak.
+        private static let mostIdleOrigins = 64
+
+        /// Connections to one host.
+        private let most: Int
+        /// Whether transfers over TLS may share connections.
+        private let isShared: Bool
+        private var originQueues: [HTTPURL.Origin: CurlOriginQueue] = [:]
+        /// The one that was used last, which is found without hashing.
+        private var last: CurlOriginQueue?
+        /// Those in which somebody waits, or has waited.
+        private var queued: [CurlOriginQueue] = []
+        /// Transfers that have a place or wait for one.
+        private(set) var present = 0
+
+        init(most: Int, isShared: Bool) {
+            self.most = max(1, most)
+            self.isShared = isShared
+        }
+
+        /// When a transfer will have waited long enough, in nanoseconds; `nil` when none waits.
+        var moment: UInt64? {
+            queued.isEmpty ? nil : queued.lazy.compactMap(\.moment).min()
+        }
+
+        /// Counts a transfer in, or holds it back.
+        mutating func admits(_ transfer: CurlTransfer, _ now: UInt64) -> Bool {
+            let originQueue = originQueue(for: transfer.exchange.request.url.origin)
+            transfer.state.originQueue = originQueue
+            present += 1
+            if originQueue.admits(transfer) { return true }
+            wait(in: originQueue)
+            originQueue.append(transfer, now)
+            return false
+        }
+
+        /// What a transfer's connection speaks is known.
+        ///
+        /// - Returns: those whose turn it is now.
+        mutating func learned(_ isMultiplexed: Bool, from transfer: CurlTransfer) -> [CurlTransfer] {
+            guard let originQueue = transfer.state.originQueue else { return [] }
+            originQueue.learn(isMultiplexed)
+            return originQueue.next()
+        }
+
+        /// A head came.
+        ///
+        /// - Returns: those whose turn it is now.
+        mutating func headCame(for transfer: CurlTransfer) -> [CurlTransfer] {
+            guard let originQueue = transfer.state.originQueue else { return [] }
+            originQueue.headCame(for: transfer)
+            return originQueue.hasQueue ? originQueue.next() : []
+        }
+
+        /// A transfer that was let go needs a connection that it may not open: it waits in its turn.
+        mutating func takeBack(_ transfer: CurlTransfer, _ now: UInt64) {
+            guard let originQueue = transfer.state.originQueue, transfer.state.isAdmitted else { return }
+            wait(in: originQueue)
+            originQueue.takeBack(transfer, now)
+        }
+
+        /// A transfer ended, with a place or without.
+        ///
+        /// - Returns: those whose turn it is now.
+        mutating func ended(_ transfer: CurlTransfer) -> [CurlTransfer] {
+            guard let originQueue = transfer.state.originQueue else { return [] }
+            transfer.state.originQueue = nil
+            present -= 1
+            originQueue.ended(transfer)
+            if originQueue.hasQueue { return originQueue.next() }
+            if originQueue.isIdle, originQueues.count > Self.mostIdleOrigins { originQueues[originQueue.origin] = nil }
+            return []
+        }
+
+        /// - Returns: those that have waited long enough.
+        mutating func impatient(_ now: UInt64) -> [CurlTransfer] {
+            guard !queued.isEmpty else { return [] }
+            queued.removeAll { originQueue in
+                originQueue.isQueued = originQueue.hasQueue
+                return !originQueue.isQueued
+            }
+            return queued.compactMap { $0.opener(now) }
+        }
+
+        private mutating func wait(in originQueue: CurlOriginQueue) {
+            guard !originQueue.isQueued else { return }
+            originQueue.isQueued = true
+            queued.append(originQueue)
+        }
+
+        private mutating func originQueue(for origin: HTTPURL.Origin) -> CurlOriginQueue {
+            if let last, last.origin == origin { return last }
+            let originQueue =
+                originQueues[origin]
+                ?? CurlOriginQueue(origin, most: most, isSerial: !isShared || origin.scheme == .http)
+            originQueues[origin] = originQueue
+            last = originQueue
+            return originQueue
+        }
+    }
+
+    /// The transfers with one origin: those that have a place on its connections, and the queue of those that wait for one.
+    final class CurlOriginQueue {
+        let origin: HTTPURL.Origin
+        private let most: Int
+        /// Whether it is HTTP/2; `nil` while it is not known.
+        @exclusivity(unchecked) private(set) var isMultiplexed: Bool?
+        /// Transfers on one HTTP/2 connection; fewer than its server takes only until all have ended.
+        @exclusivity(unchecked) private(set) var places = CurlAdmission.places
+        /// HTTP/2 connections that may be used at once.
+        @exclusivity(unchecked) private var connections = 1
+        /// Transfers that have a place.
+        @exclusivity(unchecked) private var count = 0
+        /// Of those, the ones whose request was about to be sent.
+        @exclusivity(unchecked) private var onTheWire = 0
+        @exclusivity(unchecked) private var queue: ArraySlice<CurlTransfer> = []
+        /// Transfers in the queue that have not ended.
+        @exclusivity(unchecked) private var waiting = 0
+        /// The transfer that opens a further connection.
+        @exclusivity(unchecked) private var opener: CurlTransfer?
+        /// Whether the gate has it among those in which somebody waits.
+        @exclusivity(unchecked) var isQueued = false
+
+        init(_ origin: HTTPURL.Origin, most: Int, isSerial: Bool) {
+            self.origin = origin
+            self.most = most
+            isMultiplexed = isSerial ? false : nil
+        }
+
+        var isIdle: Bool { count == 0 && waiting == 0 }
+        var hasQueue: Bool { !queue.isEmpty }
+
+        var moment: UInt64? {
+            guard isMultiplexed == true, opener == nil, connections < most, let first = queue.first else { return nil }
+            return first.state.waitsSince + CurlAdmission.patience
+        }
+
+        private var limit: Int {
+            switch isMultiplexed {
+            case false: most
+            case true: places * connections
+            default: min(CurlAdmission.places, most)
+            }
+        }
+
+        func admits(_ transfer: CurlTransfer) -> Bool {
+            guard count < limit else { return false }
+            count += 1
+            transfer.state.isAdmitted = true
+            return true
+        }
+
+        /// While nothing is known of the origin, its connection is what the transfer waits for.
+        func append(_ transfer: CurlTransfer, _ now: UInt64) {
+            transfer.state.waitsSince = max(now, 1)
+            if isMultiplexed == nil { transfer.state.clock.connectionStarted(now) }
+            queue.append(transfer)
+            waiting += 1
+        }
+
+        func takeBack(_ transfer: CurlTransfer, _ now: UInt64) {
+            count -= 1
+            transfer.state.isAdmitted = false
+            transfer.state.waitsSince = max(now, 1)
+            transfer.state.clock.connectionAwaited()
+            let later = queue.firstIndex { $0.state.clock.began > transfer.state.clock.began }
+            queue.insert(transfer, at: later ?? queue.endIndex)
+            waiting += 1
+        }
+
+        func learn(_ isMultiplexed: Bool) {
+            if self.isMultiplexed == nil { for transfer in queue { transfer.state.clock.connectionAwaited() } }
+            self.isMultiplexed = isMultiplexed
+        }
+
+        /// A connection that carries so many takes no more.
+        func isFull(_ streams: Int) {
+            places = min(places, max(1, streams))
+        }
+
+        func headCame(for transfer: CurlTransfer) {
+            let isMultiplexed = transfer.state.head.version == .http2
+            if self.isMultiplexed != isMultiplexed { learn(isMultiplexed) }
+            guard opener === transfer else { return }
+            opener = nil
+            connections += 1
+        }
+
+        func sends() {
+            onTheWire += 1
+        }
+
+        /// Whether several requests are being sent over what may be one connection.
+        var carriesSeveral: Bool { isMultiplexed != false && onTheWire > 1 }
+
+        /// Whether a transfer that is about to open a connection has no reason to wait for a place on one that is there.
+        func mayConnect(_ transfer: CurlTransfer) -> Bool {
+            isMultiplexed != true || onTheWire == 0 || opener === transfer || transfer.state.attempts > 0
+        }
+
+        func ended(_ transfer: CurlTransfer) {
+            if opener === transfer { opener = nil }
+            guard transfer.state.isAdmitted else {
+                waiting -= 1
+                if queue.count > 2 * waiting + 16 { queue.removeAll { !$0.isUnderWay } }
+                return
+            }
+            transfer.state.isAdmitted = false
+            count -= 1
+            if transfer.state.attempts > 0 { onTheWire -= 1 }
+            if connections > 1, count + places < limit { connections -= 1 }
+            if count == 0 { places = CurlAdmission.places }
+        }
+
+        func next() -> [CurlTransfer] {
+            var admitted: [CurlTransfer] = []
+            while count < limit, let transfer = takeFirst() { admitted.append(transfer) }
+            return admitted
+        }
+
+        func opener(_ now: UInt64) -> CurlTransfer? {
+            guard let moment, moment <= now else { return nil }
+            opener = takeFirst()
+            return opener
+        }
+
+        /// Passes over those that have ended meanwhile.
+        private func takeFirst() -> CurlTransfer? {
+            while let transfer = queue.popFirst() {
+                guard transfer.isUnderWay else { continue }
+                waiting -= 1
+                count += 1
+                transfer.state.isAdmitted = true
+                return transfer
+            }
+            queue = []
+            return nil
+        }
+    }
+#endif

@@ -1,0 +1,198 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// What becomes of a transfer, told while its handle still knows.
+    extension CurlTransfer {
+        func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
+            let isOver = code == CURLE_OK || state.isAnswered || (state.toSkip.map { $0 < 0 } ?? false)
+            if isOver, state.head.isComplete || connectsOnly, state.failure == nil {
+                guard isCutOff else { return .success(response()) }
+                return .failure(error(.connectionLost, "the connection ended without TLS having said so"))
+            }
+            return .failure(error(code))
+        }
+
+        /// The time is up. What is over but for content that nobody wants, or for the rest of the request, went well.
+        func result(expiring kind: TransportError.Kind) -> Result<TransportResponse, TransportError> {
+            if state.toSkip != nil, state.head.isComplete { return .success(response()) }
+            return state.isAnswered ? result(CURLE_OK) : .failure(error(kind))
+        }
+
+        /// As far as it has come.
+        func response() -> TransportResponse {
+            guard let handle = state.handle else { return TransportResponse(answer) }
+            let facts = ccurl_get_facts(handle.easy)
+            return TransportResponse(
+                answer, timings: Timings(facts, state.detour), connection: ConnectionInfo(facts, state.resends))
+        }
+
+        var answer: HTTPResponse {
+            var response = HTTPResponse(
+                status: state.head.status, fields: state.head.fields, body: state.body, version: state.head.version)
+            if !state.head.trailers.isEmpty { response.trailers = state.head.trailers }
+            return response
+        }
+
+        private func error(_ code: CURLcode) -> TransportError {
+            guard let handle = state.handle else { return TransportError(.other, sendState: .unsent) }
+            if let failure = state.failure { return error(failure.kind, failure.message) }
+            let kind =
+                CurlProxy.failure(code, handle.easy, exchange.proxy, isConnected: state.attempts > 0)
+                ?? CurlErrors.kind(code, handle.easy, handle.message, isReadingHead: isReadingHead)
+            let message =
+                code == CURLE_OK ? "the connection ended before the head of the response did" : handle.message
+            return error(kind, message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
+        }
+
+        /// A failure that comes from here and not from libcurl.
+        func error(_ kind: TransportError.Kind, _ message: String = "") -> TransportError {
+            guard let handle = state.handle else { return errorOutside(kind, message) }
+            let facts = ccurl_get_facts(handle.easy)
+            return TransportError(
+                kind, sendState: sendState(handle), message: message, timings: Timings(facts, state.detour),
+                connection: ConnectionInfo(facts, state.resends), partialResponse: partialResponse,
+                underlying: kind == .requestBody ? state.source?.failure : nil)
+        }
+
+        /// libcurl counts the bytes it gave to the socket, also those that were for a proxy alone.
+        private func sendState(_ handle: CurlHandle) -> SendState {
+            if state.attempts == 0 { return .unsent }
+            if isRefusedByProxy || state.isRefused { return .unprocessed }
+            if state.head.hasBegun { return .answered }
+            if state.isLeftOut, state.wasAlone || state.attempts == 1 { return .unprocessed }
+            return hasSent(handle.easy) ? .maybeProcessed : .unsent
+        }
+
+        /// Whether any of the request may have been given to a socket, in this try or in an earlier one.
+        ///
+        /// What was handed over beside other streams of a connection counts as sent (``CurlFault/uncountedHead``).
+        func hasSent(_ easy: UnsafeMutableRawPointer) -> Bool {
+            state.isAmongOthers && CurlFault.uncountedHead.isPresent || state.detour?.hasSent == true
+                || ccurl_get_long(easy, CURLINFO_REQUEST_SIZE) != 0
+        }
+
+        private var partialResponse: HTTPResponse? {
+            guard state.head.isComplete, !isRefusedByProxy else { return nil }
+            return HTTPResponse(status: state.head.status, fields: state.head.fields, version: state.head.version)
+        }
+
+        /// A line that never ends has not begun the head, but some of it has come.
+        private var isReadingHead: Bool {
+            guard !state.head.isComplete, let handle = state.handle else { return false }
+            return state.head.hasBegun || ccurl_get_facts(handle.easy).response_start > 0
+        }
+    }
+
+    extension Timings {
+        /// - Parameter detour: what came before libcurl's own clock began.
+        init(_ facts: ccurl_facts, _ detour: CurlDetour?) {
+            self.init(
+                nameLookup: facts.connects > 0 ? Self.phase(facts.name_lookup) : nil,
+                connected: Self.phase(facts.connected),
+                secured: Self.phase(facts.secured), requestStart: Self.phase(facts.request_start),
+                responseStart: Self.phase(facts.response_start), total: Self.phase(facts.total))
+            guard let detour else { return }
+            let delay = Duration.nanoseconds(detour.delay)
+            for phase in [\.connected, \.secured, \.requestStart, \.responseStart, \.total]
+                as [WritableKeyPath<Self, _>]
+            {
+                self[keyPath: phase]? += delay
+            }
+            nameLookup = detour.foundAfter.map { .nanoseconds($0) } ?? nameLookup.map { $0 + delay }
+        }
+
+        private static func phase(_ microseconds: curl_off_t) -> Duration? {
+            microseconds > 0 ? .microseconds(microseconds) : nil
+        }
+    }
+
+    extension ConnectionInfo {
+        init(_ facts: ccurl_facts, _ resends: Int) {
+            let address = facts.address.map { String(cString: $0) } ?? ""
+            self.init(
+                isReused: facts.connects == 0, remoteAddress: address.isEmpty ? nil : address,
+                remotePort: facts.port > 0 ? facts.port : nil, bytesSent: Int(facts.body_sent),
+                bytesReceived: Int(facts.body_received), resends: resends)
+        }
+    }
+
+    /// What libcurl's error codes mean in Penstock's terms.
+    enum CurlErrors {
+        /// - Parameter message: libcurl's own, which alone tells broken chunks from a broken connection.
+        static func kind(
+            _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ message: String, isReadingHead: Bool
+        ) -> TransportError.Kind {
+            switch code {
+            case CURLE_RECV_ERROR where isTooLong(message): .limitExceeded(.headerBytes)
+            case CURLE_HTTP2_STREAM where message.contains("PROTOCOL_ERROR"): .protocolViolation
+            case CURLE_HTTP2_STREAM where message.contains("FLOW_CONTROL_ERROR"): .protocolViolation
+            case CURLE_RECV_ERROR where message.hasSuffix(" in chunked-encoding"):
+                // A trailer longer than its buffer comes as this.
+                message.hasPrefix("Out of memory") ? .limitExceeded(.headerBytes) : .protocolViolation
+            case CURLE_COULDNT_RESOLVE_HOST: .unreachable(.nameNotResolved)
+            case CURLE_COULDNT_CONNECT: unreachable(ccurl_get_long(easy, CURLINFO_OS_ERRNO))
+            case CURLE_OPERATION_TIMEDOUT: .timeout(.connect)
+            case CURLE_PEER_FAILED_VERIFICATION: .tls(refusal(ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT)))
+            case CURLE_SSL_INVALIDCERTSTATUS:
+                .tls(message.hasPrefix("SSL certificate revocation reason") ? .revoked : .revocationUnknown)
+            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
+                CURLE_USE_SSL_FAILED:
+                .tls(.handshake)
+            case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR: .tls(.trustMaterial)
+            case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
+                CURLE_HTTP2_STREAM, CURLE_HTTP2:
+                .connectionLost
+            // It went well as far as it came: the connection ended in the middle of a head.
+            case CURLE_OK: .connectionLost
+            // A header line that libcurl cannot make sense of comes as a bad argument.
+            case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL,
+                CURLE_BAD_CONTENT_ENCODING,
+                CURLE_WRITE_ERROR:
+                .protocolViolation
+            // One header line longer than libcurl's buffer for it comes as this.
+            case CURLE_OUT_OF_MEMORY where isReadingHead: .limitExceeded(.headerBytes)
+            default: .other
+            }
+        }
+
+        /// Whether nghttp2 gave up on a block of fields: its numbers for one that libcurl has no room for (it takes 128 KiB),
+        /// and for one in too many frames.
+        static func isTooLong(_ message: String) -> Bool {
+            message.contains("mem_recv() returned -902") || message.contains("mem_recv() returned -905")
+        }
+
+        /// What libcurl held back while a transfer was paused may be lost where going on fails. Before there is a
+        /// connection there is nothing to pause, which it says by a code of its own.
+        static func endsTransfer(pausing code: CURLcode) -> Bool {
+            code != CURLE_OK && code != CURLE_BAD_FUNCTION_ARGUMENT
+        }
+
+        private static func unreachable(_ number: Int) -> TransportError.Kind {
+            switch Int32(truncatingIfNeeded: number) {
+            case ECONNREFUSED: .unreachable(.connectionRefused)
+            case ENETUNREACH, ENETDOWN: .unreachable(.offline)
+            case EHOSTUNREACH, EHOSTDOWN, EADDRNOTAVAIL: .unreachable(.noRoute)
+            case ETIMEDOUT: .timeout(.connect)
+            // It was there, and was broken before libcurl had looked.
+            case ECONNRESET, ECONNABORTED, EPIPE: .connectionLost
+            default: .other
+            }
+        }
+
+        /// OpenSSL's `X509_V_ERR_…` numbers. libcurl compares the host name itself, after OpenSSL found the chain good,
+        /// and leaves 0 or 1 where that comparison fails.
+        private static func refusal(_ number: Int) -> TransportError.TLSFailure {
+            switch number {
+            case 9, 10: .expired
+            case 0, 1, 62, 63, 64: .wrongHost
+            // No list of the authority, one that is not valid yet, no longer, or not signed by it.
+            case 3, 8, 11, 12, 33, 44: .revocationUnknown
+            case 23: .revoked
+            case 50: .pinMismatch
+            default: .untrusted
+            }
+        }
+    }
+#endif

@@ -1,0 +1,129 @@
+#if os(Linux)
+    import CCurl
+    import Foundation
+    import PenstockCore
+
+    /// Which transfers may share an HTTP/2 connection with others. See ``CurlFault/lostEarlyResponse``.
+    enum CurlMultiplexing {
+        /// What a server takes of a body before it has said anything, in bytes (RFC 9113 §6.9.2).
+        private static let window = 65_535
+
+        static func suits(_ request: HTTPRequest) -> Bool {
+            guard request.url.scheme == .https, CurlFault.lostEarlyResponse.isPresent, !request.body.isNone else {
+                return true
+            }
+            if case .stream = request.body.source { return false }
+            return request.body.length.map { $0 <= window } ?? false
+        }
+    }
+
+    /// Reads the debug text that libcurl writes about a transfer, for what it tells in no other way. See
+    /// ``CurlFault/untoldLeave``.
+    enum CurlDebugText {
+        private static let full = "MAX_CONCURRENT_STREAMS reached, skip ("
+
+        private static let streamNumber = "Using Stream ID: "
+        // Both ways of writing it: 7.88 misspells the word.
+        private static let leaving = ["recveived GOAWAY, error=", "received GOAWAY, error="]
+        private static let lastStream = "last_stream="
+
+        /// The number of the stream that a request has been given, if a text tells it.
+        static func stream(in text: String) -> Int? {
+            number(after: streamNumber, in: text)
+        }
+
+        /// The last stream that a server has processed or may process yet, if a text tells that it leaves (RFC 9113 §6.8).
+        static func lastStream(in text: String) -> Int? {
+            guard leaving.contains(where: text.hasPrefix) else { return nil }
+            return number(after: lastStream, in: text)
+        }
+
+        private static func number(after mark: String, in text: String) -> Int? {
+            guard let range = text.range(of: mark) else { return nil }
+            return Int(text[range.upperBound...].prefix { $0.isASCII && $0.isNumber })
+        }
+
+        /// How many transfers a connection carries that takes no more, if a text tells it.
+        static func streams(in text: String) -> Int? {
+            number(after: full, in: text)
+        }
+    }
+
+    /// When the transfers of a pool are to be probed: asked to look for bytes of theirs that libcurl holds although no event of
+    /// the socket says so (``CurlFault/heldStream``). A transfer that has been quiet for a moment is probed, soon at first, then
+    /// ever more seldom.
+    struct CurlStallProbes {
+        /// Nanoseconds without a byte until a transfer is probed for the first time. Doubles each time, up to ``rarest``.
+        static let delay: UInt64 = 5_000_000
+        static let rarest: UInt64 = 1_280_000_000
+
+        /// When to look, in nanoseconds; `nil` when there is nothing to look at.
+        private(set) var moment: UInt64?
+        private var isMultiplexed = false
+
+        /// - Parameter left: transfers still under way.
+        mutating func transferEnded(isMultiplexed isOne: Bool, left: Int, _ now: UInt64) {
+            isMultiplexed = isMultiplexed || (isOne && CurlFault.heldStream.isPresent)
+            if left == 0 { return moment = nil }
+            if isMultiplexed { moment = moment ?? now + Self.delay }
+        }
+
+        /// libcurl may hold more of a head than it has handed over, and of content that came with it.
+        mutating func headCame(_ now: UInt64) {
+            if CurlFault.heldStream.isPresent { moment = moment ?? now + Self.delay }
+        }
+
+        /// - Parameter next: when a transfer is due next; `nil` when none is left.
+        mutating func looked(_ next: UInt64?) {
+            moment = next
+        }
+    }
+
+    /// The exponential back-off of the probes of one transfer.
+    struct CurlProbeBackoff {
+        private var lastMove: UInt64 = 0
+        private var lastAsked: UInt64 = 0
+        private var times: UInt64 = 0
+
+        /// - Parameter moved: when the transfer last moved, in nanoseconds.
+        /// - Returns: when it is to be probed; at once, if that is not after `now`, and then the probe is counted.
+        mutating func advance(_ moved: UInt64, _ now: UInt64) -> (isDue: Bool, next: UInt64) {
+            if moved != lastMove { (lastMove, lastAsked, times) = (moved, moved, 0) }
+            let isDue = next <= now
+            if isDue { (lastAsked, times) = (now, times + 1) }
+            return (isDue, next)
+        }
+
+        private var next: UInt64 { lastAsked + min(CurlStallProbes.delay << min(times, 16), CurlStallProbes.rarest) }
+    }
+
+    extension CurlPool {
+        /// Has the transfers that are due look for bytes that libcurl holds already.
+        func probeStalled() {
+            var next: UInt64?
+            for handle in handles {
+                guard let transfer = handle.transfer, transfer.isOnTheWire, let moved = transfer.state.clock.lastByte
+                else {
+                    continue
+                }
+                let (isDue, moment) = transfer.state.probeBackoff.advance(moved, loop.now)
+                next = min(next ?? .max, moment)
+                if isDue, transfer.isFree { look(handle) }
+            }
+            probes.looked(next ?? (handles.isEmpty ? nil : loop.now + CurlStallProbes.rarest))
+        }
+
+        /// Unpausing is what makes libcurl look; the content it would pause is sent or is none of this transfer's.
+        private func look(_ handle: CurlHandle) {
+            let codes = [pause(handle, CURLPAUSE_SEND), pause(handle, CURLPAUSE_CONT)]
+            if let code = codes.lazy.compactMap({ $0 }).first { broken.append((handle, code)) }
+            act(CURL_SOCKET_TIMEOUT, 0)
+        }
+    }
+
+    extension CurlTransfer {
+        fileprivate var isOnTheWire: Bool { state.attempts > 0 }
+        /// Whether nothing is paused that would have to stay so.
+        fileprivate var isFree: Bool { !state.isSuspended && !state.isHeldBack && !state.awaitsChunk }
+    }
+#endif

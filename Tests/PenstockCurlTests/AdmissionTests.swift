@@ -1,0 +1,301 @@
+#if os(Linux)
+    import Foundation
+    import PenstockCore
+    import PenstockTestSupport
+    import PenstockTesting
+    import Testing
+
+    @testable import PenstockCurl
+
+    /// Who goes at once, and who waits.
+    @Suite struct AdmissionTests {
+        private let loop = CurlLoop(.init())
+
+        private func transfer(_ url: String = "https://a.example/", head: String? = nil) throws -> CurlTransfer {
+            let request = HTTPRequest(method: .get, url: try HTTPURL(url))
+            let order = TransportRequest(request, timeouts: Timeouts(total: .seconds(60)))
+            let transfer = CurlTransfer(order, loop: loop)
+            transfer.state.heapIndex = 0
+            if let head { give(head, to: transfer) }
+            return transfer
+        }
+
+        private func admit(_ transfer: CurlTransfer, _ admission: inout CurlAdmission) -> Bool {
+            admission.admits(transfer, 1)
+        }
+
+        private func give(_ line: String, to transfer: CurlTransfer) {
+            for line in [line + "\r\n", "\r\n"] {
+                _ = Array(line.utf8).withUnsafeBytes { transfer.state.head.take($0, ResponseLimits(), nil) }
+            }
+        }
+
+        private func fill(_ admission: inout CurlAdmission, _ count: Int) throws -> [CurlTransfer] {
+            let transfers = try (0..<count).map { _ in try transfer() }
+            for transfer in transfers { _ = admission.admits(transfer, 1) }
+            return transfers
+        }
+
+        @Test func theHundredAndFirstWaitsUntilOneEnds() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 102)
+            #expect(transfers.map(\.state.isAdmitted) == Array(repeating: true, count: 100) + [false, false])
+            #expect(admission.ended(transfers[7]).map(ObjectIdentifier.init) == [ObjectIdentifier(transfers[100])])
+            #expect(transfers[100].state.isAdmitted)
+            #expect(!transfers[101].state.isAdmitted)
+        }
+
+        @Test func anOriginWithoutHTTP2LetsAllGo() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 300)
+            give("HTTP/1.1 200 OK", to: transfers[0])
+            #expect(admission.headCame(for: transfers[0]).count == 200)
+            #expect(admission.admits(try transfer(), 2))
+        }
+
+        @Test func anOriginWithHTTP2LetsNoMoreGo() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 300)
+            give("HTTP/2 200", to: transfers[0])
+            #expect(admission.headCame(for: transfers[0]).isEmpty)
+            #expect(admission.moment == 1 + CurlAdmission.patience)
+        }
+
+        @Test func whereNothingEndsOneOpensTheNextConnection() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 300)
+            give("HTTP/2 200", to: transfers[0])
+            _ = admission.headCame(for: transfers[0])
+            #expect(admission.impatient(CurlAdmission.patience).isEmpty)
+            let openers = admission.impatient(1 + CurlAdmission.patience)
+            #expect(openers.map(ObjectIdentifier.init) == [ObjectIdentifier(transfers[100])])
+            #expect(admission.moment == nil)
+            #expect(admission.impatient(10 * CurlAdmission.patience).isEmpty)
+            give("HTTP/2 200", to: transfers[100])
+            #expect(admission.headCame(for: transfers[100]).count == 99)
+            #expect(admission.moment == 1 + CurlAdmission.patience)
+        }
+
+        @Test func thoseThatEndedWhileTheyWaitedArePassedOver() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 103)
+            transfers[100].state.heapIndex = nil
+            transfers[101].state.heapIndex = nil
+            #expect(admission.ended(transfers[0]).map(ObjectIdentifier.init) == [ObjectIdentifier(transfers[102])])
+            #expect(admission.ended(transfers[1]).isEmpty)
+        }
+
+        @Test func originsDoNotWaitForEachOther() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            _ = try fill(&admission, 150)
+            #expect(admission.admits(try transfer("https://b.example/"), 1))
+        }
+
+        @Test func `Over HTTP/1_1 as many go as there may be connections`() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let plain = try (0..<5).map { _ in try transfer("http://a.example/") }
+            #expect(plain.map { admission.admits($0, 1) } == [true, true, true, false, false])
+            #expect(
+                plain.allSatisfy { $0.state.clock.expired(.max - 1) == .timeout(.total) },
+                "none waits for its connection")
+            #expect(admission.ended(plain[1]) === [plain[3]])
+            #expect(admission.moment == nil)
+        }
+
+        @Test func `Of an unknown origin no more go than there may be connections`() throws {
+            var admission = CurlAdmission(most: 7, isShared: true)
+            let transfers = try (0..<20).map { _ in try transfer() }
+            #expect(transfers.count { admission.admits($0, 1) } == 7)
+            #expect(
+                admission.learned(true, from: transfers[0]).count == 13, "HTTP/2 needs one connection for all of them")
+        }
+
+        @Test("The first handshake tells the protocol, so nobody waits for an answer", .covers("H13"))
+        func handshakeTells() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 300)
+            #expect(admission.learned(false, from: transfers[0]).count == 200)
+            #expect(admission.present == 300)
+        }
+
+        @Test("Who waits for an unknown origin's connection has its time to connect, and who waits for a place has not")
+        func clocks() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 102)
+            let late = 11 * 1_000_000_000 as UInt64
+            #expect(transfers[101].state.clock.expired(late) == .timeout(.connect))
+            _ = admission.learned(true, from: transfers[0])
+            #expect(transfers[101].state.clock.expired(late) == nil)
+            let later = try transfer()
+            #expect(!admit(later, &admission))
+            #expect(later.state.clock.expired(late) == nil)
+        }
+
+        @Test func `A server that takes fewer exchanges is given fewer`() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let transfers = try fill(&admission, 100)
+            _ = admission.learned(true, from: transfers[0])
+            let originQueue = try #require(transfers[0].state.originQueue)
+            #expect(originQueue.mayConnect(transfers[0]), "there is no connection yet")
+            for transfer in transfers[..<10] {
+                originQueue.sends()
+                transfer.state.attempts = 1
+            }
+            #expect(!originQueue.mayConnect(transfers[10]))
+            #expect(originQueue.mayConnect(transfers[3]), "its connection was lost")
+            originQueue.isFull(10)
+            originQueue.isFull(12)
+            for transfer in transfers[10...] { admission.takeBack(transfer, 5) }
+            #expect(admission.ended(transfers[0]) === [transfers[10]], "in their turn")
+            #expect(admission.ended(transfers[1]) === [transfers[11]])
+            #expect(originQueue.places == 10)
+            #expect(
+                admission.impatient(5 + CurlAdmission.patience) === [transfers[12]], "one opens the next connection")
+            #expect(originQueue.mayConnect(transfers[12]))
+        }
+
+        @Test func `What a server took once is forgotten when nothing is under way`() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let first = try transfer()
+            #expect(admit(first, &admission))
+            _ = admission.learned(true, from: first)
+            let originQueue = try #require(first.state.originQueue)
+            originQueue.isFull(0)
+            #expect(originQueue.places == 1)
+            _ = admission.ended(first)
+            #expect(originQueue.places == 100)
+        }
+
+        @Test func `Further connections end at the limit of connections`() throws {
+            var admission = CurlAdmission(most: 2, isShared: true)
+            let first = try transfer()
+            #expect(admit(first, &admission))
+            _ = admission.learned(true, from: first)
+            let others = try (0..<250).map { _ in try transfer() }
+            for other in others { _ = admission.admits(other, 1) }
+            let opener = try #require(admission.impatient(1 + CurlAdmission.patience).first)
+            give("HTTP/2 200", to: opener)
+            #expect(admission.headCame(for: opener).count == 99)
+            #expect(admission.impatient(100 * CurlAdmission.patience).isEmpty)
+            #expect(admission.moment == nil)
+        }
+
+        @Test func `Those that gave up in the queue are not kept`() throws {
+            var admission = CurlAdmission(most: 1, isShared: true)
+            let first = try transfer("http://a.example/")
+            _ = admission.admits(first, 1)
+            weak var forgotten: CurlTransfer?
+            for number in 0..<100 {
+                let waiting = try transfer("http://a.example/")
+                #expect(!admit(waiting, &admission))
+                waiting.state.heapIndex = nil
+                _ = admission.ended(waiting)
+                if number == 0 { forgotten = waiting }
+            }
+            #expect(forgotten == nil)
+            #expect(admission.present == 1)
+        }
+
+        @Test func `What an origin speaks is known as long as its pool, within bounds`() throws {
+            var admission = CurlAdmission(most: 1_000, isShared: true)
+            let known = try transfer()
+            _ = admission.admits(known, 1)
+            _ = admission.learned(false, from: known)
+            _ = admission.ended(known)
+            #expect(try fill(&admission, 300).allSatisfy(\.state.isAdmitted))
+        }
+
+        @Test func `The number of streams is read from libcurl's text`() {
+            func streams(_ text: String) -> Int? { CurlDebugText.streams(in: text) }
+            #expect(streams("MAX_CONCURRENT_STREAMS reached, skip (17)\n") == 17)
+            #expect(streams("client side MAX_CONCURRENT_STREAMS reached, skip (100)") == 100)
+            #expect(streams("MAX_CONCURRENT_STREAMS reached, skip (x)") == nil)
+            #expect(streams("Connected to a.example") == nil)
+        }
+    }
+
+    private func === (left: [CurlTransfer], right: [CurlTransfer]) -> Bool {
+        left.map(ObjectIdentifier.init) == right.map(ObjectIdentifier.init)
+    }
+
+    /// Who goes, on real connections.
+    @Suite(.timeLimit(.minutes(5))) struct AdmissionOnTheWireTests {
+        private func get(_ server: LoopbackServer, _ trust: TrustPolicy) -> TransportRequest {
+            TransportRequest(HTTPRequest(method: .get, url: server.url), isolation: IsolationKey(trust: trust))
+        }
+
+        @Test("Three hundred calls to a server that answers none are all sent")
+        func unanswered() async throws {
+            let authority = try TestCertificateAuthority()
+            let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { _ in .hold }
+            let transport = CurlTransport(configuration: .init(maxConnectionsPerHost: 1_000))
+            let trust = TrustPolicy.authorities(authority.file)
+            let tasks = (0..<300).map { _ in Task { try await transport.perform(get(server, trust)) } }
+            try await server.waitForRequests(count: 300)
+            await transport.shutdown()
+            for task in tasks { _ = await task.result }
+            server.stop()
+        }
+
+        @Test("A server that takes ten streams is not asked for a connection for each ten", arguments: [1, 10])
+        func fewStreams(_ streams: Int) async throws {
+            let authority = try TestCertificateAuthority()
+            var configuration = LoopbackServer.Configuration(tls: .init(try authority.issue(), protocols: [.http2]))
+            configuration.http2.concurrentStreams = streams
+            let server = try LoopbackServer(configuration) { _ in
+                Thread.sleep(forTimeInterval: 0.001)
+                return .text("ok")
+            }
+            let transport = CurlTransport()
+            let trust = TrustPolicy.authorities(authority.file)
+            _ = try await transport.perform(get(server, trust))
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<100 {
+                    group.addTask { try await transport.perform(get(server, trust)).response.status }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+            // One that is there, one that finds out how many streams there are, and on a slow machine those that are begun
+            // before it has. One for each ten calls would be ten.
+            #expect(server.connectionCount <= 4)
+            await transport.shutdown()
+            server.stop()
+        }
+
+        @Test("Calls beyond the default number of connections wait, and all are answered")
+        func crowd() async throws {
+            let server = try WireServer.answering(okay)
+            let transport = CurlTransport(configuration: .init(maxConnectionsPerHost: 8))
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<200 {
+                    group.addTask {
+                        try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: server.url())))
+                            .response.status
+                    }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(server.connections <= 8)
+            await transport.shutdown()
+            server.stop()
+        }
+
+        @Test("A call that never gets a connection ends in its own time and says what it waited for")
+        func never() async throws {
+            let server = try WireServer { connection, _ in connection.untilClosed() }
+            let transport = CurlTransport(configuration: .init(maxConnectionsPerHost: 1))
+            let url = try server.url()
+            let first = Task { try await transport.perform(TransportRequest(HTTPRequest(method: .get, url: url))) }
+            while server.connections == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            let timeouts = Timeouts(connect: .milliseconds(20), firstByte: nil, idle: nil, total: .milliseconds(150))
+            let error = try await failure(
+                transport, TransportRequest(HTTPRequest(method: .get, url: url), timeouts: timeouts))
+            #expect(error.kind == .timeout(.total))
+            #expect(error.sendState == .unsent)
+            #expect(error.message.contains("in use"))
+            await transport.shutdown()
+            _ = await first.result
+            server.stop()
+        }
+    }
+#endif
