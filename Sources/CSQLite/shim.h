@@ -7,6 +7,13 @@
 
 #include <sqlite3.h>
 #include <stdint.h>
+#include <errno.h>
+#include <sys/types.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#endif
 
 /* Swift cannot call variadic C functions. */
 
@@ -37,6 +44,29 @@ static inline int csqlite_first_bytes(sqlite3 *database, void *buffer, int count
     code = file->pMethods->xRead(file, buffer, count, 0);
     if (code == SQLITE_OK) *read = count;
     return code;
+}
+
+/* Whether the system can be asked for the bytes of a file that it has in memory, and for no others. */
+static inline int csqlite_can_read_immediately(void) {
+#if defined(__linux__) && defined(SYS_preadv2)
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+/* Reads as `pread` does, but fails with EAGAIN rather than wait for the disk (RWF_NOWAIT, preadv2(2)). By its number, since the C
+   library declares the call for some programs only. The kernel takes the offset in two halves, of which a 64-bit one uses the
+   first alone. */
+static inline int64_t csqlite_read_immediately(int descriptor, void *buffer, int64_t count, int64_t offset) {
+#if defined(__linux__) && defined(SYS_preadv2)
+    struct iovec part = {buffer, (size_t)count};
+    return syscall(SYS_preadv2, (long)descriptor, &part, 1L, (long)offset, (long)(offset >> 32), 8L);
+#else
+    (void)descriptor, (void)buffer, (void)count, (void)offset;
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 #endif

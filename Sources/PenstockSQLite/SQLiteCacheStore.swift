@@ -16,10 +16,11 @@ import PenstockCore
 /// - After a user's responses are removed, no byte of them is left in the file, its free pages, or its log. Where there is
 ///   no room to write the file anew, all that is stored goes.
 ///
-/// The file is opened at the first use. Look-ups run on the caller's thread, since to hand one over takes longer than the
-/// look-up: some ten microseconds while the system has the page in memory, a read from the disk when it has not, and never
-/// more than 100 ms of waiting for others. Changes run on a queue of the store's own, many in one transaction, and wait for
-/// others no longer than ``SQLiteCacheConfiguration/patience``.
+/// The file is opened at the first use. On Linux a look-up runs on the caller's thread while the system has the page in memory,
+/// which takes some ten microseconds; to hand it over would take longer. One that has to wait for the disk or for others is made
+/// on a queue of the store's own, and so is every look-up on other systems, and on file systems that cannot be asked whether they
+/// have to wait (tmpfs, FUSE). Nobody waits for others for longer than 150 ms. Changes run on a second queue, many in one
+/// transaction, and wait for others no longer than ``SQLiteCacheConfiguration/patience``.
 public final class SQLiteCacheStore: SharedCacheStore {
     let engine: CacheEngine
 
@@ -38,28 +39,12 @@ public final class SQLiteCacheStore: SharedCacheStore {
     }
 
     public func responses(for key: CacheKey) async -> [StoredResponse] {
-        switch engine.reader.responses(for: key) {
-        case .found(let found): return took(found)
-        case .failed(let error): return missed(error)
-        case .closed: break
-        }
-        guard await opened() else { return [] }
-        switch engine.reader.responses(for: key) {
-        case .found(let found): return took(found)
-        case .failed(let error): return missed(error)
-        case .closed: return []
-        }
+        let found = await look { reader, mayWait in reader.responses(for: key, mayWait: mayWait) }
+        return found.map { took($0) } ?? []
     }
 
     public func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
-        if !engine.reader.isOpen, await !opened() { return nil }
-        switch engine.reader.bytes(of: entry, from: offset) {
-        case .found(let data): return data
-        case .closed: return nil
-        case .failed(let error):
-            _ = missed(error)
-            return nil
-        }
+        await look { reader, mayWait in reader.bytes(of: entry, from: offset, mayWait: mayWait) } ?? nil
     }
 
     @discardableResult
@@ -225,6 +210,33 @@ extension SQLiteCacheStore {
         }
     }
 
+    /// Looks something up, and opens the file for that if it is not open.
+    ///
+    /// - Parameter body: makes the look-up, and is told whether it may wait.
+    /// - Returns: `nil` when it failed, which is told.
+    private func look<Value>(
+        _ body: @escaping @Sendable (CacheReader, _ mayWait: Bool) -> CacheReader.Outcome<Value>
+    ) async -> Value? {
+        var outcome = await lookOnce(body)
+        if case .closed = outcome, await opened() { outcome = await lookOnce(body) }
+        switch outcome {
+        case .found(let value): return value
+        case .failed(let error): engine.readFailed(error)
+        case .closed, .wouldWait: break
+        }
+        return nil
+    }
+
+    /// Looks something up on this thread, or where it may wait if this one would have to.
+    private func lookOnce<Value>(
+        _ body: @escaping @Sendable (CacheReader, _ mayWait: Bool) -> CacheReader.Outcome<Value>
+    ) async -> CacheReader.Outcome<Value> {
+        let reader = engine.reader
+        let outcome = body(reader, false)
+        guard case .wouldWait = outcome else { return outcome }
+        return await reader.handOver { body(reader, true) }
+    }
+
     /// Opens the file, unless it was found unusable a moment ago.
     private func opened(patience: Duration? = nil) async -> Bool {
         if engine.isResting { return false }
@@ -234,11 +246,6 @@ extension SQLiteCacheStore {
     private func took(_ found: CacheReader.Found) -> [StoredResponse] {
         for row in found.damaged { drop(row) }
         return found.responses
-    }
-
-    private func missed(_ error: SQLiteError) -> [StoredResponse] {
-        engine.readFailed(error)
-        return []
     }
 
     private func drop(_ row: Int64) {

@@ -148,14 +148,68 @@ struct WaitingTests {
     func slowLookUp() throws {
         let reader = CacheReader(limits: .disk, time: .system)
         let key = try Sample.key("/a")
-        guard case .closed = reader.responses(for: key) else { throw CocoaError(.fileReadUnknown) }
+        guard case .closed = reader.responses(for: key, mayWait: true) else { throw CocoaError(.fileReadUnknown) }
         #expect(reader.lock.try())
-        guard case .failed(let error) = reader.responses(for: key) else { throw CocoaError(.fileReadUnknown) }
+        guard case .failed(let error) = reader.responses(for: key, mayWait: true) else {
+            throw CocoaError(.fileReadUnknown)
+        }
         #expect(error.meaning == .busy)
         let entry = CacheEntryID(row: 1, version: 1)
-        guard case .failed = reader.bytes(of: entry, from: 0) else { throw CocoaError(.fileReadUnknown) }
+        guard case .failed = reader.bytes(of: entry, from: 0, mayWait: true) else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        guard case .wouldWait = reader.responses(for: key, mayWait: false) else { throw CocoaError(.fileReadUnknown) }
         reader.lock.unlock()
-        guard case .closed = reader.bytes(of: entry, from: 0) else { throw CocoaError(.fileReadUnknown) }
+        guard case .closed = reader.bytes(of: entry, from: 0, mayWait: true) else {
+            throw CocoaError(.fileReadUnknown)
+        }
+    }
+
+    @Test("A look-up that has to wait waits on no thread that runs tasks")
+    func tasksGoOn() async throws {
+        let rig = try Rig()
+        try await rig.put("/a", seed: 1)
+        _ = try await rig.seeds("/a")
+        let reader = rig.store.engine.reader
+        let lookUps = 4 * ProcessInfo.processInfo.activeProcessorCount
+        // On a busy machine the first may have given up before the last has begun.
+        var haveAllWaited = false
+        for _ in 0..<20 where !haveAllWaited {
+            let ended = Locked(0)
+            let all = reader.handedOver + lookUps
+            await Self.hold(reader.lock)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<lookUps {
+                    group.addTask {
+                        _ = try? await rig.seeds("/a")
+                        ended.withLock { $0 += 1 }
+                    }
+                }
+                while reader.handedOver < all, ended.withLock({ $0 == 0 }) { await Task.yield() }
+                // This task goes on while all of them wait.
+                haveAllWaited = ended.withLock { $0 == 0 }
+                Self.release.signal()
+            }
+        }
+        #expect(haveAllWaited)
+        let found = try await rig.seeds("/a")
+        #expect(found == [1])
+        await rig.store.close()
+    }
+
+    /// A lock is let go of by the thread that took it.
+    private static let holder = DispatchQueue(label: "holder")
+    private static let release = DispatchSemaphore(value: 0)
+
+    private static func hold(_ lock: NSLock) async {
+        await withCheckedContinuation { continuation in
+            holder.async {
+                lock.lock()
+                continuation.resume()
+                release.wait()
+                lock.unlock()
+            }
+        }
     }
 
     @Test("To note a use waits for no look-up")

@@ -1,24 +1,31 @@
+import CSQLite
 import Foundation
 import PenstockCore
 
-/// The connection that reads. A look-up runs on the thread that asks, behind a lock: to hand it to another thread and its
-/// outcome back takes longer than the look-up itself.
+/// The connection that reads, behind a lock.
 ///
-/// Nothing that others do makes a look-up wait for longer than ``patience`` twice: once for other look-ups of this process,
-/// and once for a lock on the file. Whoever writes or checkpoints in the log holds up no reader; only a process that
-/// recovers the log does, or one that has taken the whole file for itself.
+/// A look-up runs on the thread that asks as long as nothing has to be waited for: to hand it to another thread and its outcome
+/// back takes longer than the look-up itself. Where the disk, another look-up or a lock on the file would have to be waited for,
+/// it is made anew on a queue that may wait (``SQLiteCacheStore/look(_:)``), so that a slow disk holds up no thread that runs
+/// tasks.
+///
+/// Nothing that others do makes a look-up wait for longer than ``patience`` three times: for its turn on the queue, for the lock,
+/// and for a lock on the file. Whoever writes or checkpoints in the log holds up no reader; only a process that recovers the log
+/// does, or one that has taken the whole file for itself.
 ///
 /// Unchecked because the connection is touched with the lock held, and never otherwise.
 final class CacheReader: @unchecked Sendable {
-    enum Outcome<Value> {
+    enum Outcome<Value: Sendable>: Sendable {
         case found(Value)
+        /// It cannot be made without waiting.
+        case wouldWait
         /// There is no connection now.
         case closed
         case failed(SQLiteError)
     }
 
     /// What a look-up brought.
-    struct Found {
+    struct Found: Sendable {
         var responses: [StoredResponse] = []
         /// Rows that are not what was written.
         var damaged: [Int64] = []
@@ -33,7 +40,23 @@ final class CacheReader: @unchecked Sendable {
     /// The first variant of a key brings its body along, if that stands in the row; the others only a short one.
     private static let companionBytes = 1_024
 
+    /// How long a look-up that may not wait stands behind others that may not either, in seconds. They take microseconds, unless
+    /// the system takes their processor from them.
+    private static let moment = 0.001
+
     let lock = NSLock()
+    private let queue = DispatchQueue(label: "penstock.cache.reader")
+    private let waiting = Locked(Waiting())
+
+    /// What is known of waiting without the lock.
+    private struct Waiting {
+        /// Whether who holds the lock may wait.
+        var isHeldForLong = false
+        /// Whether the file system can be asked what would have to be waited for. Found out anew for each connection.
+        var isTelling = true
+        /// Look-ups that were handed to the queue.
+        var handedOver = 0
+    }
     private let limits: CacheLimits
     private let time: TimeSource
     private var connection: SQLiteConnection?
@@ -49,26 +72,92 @@ final class CacheReader: @unchecked Sendable {
     /// The texts of all statements that were prepared and kept.
     var preparedStatements: [String] { lock.withLock { connection?.preparedStatements ?? [] } }
 
-    var isOpen: Bool { lock.withLock { connection != nil } }
-
     /// Takes a connection for reading, or lets go of the one there is.
     func use(_ new: SQLiteConnection?) throws(SQLiteError) {
         let statement = try new?.statement("SELECT id, head, content FROM entry WHERE id BETWEEN ? AND ?")
+        // From here on the reader itself says when there is time to wait for others.
+        new?.wait(0)
         lock.withLock {
             find = statement
             connection = new
+            waiting.withLock { $0.isTelling = true }
         }
     }
 
-    /// The responses of a key, with the bodies that stand in their rows.
-    func responses(for key: CacheKey) -> Outcome<Found> {
-        let bytes = CacheRow.bytes(of: key)
-        let rows = CacheHash.rows(bytes)
-        let now = time.date()
-        let times = limits.validTimes(at: now)
-        guard takeLock() else { return .failed(Self.busy) }
+    // MARK: Waiting
+
+    /// How many look-ups could not be made without waiting.
+    var handedOver: Int { waiting.withLock { $0.handedOver } }
+
+    /// Makes a look-up on the queue, where it may wait.
+    func handOver<Value>(_ body: @escaping @Sendable () -> Outcome<Value>) async -> Outcome<Value> {
+        waiting.withLock { $0.handedOver += 1 }
+        let hasBegun = Locked(false)
+        let begin: @Sendable () -> Bool = {
+            hasBegun.withLock { hasBegun in
+                defer { hasBegun = true }
+                return !hasBegun
+            }
+        }
+        return await withCheckedContinuation { continuation in
+            queue.async { if begin() { continuation.resume(returning: body()) } }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(Self.patience))) {
+                if begin() { continuation.resume(returning: .failed(Self.busy)) }
+            }
+        }
+    }
+
+    /// Runs `body` with the lock held.
+    private func use<Value>(mayWait: Bool, _ body: () -> Outcome<Value>) -> Outcome<Value> {
+        mayWait ? patiently(body) : immediately(body)
+    }
+
+    private func patiently<Value>(_ body: () -> Outcome<Value>) -> Outcome<Value> {
+        guard lock.try() || lock.lock(before: Date(timeIntervalSinceNow: Double(Self.patience) / 1_000)) else {
+            return .failed(Self.busy)
+        }
+        waiting.withLock { $0.isHeldForLong = true }
+        connection?.wait(Self.patience)
+        defer {
+            connection?.wait(0)
+            waiting.withLock { $0.isHeldForLong = false }
+            lock.unlock()
+        }
+        return body()
+    }
+
+    private func immediately<Value>(_ body: () -> Outcome<Value>) -> Outcome<Value> {
+        guard waiting.withLock({ $0.isTelling }), takeLockSoon() else { return .wouldWait }
         defer { lock.unlock() }
+        let (outcome, verdict) = ImmediateReads.run(body)
+        if verdict == .unknown { waiting.withLock { $0.isTelling = false } }
+        guard verdict == .immediate, let outcome else { return .wouldWait }
+        if case .failed(let error) = outcome, error.meaning == .busy { return .wouldWait }
+        return outcome
+    }
+
+    private func takeLockSoon() -> Bool {
+        if lock.try() { return true }
+        guard !waiting.withLock({ $0.isHeldForLong }) else { return false }
+        return lock.lock(before: Date(timeIntervalSinceNow: Self.moment))
+    }
+
+    private static var busy: SQLiteError { SQLiteError(code: SQLITE_BUSY) }
+
+    // MARK: Looking up
+
+    /// The responses of a key, with the bodies that stand in their rows.
+    ///
+    /// - Parameter mayWait: whether this thread may wait for the disk and for others.
+    func responses(for key: CacheKey, mayWait: Bool) -> Outcome<Found> {
+        let bytes = CacheRow.bytes(of: key)
+        let times = limits.validTimes(at: time.date())
+        return use(mayWait: mayWait) { responses(for: key, bytes, times) }
+    }
+
+    private func responses(for key: CacheKey, _ bytes: [UInt8], _ times: ClosedRange<Date>?) -> Outcome<Found> {
         guard let find else { return .closed }
+        let rows = CacheHash.rows(bytes)
         defer { find.reset() }
         do throws(SQLiteError) {
             var found = Found()
@@ -79,13 +168,6 @@ final class CacheReader: @unchecked Sendable {
             return .found(found)
         } catch { return .failed(error) }
     }
-
-    /// - Returns: `false` when others have held it for too long.
-    private func takeLock() -> Bool {
-        lock.try() || lock.lock(before: Date(timeIntervalSinceNow: Double(Self.patience) / 1_000))
-    }
-
-    private static var busy: SQLiteError { SQLiteError(code: 5) }
 
     /// - Returns: which row it was.
     private func read(
@@ -146,12 +228,14 @@ final class CacheReader: @unchecked Sendable {
     var useCount: Int { uses.withLock { $0.count } }
 
     /// Some of a body; `nil` at its end, and when it is no longer there.
-    func bytes(of entry: CacheEntryID, from offset: Int) -> Outcome<Data?> {
-        guard takeLock() else { return .failed(Self.busy) }
-        defer { lock.unlock() }
-        guard let connection else { return .closed }
-        do throws(SQLiteError) { return .found(try Self.bytes(connection, entry, offset)) } catch {
-            return .failed(error)
+    ///
+    /// - Parameter mayWait: whether this thread may wait for the disk and for others.
+    func bytes(of entry: CacheEntryID, from offset: Int, mayWait: Bool) -> Outcome<Data?> {
+        use(mayWait: mayWait) {
+            guard let connection else { return .closed }
+            do throws(SQLiteError) { return .found(try Self.bytes(connection, entry, offset)) } catch {
+                return .failed(error)
+            }
         }
     }
 
