@@ -12,7 +12,7 @@ struct Bench {
                bench upload URL FILE
                bench server CALLS
                bench fill c|penstock FILE ENTRIES
-               bench disk c|penstock FILE ENTRIES HITS
+               bench disk c|penstock FILE ENTRIES HITS [PAUSE-IN-MICROSECONDS]
                bench memory ENTRIES HITS
                bench cached URL CALLS
                bench run CLEAR-URL SECURE-URL AUTHORITIES GIBIBYTE FOLDER RESULTS [--quick] [--rounds N] [--calls N] [ID...]
@@ -86,7 +86,10 @@ struct Bench {
         let (contender, file): (Contender, String) = (try arguments.name(), try arguments.text())
         let (entries, hits) = (try arguments.count(), try arguments.count())
         let run = try CacheContender.disk(contender, file, entries, hits: hits)
-        try await report(Measurement(run, calls: hits, inFlight: 1))
+        guard let pause = arguments.next().flatMap(UInt32.init) else {
+            return try await report(Measurement(run, calls: hits, inFlight: 1))
+        }
+        try await report(Measurement(lone: run, calls: hits, pause: pause))
     }
 
     private static func memory(_ arguments: inout Arguments) async throws {

@@ -4,8 +4,11 @@ import Foundation
 struct DiskCache: Experiment {
     let id: String
     let entries: Int
+    /// Before each look-up, in microseconds; `nil` where one follows on the other.
+    var pause: UInt32?
 
     static let all: [any Experiment] = [
+        DiskCache(id: "X7.disk.lone", entries: 10_000, pause: 1_000),
         DiskCache(id: "X7.disk.1e3", entries: 1_000), DiskCache(id: "X7.disk.1e4", entries: 10_000),
         DiskCache(id: "X7.disk.1e5", entries: 100_000), DiskCache(id: "X7.disk.1e6", entries: 1_000_000),
     ]
@@ -27,7 +30,8 @@ struct DiskCache: Experiment {
         for round in 0..<setting.rounds {
             for contender in round.isMultiple(of: 2) ? Self.contenders : Self.contenders.reversed() {
                 guard let file = files[contender] else { continue }
-                let arguments = ["disk", contender.rawValue, file, "\(entries)", "\(setting.hits)"]
+                var arguments = ["disk", contender.rawValue, file, "\(entries)"]
+                arguments += pause.map { ["\(min(setting.hits, 2_000))", "\($0)"] } ?? ["\(setting.hits)"]
                 measured[contender, default: []].append(try CacheSpeed.measure(setting, arguments))
             }
         }

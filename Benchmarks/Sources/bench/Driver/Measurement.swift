@@ -20,6 +20,25 @@ struct Measurement: Codable {
         cpuMicroseconds = (Self.cpuSeconds() - cpu) * 1_000_000 / Double(calls)
     }
 
+    /// Measures calls that come one by one, each after a pause that is not counted: nothing of the call before is left in the
+    /// processor's caches, and the thread may have slept.
+    ///
+    /// - Parameter pause: in microseconds.
+    /// - Throws: ``Failure`` when a call did not bring what it should.
+    init(lone run: Contender.Runner, calls: Int, pause: UInt32) async throws {
+        guard await run(calls / 10 + 1) == calls / 10 + 1 else { throw Failure("a call of the warm-up failed") }
+        var (taken, cpu) = (Duration.zero, 0.0)
+        for _ in 0..<calls {
+            usleep(pause)
+            let (begin, before) = (ContinuousClock.now, Self.cpuSeconds())
+            guard await run(1) == 1 else { throw Failure("a call failed") }
+            taken += begin.duration(to: .now)
+            cpu += Self.cpuSeconds() - before
+        }
+        requestsPerSecond = Double(calls) / (taken / .seconds(1))
+        cpuMicroseconds = cpu * 1_000_000 / Double(calls)
+    }
+
     private static func cpuSeconds() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
