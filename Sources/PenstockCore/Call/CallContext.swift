@@ -122,7 +122,7 @@ public final class CallContext: Sendable {
     func detached(_ relay: RelayedEvents) -> CallContext {
         let detached = CallContext(
             id: id, endpoint: endpointType, service: service, environment: environment, isolation: isolation,
-            options: options, control: ExchangeControl(onProgress: control.onProgress),
+            options: options, control: ExchangeControl(onProgress: control.onProgress, onInterim: control.onInterim),
             in: Surroundings(
                 time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil),
             isRefresh: isRefresh, deadline: .some(deadline))

@@ -14,12 +14,24 @@ public final class ExchangeControl: Sendable {
     /// leave the counting out.
     public let onProgress: (@Sendable (TransferProgress) -> Void)?
 
+    /// Called by the transport with the head of each interim response (1xx, RFC 9110 §15.2), and the URL that was asked for;
+    /// must return at once. `nil` when nobody listens, so that transports can leave such responses out. One whose platform hides
+    /// them never calls it.
+    public let onInterim: (@Sendable (HTTPResponse, HTTPURL) -> Void)?
+
     /// A control for one call.
     ///
-    /// - Parameter onProgress: called by the transport as bytes move, from any thread; must return at once. `nil`, the
-    ///   default, when nobody listens.
-    public init(onProgress: (@Sendable (TransferProgress) -> Void)? = nil) {
+    /// - Parameters:
+    ///   - onProgress: called by the transport as bytes move, from any thread; must return at once. `nil`, the default, when
+    ///     nobody listens.
+    ///   - onInterim: called by the transport with each interim response, from any thread; must return at once. `nil`, the
+    ///     default, when nobody listens.
+    public init(
+        onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        onInterim: (@Sendable (HTTPResponse, HTTPURL) -> Void)? = nil
+    ) {
         self.onProgress = onProgress
+        self.onInterim = onInterim
     }
 
     /// Whether ``cancel()`` was called. It stays so.

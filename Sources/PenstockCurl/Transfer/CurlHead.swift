@@ -26,6 +26,8 @@
         private(set) var codings = 0
         private var isChunked = false
         private var interim = 0
+        /// The interim response that the last line has ended.
+        private(set) var endedInterim: HTTPResponse?
         /// Of all lines, interim responses and trailers with them.
         private(set) var bytes = 0
         private var lines = 0
@@ -59,6 +61,7 @@
             bytes += line.count
             guard bytes <= limits.headerBytes else { return .limitExceeded(.headerBytes) }
             let text = Self.withoutLineEnd(line)
+            if interim > 0 { endedInterim = nil }
             switch phase {
             case .statusLine: return takeStatusLine(text)
             case .fields where text.isEmpty: return endOfBlock(limits)
@@ -195,8 +198,10 @@
             }
             interim += 1
             let seen = (interim, bytes, lines)
+            let response = HTTPResponse(status: status, fields: fields)
             self = CurlHead()
             (interim, bytes, lines) = seen
+            endedInterim = response
             return interim > limits.interimResponses ? .limitExceeded(.interimResponses) : nil
         }
     }

@@ -108,6 +108,7 @@
             if let kind = state.head.take(line, exchange.limits, state.pool?.headerLines) {
                 return refuse(kind, "the response head is not acceptable") > 0
             }
+            if let interim = state.head.endedInterim { exchange.control.onInterim?(interim, exchange.request.url) }
             guard state.head.isComplete, !wasComplete else { return true }
             state.clock.answered(now)
             if state.head.version == .http2, exchange.request.url.scheme == .http {
