@@ -113,8 +113,14 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PenstockEndToEndTests",
-            dependencies: ["Penstock", "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport"],
+            dependencies: [
+                "Penstock", "PenstockCurl", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+                "upload-writer",
+            ],
             swiftSettings: strict),
+        // Uploads a file until it is killed.
+        .executableTarget(
+            name: "upload-writer", dependencies: ["Penstock"], path: "Tests/UploadWriter", swiftSettings: strict),
         // Prints the network status, in a network of its own.
         .executableTarget(
             name: "network-watcher", dependencies: ["Penstock"], path: "Tests/NetworkWatcher", swiftSettings: strict),

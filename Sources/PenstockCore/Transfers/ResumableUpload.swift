@@ -1,0 +1,123 @@
+import Foundation
+
+/// An upload of a file that goes on where it was interrupted: by a lost connection, by ``pause()``, by the end of the process.
+///
+/// ```swift
+/// let upload = client.upload(video, to: "/videos", resumableBy: .tus)
+/// for await progress in upload.progress { bar.value = progress.fraction ?? 0 }
+/// let receipt = try await upload.value
+/// ```
+///
+/// The same line in a later process takes the upload up: what it needs is in a file beside the one that is sent
+/// (`video.mov.upload`), which goes when the upload is done.
+///
+/// - **One object.** No more than one object comes of it, whatever is lost: the server is asked what it has before anything is
+///   sent again, and an upload that may be complete is never begun anew.
+/// - **One file.** The server completes the file that the upload began with or nothing: its SHA-256 is taken when the upload
+///   begins, in a later process before it goes on, and of the bytes as they are sent before the last of them goes out.
+/// - **The path of every call.** Each request is a call of its own: the service's headers and credentials, retries, time-outs
+///   and events apply. The URL that the server names must have the origin of the service.
+///
+/// Letting go of the handle does not end the upload.
+public final class ResumableUpload: Sendable {
+    private let task: Task<Result<Receipt, APIError>, Never>
+    private let worker: ResumableUploadWorker
+
+    /// What a server made of an upload.
+    public struct Receipt: Sendable {
+        /// The upload resource.
+        public let url: HTTPURL?
+        /// The answer to the request that has completed the upload: with the IETF's draft what the app's own request would have
+        /// been answered. `nil` where that answer was lost, and the server has said when it was asked that it has all.
+        public let response: APIResponse<Data>?
+    }
+
+    init(_ worker: ResumableUploadWorker) {
+        self.worker = worker
+        task = Task { await worker.run() }
+    }
+
+    /// What came of the upload, once it is over. Any number may wait. A waiting task that is cancelled cancels the upload.
+    ///
+    /// - Throws: why it could not be finished; a ``ResumableUploadError`` as its ``APIError/underlying`` where it was not a
+    ///   request that failed. What is on disk stays, and the next upload of the file goes on from there.
+    public var value: Receipt {
+        get async throws(APIError) {
+            let result = await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                worker.cancel()
+            }
+            return try result.get()
+        }
+    }
+
+    /// How far the upload is, from now on: at once how far it is already, then whenever that changes, and the last is its end. Who
+    /// is slow misses what has been overtaken. ``TransferProgress/sent`` counts from the beginning of the file, and what the
+    /// server has from before is ``TransferProgress/acknowledged`` at once; neither goes back.
+    public var progress: AsyncStream<TransferProgress> { worker.reports.stream() }
+
+    /// Whether ``pause()`` was called and ``resume()`` was not since.
+    public var isPaused: Bool { worker.isPaused }
+
+    /// Ends the request under way and begins no other. It holds no connection and no memory while it is paused.
+    public func pause() {
+        worker.pause()
+    }
+
+    /// Goes on after ``pause()``: asks the server what it has, and sends the rest.
+    public func resume() {
+        worker.resume()
+    }
+
+    /// Forgets what an upload that has not ended has on disk: the next upload of the file begins anew, also where the file was
+    /// changed. Waits for the disk.
+    ///
+    /// - Parameter state: where it is, if not beside the file.
+    /// - Throws: why it cannot be removed. That there is none is no reason.
+    public static func forget(_ file: URL, state: URL? = nil) throws {
+        let place = state ?? ResumableUploadState.place(of: file)
+        do {
+            try FileManager.default.removeItem(at: place)
+        } catch CocoaError.fileNoSuchFile {
+            return
+        }
+    }
+
+    /// Ends the upload; whoever waits gets ``APIError/Kind/cancelled``. What is on disk stays, and so does what the server has:
+    /// the next upload of the file goes on from there.
+    public func cancel() {
+        worker.cancel()
+    }
+}
+
+extension APIClient {
+    /// Uploads a file so that it can be taken up where it was interrupted. It begins at once.
+    ///
+    /// - Parameters:
+    ///   - file: a regular file. Nobody may change it until the upload is over; an upload of a file that was changed fails
+    ///     as ``ResumableUploadError/sourceChanged``, and nothing comes of it.
+    ///   - route: where uploads begin. `POST` unless the route says otherwise.
+    ///   - form: by which rules. The IETF's draft by default.
+    ///   - service: ``ServiceID/main`` by default.
+    ///   - contentType: the media type of the file. `application/octet-stream` by default.
+    ///   - fileName: what the server is told the file is called; its own name by default, nothing where it is empty.
+    ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys without spaces and commas. None by default.
+    ///   - state: where the state is kept until the upload is over. Beside the file by default: `video.mov.upload`.
+    ///   - patience: how many requests in a row may fail, or bring the server no further, before the upload fails. 8 by default:
+    ///     with the client's waits between them, about half a minute without a connection.
+    ///   - options: for each of its requests, ``Timeouts/total`` too.
+    public func upload(
+        _ file: URL, to path: RoutePath, resumableBy form: ResumableUploadProtocol = .httpDraft,
+        method: HTTPMethod = .post, service: ServiceID = .main, contentType: String = "application/octet-stream",
+        fileName: String? = nil, metadata: [String: String] = [:], state: URL? = nil, patience: Int = 8,
+        options: CallOptions = .init()
+    ) -> ResumableUpload {
+        let name = fileName ?? file.lastPathComponent
+        let order = ResumableUploadOrder(
+            file: file, route: Route(method, path), service: service, form: form,
+            metadata: UploadMetadata(fileName: name.isEmpty ? nil : name, contentType: contentType, others: metadata),
+            state: state ?? ResumableUploadState.place(of: file), patience: max(patience, 0), options: options)
+        return ResumableUpload(ResumableUploadWorker(order, self))
+    }
+}

@@ -1,0 +1,208 @@
+/// Why an upload cannot be finished: the ``APIError/underlying`` of the error that it ends with.
+@nonexhaustive
+public enum ResumableUploadError: Error, Hashable, Sendable {
+    /// The file is not the one that the upload began with. What the server has stays incomplete.
+    case sourceChanged
+    /// The file cannot be read.
+    case sourceUnreadable(reason: String)
+    /// Another upload of the file is under way, in this process or in another one.
+    case inUse
+    /// The server says that it has bytes which the file does not have, or has another file's length.
+    case offsetBeyondSource
+    /// The server does not say where the upload can be continued, or how many bytes it has.
+    case notResumable
+    /// The server takes no file of this size.
+    case sizeRefused(minimum: Int?, maximum: Int?)
+    /// The server knows nothing of the upload any more, whenever it is begun.
+    case gone
+    /// All was sent, no answer came, and the server knows nothing of the upload any more: it may have been done, so it is not
+    /// done again.
+    case outcomeUnknown
+    /// What the upload has on disk cannot be read or written.
+    case unusableState(reason: String)
+}
+
+/// An upload as a state machine: what came of the last request decides on the next one. It knows neither protocol nor clock.
+///
+/// Whatever happens, no more than one object comes of it: a resource that may have been completed is asked, and never begun
+/// anew; and bytes go to the server only from the offset that it has named.
+struct ResumableUploadMachine: Hashable, Sendable {
+    /// What outlives the process.
+    struct Progress: Hashable, Sendable {
+        var location: HTTPURL?
+        /// The highest offset that the server has named.
+        var confirmed = 0
+        /// Whether a request that completes the upload was sent, and the server has not said since that it is incomplete.
+        var mayBeComplete = false
+    }
+
+    /// What came of a step.
+    enum Event: Hashable, Sendable {
+        /// The upload begins, or is taken up again: after a pause, or in a later process.
+        case begun
+        case answered(UploadAnswer, to: UploadStep)
+        /// No answer came. The next try may go better.
+        case failed
+        /// The wait is over.
+        case waited
+    }
+
+    /// What is done next.
+    enum Decision: Hashable, Sendable {
+        case send(UploadStep)
+        /// Another try after a while.
+        case wait(try: Int, hint: Duration?)
+        /// The server has all. Whether the last answer is that of whoever has processed it.
+        case finish(isAnswer: Bool)
+        /// The last failure is the upload's.
+        case giveUp
+        case fail(ResumableUploadError)
+    }
+
+    let form: ResumableUploadProtocol
+    /// Of the file.
+    let length: Int
+    /// How many tries in a row may bring nothing.
+    let patience: Int
+    private(set) var progress: Progress
+    private(set) var limits = UploadLimits()
+    private var failures = 0
+    private var restarts = 0
+
+    /// How often an upload is begun anew whose resource is gone: more, and the server keeps none.
+    private static let maximumRestarts = 3
+
+    init(_ form: ResumableUploadProtocol, length: Int, patience: Int, _ progress: Progress = .init()) {
+        self.form = form
+        self.length = length
+        self.patience = patience
+        self.progress = progress
+    }
+
+    mutating func decide(on event: Event) -> Decision {
+        switch event {
+        case .begun, .waited: return ask()
+        case .failed: return pause(hint: nil)
+        case .answered(let answer, let step):
+            if let limits = answer.limits { self.limits = limits }
+            switch step {
+            case .create: return created(answer)
+            case .query: return queried(answer)
+            case .append(let bytes, let completes): return appended(answer, bytes, completes: completes)
+            }
+        }
+    }
+
+    /// Takes what an interim response (104) says while a request is under way.
+    mutating func note(_ answer: UploadAnswer, during step: UploadStep) {
+        if let limits = answer.limits { self.limits = limits }
+        if step == .create, progress.location == nil { progress.location = answer.location }
+        if let offset = answer.offset, offset <= length { advance(to: offset) }
+    }
+
+    /// To be called before a request that completes the upload is sent, and kept before it is.
+    mutating func willComplete() {
+        progress.mayBeComplete = true
+    }
+
+    // MARK: Answers
+
+    private func ask() -> Decision {
+        progress.location == nil ? .send(.create) : .send(.query)
+    }
+
+    private mutating func created(_ answer: UploadAnswer) -> Decision {
+        if isMomentary(answer.status) { return pause(hint: answer.retryAfter) }
+        guard isSuccess(answer.status) else { return .giveUp }
+        if isRefusedBySize { return .fail(.sizeRefused(minimum: limits.minimumSize, maximum: limits.maximumSize)) }
+        guard let location = answer.location else { return .fail(.notResumable) }
+        progress.location = location
+        return go(on: answer.offset ?? 0, answer, to: .create)
+    }
+
+    private mutating func queried(_ answer: UploadAnswer) -> Decision {
+        if isGone(answer.status) { return restart() }
+        if isMomentary(answer.status) { return pause(hint: answer.retryAfter) }
+        guard isSuccess(answer.status) else { return .giveUp }
+        guard let offset = answer.offset else { return .fail(.notResumable) }
+        guard answer.length ?? length == length else { return .fail(.offsetBeyondSource) }
+        return go(on: offset, answer, to: .query)
+    }
+
+    private mutating func appended(_ answer: UploadAnswer, _ bytes: Range<Int>, completes: Bool) -> Decision {
+        let step = UploadStep.append(bytes, completes: completes)
+        if completes, answer.isComplete == true {
+            return isSuccess(answer.status) ? .finish(isAnswer: true) : .giveUp
+        }
+        if isGone(answer.status) { return restart() }
+        if answer.status == 409 || answer.isCompletedProblem { return askAgain() }
+        if isMomentary(answer.status) { return pause(hint: answer.retryAfter) }
+        // Too much at a time, where the answer says how much is not.
+        if answer.status == 413, bytes.count > limits.maximumAppend ?? .max { return askAgain() }
+        guard isSuccess(answer.status) else { return .giveUp }
+        switch form {
+        case .httpDraft:
+            // An answer that does not say that the upload is complete is none to all of it.
+            return completes ? askAgain() : go(on: answer.offset ?? bytes.upperBound, answer, to: step)
+        case .tus:
+            guard let offset = answer.offset else { return askAgain() }
+            return go(on: offset, answer, to: step)
+        }
+    }
+
+    /// Continues from where the server is.
+    private mutating func go(on offset: Int, _ answer: UploadAnswer, to step: UploadStep) -> Decision {
+        guard offset <= length else { return .fail(.offsetBeyondSource) }
+        advance(to: offset)
+        if answer.isComplete == true {
+            return offset == length ? .finish(isAnswer: step != .query) : .fail(.offsetBeyondSource)
+        }
+        if form == .tus, offset == length { return .finish(isAnswer: step != .query) }
+        progress.mayBeComplete = false
+        if isRefusedBySize { return .fail(.sizeRefused(minimum: limits.minimumSize, maximum: limits.maximumSize)) }
+        let room = max(limits.maximumAppend ?? length, 1)
+        let end = length - offset > room ? offset + room : length
+        return .send(.append(offset..<end, completes: end == length))
+    }
+
+    private mutating func advance(to offset: Int) {
+        guard offset > progress.confirmed else { return }
+        progress.confirmed = offset
+        failures = 0
+    }
+
+    // MARK: What goes wrong
+
+    private mutating func pause(hint: Duration?) -> Decision {
+        failures += 1
+        return failures > patience ? .giveUp : .wait(try: failures, hint: hint)
+    }
+
+    /// The first time at once, since the server has answered. Then it may still be busy with an earlier request.
+    private mutating func askAgain() -> Decision {
+        let decision = pause(hint: nil)
+        return failures == 1 && decision != .giveUp ? .send(.query) : decision
+    }
+
+    private mutating func restart() -> Decision {
+        guard !progress.mayBeComplete else { return .fail(.outcomeUnknown) }
+        restarts += 1
+        guard restarts <= Self.maximumRestarts else { return .fail(.gone) }
+        progress = Progress()
+        return .send(.create)
+    }
+
+    private var isRefusedBySize: Bool {
+        length > limits.maximumSize ?? length || length < limits.minimumSize ?? length
+    }
+
+    private func isSuccess(_ status: Int) -> Bool { (200...299).contains(status) }
+
+    /// tus lets a server answer 403 for what it does not know any more, but such an answer may as well be about who asks.
+    private func isGone(_ status: Int) -> Bool { status == 404 || status == 410 }
+
+    /// Speaks of the moment and not of the upload; 423 of a lock that an earlier request has not let go of yet.
+    private func isMomentary(_ status: Int) -> Bool {
+        status >= 500 || [408, 423, 425, 429].contains(status)
+    }
+}

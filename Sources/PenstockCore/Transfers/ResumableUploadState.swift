@@ -1,0 +1,132 @@
+import Foundation
+
+/// What an upload has on disk beside the file that it sends, so that a later process takes it up: a line that says what the
+/// file is, and a line of JSON. It is replaced as a whole, so that a crash leaves the old one or the new one, and nobody but its
+/// owner may read it (0600).
+struct ResumableUploadState: Hashable, Sendable {
+    static let version = 1
+    private static let name = "penstock upload "
+    /// More than any state is long; what is longer is something else.
+    private static let maximumBytes = 64 << 10
+
+    /// What makes it this upload and no other.
+    struct Subject: Codable, Hashable, Sendable {
+        var form: ResumableUploadProtocol
+        /// Where the upload was asked for, and by which method.
+        var target: String
+        var environment: String
+        var identity: String
+        var length: Int
+        /// Of the file, when the upload began.
+        var digest: String
+    }
+
+    var subject: Subject
+    var progress: ResumableUploadMachine.Progress
+
+    private struct Line: Codable {
+        var subject: Subject
+        var location: String?
+        var confirmed: Int
+        var mayBeComplete: Bool
+    }
+
+    // MARK: Files
+
+    /// The state beside a file.
+    static func place(of file: URL) -> URL { file.appendingPathExtension("upload") }
+
+    /// - Returns: `nil` where there is none, or one that cannot be read: what is damaged is no reason to send nothing. A state of
+    ///   a later version is left alone.
+    static func read(_ place: URL) throws(ResumableUploadError) -> ResumableUploadState? {
+        guard let handle = try? FileHandle(forReadingFrom: place),
+            let data = try? handle.read(upToCount: maximumBytes + 1), !data.isEmpty
+        else { return nil }
+        let lines = data.split(separator: UInt8(ascii: "\n"))
+        guard let first = lines.first.map({ String(decoding: $0, as: UTF8.self) }), first.hasPrefix(name),
+            data.count <= maximumBytes
+        else {
+            throw .unusableState(reason: "\(place.lastPathComponent) is no state of an upload")
+        }
+        guard let number = Int(first.dropFirst(name.count)), number <= version else {
+            throw .unusableState(reason: "\(place.lastPathComponent) is of a later version")
+        }
+        guard lines.count == 2, let line = try? JSONDecoder().decode(Line.self, from: lines[1]) else { return nil }
+        return ResumableUploadState(line)
+    }
+
+    private init?(_ line: Line) {
+        guard (0...line.subject.length).contains(line.confirmed) else { return nil }
+        let location = line.location.flatMap { try? HTTPURL($0) }
+        guard (location == nil) == (line.location == nil) else { return nil }
+        subject = line.subject
+        progress = .init(location: location, confirmed: line.confirmed, mayBeComplete: line.mayBeComplete)
+    }
+
+    init(_ subject: Subject, _ progress: ResumableUploadMachine.Progress) {
+        self.subject = subject
+        self.progress = progress
+    }
+
+    /// Waits for the disk.
+    func write(_ place: URL) throws(ResumableUploadError) {
+        let line = Line(
+            subject: subject, location: progress.location?.absoluteString, confirmed: progress.confirmed,
+            mayBeComplete: progress.mayBeComplete)
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let data = Data("\(Self.name)\(Self.version)\n".utf8) + (try encoder.encode(line)) + Data("\n".utf8)
+            try PrivateFile.replace(place, with: data)
+        } catch {
+            throw .unusableState(reason: error.localizedDescription)
+        }
+    }
+}
+
+/// The state of one upload and its file. Everything but reading waits for the disk.
+final class UploadRecord: Sendable {
+    let subject: ResumableUploadState.Subject
+    private let place: URL
+    private let known: Locked<ResumableUploadMachine.Progress>
+
+    /// - Throws: ``ResumableUploadError/sourceChanged`` where the state is that of the same upload of another content.
+    static func open(
+        _ place: URL, _ subject: ResumableUploadState.Subject
+    ) throws(ResumableUploadError) -> UploadRecord {
+        let found = try ResumableUploadState.read(place)
+        if let found, found.subject != subject, found.subject.isUpload(like: subject) { throw .sourceChanged }
+        var state = ResumableUploadState(subject, ResumableUploadMachine.Progress())
+        if let found, found.subject == subject { state = found }
+        try state.write(place)
+        return UploadRecord(place, state)
+    }
+
+    private init(_ place: URL, _ state: ResumableUploadState) {
+        self.place = place
+        subject = state.subject
+        known = Locked(state.progress)
+    }
+
+    var progress: ResumableUploadMachine.Progress { known.withLock { $0 } }
+
+    /// Nothing where it is known already.
+    func keep(_ progress: ResumableUploadMachine.Progress) throws(ResumableUploadError) {
+        guard progress != self.progress else { return }
+        try ResumableUploadState(subject, progress).write(place)
+        known.withLock { $0 = progress }
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: place)
+    }
+}
+
+extension ResumableUploadState.Subject {
+    /// Whether everything but the content is the same.
+    fileprivate func isUpload(like other: Self) -> Bool {
+        var same = self
+        (same.length, same.digest) = (other.length, other.digest)
+        return same == other
+    }
+}

@@ -1,0 +1,378 @@
+import Foundation
+
+/// What is to be uploaded, where, and how.
+struct ResumableUploadOrder: Sendable {
+    let file: URL
+    let route: Route
+    let service: ServiceID
+    let form: ResumableUploadProtocol
+    let metadata: UploadMetadata
+    /// Where the state is.
+    let state: URL
+    let patience: Int
+    let options: CallOptions
+}
+
+/// Carries out what the machine of an upload decides: each step is a call of its own.
+final class ResumableUploadWorker: Sendable {
+    let reports = UploadReports()
+    private let order: ResumableUploadOrder
+    private let client: APIClient
+    private let standing = Monitor(Standing())
+
+    private struct Standing {
+        var isPaused = false
+        var isCancelled = false
+        /// That of the request under way.
+        var control: ExchangeControl?
+        /// The wait under way.
+        var wait: Task<Void, any Error>?
+    }
+
+    init(_ order: ResumableUploadOrder, _ client: APIClient) {
+        self.order = order
+        self.client = client
+    }
+
+    private var environment: String { (order.options.environment ?? client.environment).name }
+
+    // MARK: From outside
+
+    var isPaused: Bool { standing.withLock { $0.isPaused } }
+
+    func pause() {
+        interrupt { $0.isPaused = true }
+    }
+
+    func resume() {
+        standing.withLock { $0.isPaused = false }
+    }
+
+    func cancel() {
+        interrupt { $0.isCancelled = true }
+    }
+
+    private func interrupt(_ change: (inout Standing) -> Void) {
+        let (control, wait) = standing.withLock { standing in
+            change(&standing)
+            return (standing.control, standing.wait)
+        }
+        control?.cancel()
+        wait?.cancel()
+    }
+
+    /// Returns when the upload is not paused.
+    private func waitForLeave() async throws(APIError) {
+        await standing.wait { !$0.isPaused || $0.isCancelled }
+        if standing.withLock({ $0.isCancelled }) { throw APIError(.cancelled, stage: .transport) }
+    }
+
+    // MARK: The loop
+
+    func run() async -> Result<ResumableUpload.Receipt, APIError> {
+        let result = await Result { () async throws(APIError) in
+            let (environment, identity) = (self.environment, client.configuration.identity())
+            let source = try await told { () async throws(ResumableUploadError) in
+                try await ResumableUploadSource.open(order.file)
+            }
+            let subject = ResumableUploadState.Subject(
+                form: order.form, target: "\(order.route.method) \(order.service) \(order.route.path.encoded)",
+                environment: environment, identity: identity, length: source.length, digest: source.digest)
+            return try await upload(source, subject)
+        }
+        reports.end()
+        return result
+    }
+
+    private func upload(
+        _ source: ResumableUploadSource, _ subject: ResumableUploadState.Subject
+    ) async throws(APIError) -> ResumableUpload.Receipt {
+        let record = try await told { () async throws(ResumableUploadError) in
+            try await source.run { [place = order.state] _ throws(ResumableUploadError) in
+                try UploadRecord.open(place, subject)
+            }
+        }
+        let known = record.progress
+        let machine = Locked(
+            ResumableUploadMachine(order.form, length: source.length, patience: order.patience, known))
+        reports.begin(total: source.length, confirmed: known.confirmed)
+        let job = Job(source: source, record: record, machine: machine)
+        var event = ResumableUploadMachine.Event.begun
+        var last: Result<APIResponse<Data>, APIError>?
+        while true {
+            let (decision, progress) = machine.withLock { [event] in ($0.decide(on: event), $0.progress) }
+            reports.confirm(progress.confirmed)
+            switch decision {
+            case .send(let step):
+                try await told { () async throws(ResumableUploadError) in try await job.keep() }
+                try await waitForLeave()
+                guard let outcome = await send(step, of: job) else {
+                    event = .begun
+                    continue
+                }
+                last = outcome
+                event = try self.event(outcome, of: step, source)
+            case .wait(let number, let hint):
+                await sleep(before: number, hint)
+                event = .waited
+            case .finish(let isAnswer):
+                try await told { () async throws(ResumableUploadError) in
+                    try await source.run { _ in record.remove() }
+                }
+                reports.complete()
+                let answer = isAnswer ? last : nil
+                return ResumableUpload.Receipt(url: progress.location, response: try? answer?.get())
+            case .giveUp: throw failure(last)
+            case .fail(let error): throw APIError(error)
+            }
+        }
+    }
+
+    /// What the steps of one run share.
+    private struct Job: Sendable {
+        let source: ResumableUploadSource
+        let record: UploadRecord
+        let machine: Locked<ResumableUploadMachine>
+
+        /// Puts on disk what the machine knows.
+        func keep() async throws(ResumableUploadError) {
+            let progress = machine.withLock(\.progress)
+            try await source.run { [record] _ throws(ResumableUploadError) in try record.keep(progress) }
+        }
+
+        /// Puts on disk that the last bytes go out, before they do. Waits for the disk.
+        @Sendable func markEnd() throws(ResumableUploadError) {
+            let progress = machine.withLock { machine in
+                machine.willComplete()
+                return machine.progress
+            }
+            try record.keep(progress)
+        }
+    }
+
+    private func told<Value>(
+        _ body: () async throws(ResumableUploadError) -> Value
+    ) async throws(APIError) -> Value {
+        do throws(ResumableUploadError) {
+            return try await body()
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    private func event(
+        _ outcome: Result<APIResponse<Data>, APIError>, of step: UploadStep, _ source: ResumableUploadSource
+    ) throws(APIError) -> ResumableUploadMachine.Event {
+        switch outcome {
+        case .success(let response):
+            let now = client.configuration.time.date()
+            return .answered(order.form.answer(response.http, from: response.request.url, at: now), to: step)
+        case .failure(let error):
+            if let reason = source.whyItFailed { throw APIError(reason) }
+            guard error.kind.isMomentary else { throw error }
+            return .failed
+        }
+    }
+
+    private func failure(_ last: Result<APIResponse<Data>, APIError>?) -> APIError {
+        switch last {
+        case .failure(let error): error
+        case .success(let response):
+            APIError(
+                .httpStatus(response.http.status), stage: .transport, request: response.request,
+                response: response.http, sendState: .answered)
+        case nil: APIError(.cancelled, stage: .transport)
+        }
+    }
+
+    private func sleep(before number: Int, _ hint: Duration?) async {
+        var random = client.configuration.random
+        let delay = hint ?? Backoff().delay(before: number, using: &random)
+        let sleep = Task { [time = client.configuration.time] in try await time.sleep(delay) }
+        let isInterrupted = standing.withLock { standing in
+            standing.wait = sleep
+            return standing.isPaused || standing.isCancelled
+        }
+        if isInterrupted { sleep.cancel() }
+        _ = await sleep.result
+        standing.withLock { $0.wait = nil }
+    }
+
+    // MARK: Requests
+
+    /// - Returns: `nil` where it was interrupted by a pause.
+    private func send(_ step: UploadStep, of job: Job) async -> Result<APIResponse<Data>, APIError>? {
+        let control = control(for: step, job)
+        let isInterrupted = standing.withLock { standing in
+            standing.control = control
+            return standing.isPaused || standing.isCancelled
+        }
+        if isInterrupted { control.cancel() }
+        let result = await Result { () async throws(APIError) in try await perform(step, of: job, control) }
+        let isCancelled = standing.withLock { standing in
+            standing.control = nil
+            return standing.isCancelled
+        }
+        guard case .failure(let error) = result, error.kind == .cancelled else { return result }
+        return control.isCancelled && !isCancelled ? nil : result
+    }
+
+    private func perform(
+        _ step: UploadStep, of job: Job, _ control: ExchangeControl
+    ) async throws(APIError) -> APIResponse<Data> {
+        let subject = job.record.subject
+        guard client.configuration.identity() == subject.identity, environment == subject.environment else {
+            let message = "the client has another user or environment than the upload"
+            throw APIError(.cancelled, stage: .prepare, debugMessage: message)
+        }
+        let body = try await told { () async throws(ResumableUploadError) in try await self.body(of: step, job) }
+        let method = order.form.method(of: step, creating: order.route.method)
+        let endpoint = UploadRequest(
+            route: Route(method, order.route.path), service: order.service, body: body)
+        let fields = order.form.fields(of: step, length: job.source.length, metadata: order.metadata)
+        var own = CallOptions.headers(fields).cache(CachePolicy(.networkOnly)).with { $0.status = .any }
+        if step != .create, let location = job.machine.withLock(\.progress.location) { own = own.at(location) }
+        let terms = ActiveCall<UploadRequest>.Terms(own: own.over(order.options), control: control)
+        return try await ActiveCall(endpoint, .endpoint, terms, of: client).response()
+    }
+
+    private func body(of step: UploadStep, _ job: Job) async throws(ResumableUploadError) -> HTTPBody {
+        switch step {
+        case .create: return .bytes(Data())
+        case .query: return .none
+        case .append(let bytes, completes: _):
+            guard bytes.isEmpty else { return job.source.body(bytes, willEnd: job.markEnd) }
+            try await job.source.check(willEnd: job.markEnd)
+            return .bytes(Data())
+        }
+    }
+
+    private func control(for step: UploadStep, _ job: Job) -> ExchangeControl {
+        let start = if case .append(let bytes, completes: _) = step { bytes.lowerBound } else { 0 }
+        return ExchangeControl(
+            onProgress: { [reports] in reports.send(start + $0.sent) },
+            onInterim: { [reports, form = order.form] response, url in
+                guard response.status == 104 else { return }
+                let answer = form.answer(response, from: url, at: .distantPast)
+                reports.confirm(
+                    job.machine.withLock { machine in
+                        machine.note(answer, during: step)
+                        return machine.progress.confirmed
+                    })
+            })
+    }
+}
+
+extension APIError.Kind {
+    /// Whether another try, with what the server has by then, may go better.
+    fileprivate var isMomentary: Bool {
+        switch self {
+        case .unreachable, .timeout, .transport, .unavailable, .limitExceeded(.minimumThroughput): true
+        default: false
+        }
+    }
+}
+
+/// A request of an upload, as the client sees it.
+private struct UploadRequest: Endpoint {
+    typealias Output = Data
+
+    let route: Route
+    let service: ServiceID
+    let body: HTTPBody
+    var envelope: EnvelopeChoice { .none }
+}
+
+extension APIError {
+    /// The error of a call that could not be made, or brought nothing, for a reason of the upload's own.
+    init(_ error: ResumableUploadError) {
+        let kind: Kind =
+            switch error {
+            case .sourceChanged: .blocked(reason: "the file has changed since its upload began")
+            case .inUse: .blocked(reason: "another upload of the file is under way")
+            case .unusableState(let reason): .blocked(reason: "the upload has no place for its state: \(reason)")
+            case .sizeRefused: .blocked(reason: "the server takes no file of this size")
+            case .sourceUnreadable: .transport(.requestBody)
+            case .offsetBeyondSource: .transport(.protocolViolation)
+            case .outcomeUnknown: .transport(.connectionLost)
+            case .notResumable: .unsupported(feature: "resumable uploads, by the server")
+            case .gone: .unavailable(reason: "the server has forgotten the upload each time it was begun")
+            }
+        self.init(
+            kind, stage: .transport, debugMessage: "\(error)",
+            sendState: error == .outcomeUnknown ? .maybeProcessed : nil, underlying: error)
+    }
+}
+
+/// Tells those who listen how far an upload is. What they are told never goes back.
+final class UploadReports: Sendable {
+    private struct State {
+        var progress: TransferProgress?
+        var isOver = false
+        var listeners: [AsyncStream<TransferProgress>.Continuation] = []
+    }
+
+    private let state = Locked(State())
+
+    func stream() -> AsyncStream<TransferProgress> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let (progress, isOver) = state.withLock { state in
+            if !state.isOver { state.listeners.append(continuation) }
+            return (state.progress, state.isOver)
+        }
+        if let progress { continuation.yield(progress) }
+        if isOver { continuation.finish() }
+        return stream
+    }
+
+    func begin(total: Int, confirmed: Int) {
+        let progress = TransferProgress(expectedToSend: total)
+        state.withLock { state in
+            state.progress = progress
+            for listener in state.listeners { listener.yield(progress) }
+        }
+        confirm(confirmed)
+    }
+
+    /// - Parameter offset: in the file.
+    func send(_ offset: Int) {
+        change { $0.sent = max($0.sent, offset) }
+    }
+
+    /// - Parameter offset: in the file.
+    func confirm(_ offset: Int) {
+        change { progress in
+            progress.acknowledged = max(progress.acknowledged, offset)
+            progress.sent = max(progress.sent, offset)
+        }
+    }
+
+    func complete() {
+        change { progress in
+            progress.sent = progress.expectedToSend ?? 0
+            progress = progress.completed()
+        }
+    }
+
+    func end() {
+        let listeners = state.withLock { state in
+            state.isOver = true
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    private func change(_ body: (inout TransferProgress) -> Void) {
+        // Told with the lock held, so that nobody hears of it in another order; a listener's buffer takes it at once.
+        state.withLock { state in
+            guard var next = state.progress, !next.isComplete else { return }
+            body(&next)
+            next = next.following(state.progress)
+            guard next != state.progress else { return }
+            state.progress = next
+            for listener in state.listeners { listener.yield(next) }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+/// What follows from what came, as tables.
+@Suite struct ResumableUploadMachineTests {
+    private typealias Machine = ResumableUploadMachine
+    static let place = "https://a.example/uploads/1"
+
+    private func machine(
+        _ form: ResumableUploadProtocol, length: Int = 10, patience: Int = 2, confirmed: Int = 0, isBegun: Bool = true,
+        mayBeComplete: Bool = false
+    ) throws -> ResumableUploadMachine {
+        ResumableUploadMachine(
+            form, length: length, patience: patience,
+            .init(location: isBegun ? try HTTPURL(Self.place) : nil, confirmed: confirmed, mayBeComplete: mayBeComplete)
+        )
+    }
+
+    @Test(arguments: [ResumableUploadProtocol.httpDraft, .tus])
+    func `an upload that is not begun is created, and one that is begun asks before it sends`(
+        form: ResumableUploadProtocol
+    ) throws {
+        var new = try machine(form, isBegun: false)
+        #expect(new.decide(on: .begun) == .send(.create))
+        var known = try machine(form)
+        #expect(known.decide(on: .begun) == .send(.query))
+        #expect(known.decide(on: .waited) == .send(.query))
+    }
+
+    // MARK: One answer
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var form: ResumableUploadProtocol
+        var step: UploadStep
+        var answer: UploadAnswer
+        var decision: ResumableUploadMachine.Decision
+        var mayBeComplete = false
+
+        init(
+            _ form: ResumableUploadProtocol, _ step: UploadStep, _ status: Int, at offset: Int? = nil,
+            complete: Bool? = nil, length: Int? = nil, mayBeComplete: Bool = false,
+            _ decision: ResumableUploadMachine.Decision, _ change: (inout UploadAnswer) -> Void = { _ in }
+        ) {
+            self.form = form
+            self.step = step
+            self.decision = decision
+            self.mayBeComplete = mayBeComplete
+            answer = UploadAnswer(status: status, offset: offset, isComplete: complete, length: length)
+            change(&answer)
+        }
+
+        var testDescription: String { "\(form) \(step) \(answer.status) at \(answer.offset ?? -1) → \(decision)" }
+    }
+
+    static let rest = UploadStep.append(4..<10, completes: true)
+    static let part = UploadStep.append(0..<4, completes: false)
+
+    /// Of a file of ten bytes.
+    static let rows: [Row] = [
+        // Where the server is, is where it goes on.
+        Row(.httpDraft, .query, 204, at: 0, .send(.append(0..<10, completes: true))),
+        Row(.httpDraft, .query, 200, at: 4, complete: false, .send(rest)),
+        Row(.httpDraft, .query, 299, at: 9, .send(.append(9..<10, completes: true))),
+        Row(.httpDraft, .query, 204, at: 10, complete: false, .send(.append(10..<10, completes: true))),
+        Row(.httpDraft, .query, 204, at: 10, complete: true, .finish(isAnswer: false)),
+        Row(.httpDraft, .query, 204, at: 9, complete: true, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, .query, 204, at: 11, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, .query, 204, at: 4, length: 10, .send(rest)),
+        Row(.httpDraft, .query, 204, at: 4, length: 11, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, .query, 204, .fail(.notResumable)),
+        Row(.tus, .query, 200, at: 4, .send(rest)),
+        Row(.tus, .query, 200, at: 10, .finish(isAnswer: false)),
+        Row(.tus, .query, 200, at: 11, .fail(.offsetBeyondSource)),
+        // Appends.
+        Row(.httpDraft, part, 204, .send(rest)),
+        Row(.httpDraft, part, 204, at: 2, .send(.append(2..<10, completes: true))),
+        Row(.httpDraft, part, 204, at: 11, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, rest, 200, complete: true, .finish(isAnswer: true)),
+        Row(.httpDraft, rest, 299, complete: true, .finish(isAnswer: true)),
+        Row(.httpDraft, rest, 422, complete: true, .giveUp),
+        Row(.httpDraft, rest, 500, complete: true, .giveUp),
+        Row(.httpDraft, rest, 200, .send(.query)),
+        Row(.httpDraft, rest, 200, complete: false, .send(.query)),
+        Row(.tus, part, 204, at: 4, .send(rest)),
+        Row(.tus, part, 204, .send(.query)),
+        Row(.tus, rest, 204, at: 10, .finish(isAnswer: true)),
+        Row(.tus, rest, 204, at: 9, .send(.append(9..<10, completes: true))),
+        Row(.tus, rest, 204, at: 11, .fail(.offsetBeyondSource)),
+        // What the server refuses for the moment.
+        Row(.tus, rest, 409, at: 7, .send(.query)), Row(.httpDraft, rest, 409, at: 7, .send(.query)),
+        Row(.httpDraft, rest, 400, .send(.query)) { $0.isCompletedProblem = true },
+        Row(.httpDraft, rest, 400, .giveUp),
+        Row(.tus, rest, 423, .wait(try: 1, hint: nil)), Row(.tus, .query, 423, .wait(try: 1, hint: nil)),
+        Row(.tus, rest, 429, .wait(try: 1, hint: .seconds(3))) { $0.retryAfter = .seconds(3) },
+        Row(.tus, rest, 408, .wait(try: 1, hint: nil)), Row(.tus, rest, 425, .wait(try: 1, hint: nil)),
+        Row(.tus, rest, 500, .wait(try: 1, hint: nil)), Row(.tus, rest, 599, .wait(try: 1, hint: nil)),
+        Row(.httpDraft, .query, 503, .wait(try: 1, hint: .seconds(9))) { $0.retryAfter = .seconds(9) },
+        Row(.httpDraft, .create, 503, .wait(try: 1, hint: nil)),
+        // For good.
+        Row(.tus, rest, 400, .giveUp), Row(.tus, rest, 403, .giveUp), Row(.tus, rest, 499, .giveUp),
+        Row(.tus, rest, 300, .giveUp), Row(.tus, .query, 403, .giveUp), Row(.httpDraft, .create, 403, .giveUp),
+        Row(.httpDraft, .query, 199, .giveUp), Row(.httpDraft, .query, 300, .giveUp),
+        Row(.httpDraft, rest, 413, .giveUp),
+        Row(.httpDraft, rest, 413, .send(.query)) { $0.limits = UploadLimits(maximumAppend: 5) },
+        Row(.httpDraft, rest, 413, .giveUp) { $0.limits = UploadLimits(maximumAppend: 6) },
+        // The server has forgotten it.
+        Row(.tus, .query, 404, .send(.create)), Row(.httpDraft, .query, 410, .send(.create)),
+        Row(.tus, rest, 404, .send(.create)), Row(.tus, part, 410, .send(.create)),
+        Row(.tus, .query, 404, mayBeComplete: true, .fail(.outcomeUnknown)),
+        Row(.httpDraft, rest, 410, mayBeComplete: true, .fail(.outcomeUnknown)),
+    ]
+
+    @Test(arguments: rows) func `the answer decides`(row: Row) throws {
+        var machine = try machine(row.form, mayBeComplete: row.mayBeComplete)
+        #expect(machine.decide(on: .answered(row.answer, to: row.step)) == row.decision)
+    }
+
+    @Test func `a creation needs a place, and goes on from there`() throws {
+        for form in [ResumableUploadProtocol.httpDraft, .tus] {
+            var machine = try machine(form, isBegun: false)
+            #expect(machine.decide(on: .answered(UploadAnswer(status: 201), to: .create)) == .fail(.notResumable))
+            let answer = UploadAnswer(status: 201, location: try HTTPURL(Self.place))
+            #expect(
+                machine.decide(on: .answered(answer, to: .create)) == .send(.append(0..<10, completes: true)))
+            #expect(machine.progress.location?.absoluteString == Self.place)
+        }
+    }
+
+    @Test func `an empty file is complete for tus once it is created, and for the draft once that is said`() throws {
+        let answer = UploadAnswer(status: 201, location: try HTTPURL(Self.place))
+        var tus = try machine(.tus, length: 0, isBegun: false)
+        #expect(tus.decide(on: .answered(answer, to: .create)) == .finish(isAnswer: true))
+        var draft = try machine(.httpDraft, length: 0, isBegun: false)
+        #expect(draft.decide(on: .answered(answer, to: .create)) == .send(.append(0..<0, completes: true)))
+    }
+
+    // MARK: Limits
+
+    /// The limit of an append, where the server is, and what is sent.
+    static let appends: [(Int, Int, Range<Int>, Bool)] = [
+        (4, 0, 0..<4, false), (4, 4, 4..<8, false), (4, 6, 6..<10, true), (4, 5, 5..<9, false), (10, 0, 0..<10, true),
+        (9, 0, 0..<9, false), (11, 0, 0..<10, true), (0, 3, 3..<4, false), (1, 9, 9..<10, true),
+    ]
+
+    @Test(arguments: appends) func `an append is no larger than the server takes`(
+        limit: Int, offset: Int, bytes: Range<Int>, completes: Bool
+    ) throws {
+        var machine = try machine(.httpDraft)
+        var answer = UploadAnswer(status: 204, offset: offset)
+        answer.limits = UploadLimits(maximumAppend: limit)
+        #expect(machine.decide(on: .answered(answer, to: .query)) == .send(.append(bytes, completes: completes)))
+    }
+
+    @Test(arguments: [(9, nil, true), (10, nil, false), (nil, 11, true), (nil, 10, false), (nil, nil, false)])
+    func `a file of another size than the server takes is not sent`(maximum: Int?, minimum: Int?, isRefused: Bool)
+        throws
+    {
+        for step in [UploadStep.create, .query] {
+            var machine = try machine(.httpDraft)
+            var answer = UploadAnswer(status: 200, location: try HTTPURL(Self.place), offset: 0)
+            answer.limits = UploadLimits(maximumSize: maximum, minimumSize: minimum)
+            let refusal = Machine.Decision.fail(.sizeRefused(minimum: minimum, maximum: maximum))
+            #expect((machine.decide(on: .answered(answer, to: step)) == refusal) == isRefused)
+        }
+    }
+
+    // MARK: In a row
+
+    @Test func `patience is counted from the last byte that the server took`() throws {
+        var machine = try machine(.tus)
+        #expect(machine.decide(on: .failed) == .wait(try: 1, hint: nil))
+        #expect(machine.decide(on: .failed) == .wait(try: 2, hint: nil))
+        let same = UploadAnswer(status: 200, offset: 0)
+        _ = machine.decide(on: .answered(same, to: .query))
+        #expect(machine.decide(on: .failed) == .giveUp)
+        var other = try self.machine(.tus)
+        _ = other.decide(on: .failed)
+        _ = other.decide(on: .failed)
+        _ = other.decide(on: .answered(UploadAnswer(status: 200, offset: 1), to: .query))
+        #expect(other.decide(on: .failed) == .wait(try: 1, hint: nil))
+        var none = try self.machine(.tus, patience: 0)
+        #expect(none.decide(on: .failed) == .giveUp)
+    }
+
+    @Test func `a server that refuses the offset it has named is asked once at once, then after a while, then no more`()
+        throws
+    {
+        var machine = try machine(.tus)
+        for expected in [Machine.Decision.send(.query), .wait(try: 2, hint: nil), .giveUp] {
+            _ = machine.decide(on: .answered(UploadAnswer(status: 200, offset: 0), to: .query))
+            #expect(machine.decide(on: .answered(UploadAnswer(status: 409), to: Self.part)) == expected)
+        }
+    }
+
+    @Test func `an upload that the server forgets is begun anew three times`() throws {
+        var machine = try machine(.tus)
+        for expected in [Machine.Decision.send(.create), .send(.create), .send(.create), .fail(.gone)] {
+            #expect(machine.decide(on: .answered(UploadAnswer(status: 404), to: .query)) == expected)
+            #expect(machine.progress.location == nil || expected == .fail(.gone))
+            let answer = UploadAnswer(status: 201, location: try HTTPURL(Self.place))
+            _ = machine.decide(on: .answered(answer, to: .create))
+        }
+    }
+
+    @Test func `what may be complete is known to be incomplete once the server says where it is`() throws {
+        for (form, isComplete) in [(ResumableUploadProtocol.tus, nil), (.httpDraft, false)] {
+            var machine = try machine(form)
+            machine.willComplete()
+            #expect(machine.progress.mayBeComplete)
+            let answer = UploadAnswer(status: 200, offset: 4, isComplete: isComplete)
+            _ = machine.decide(on: .answered(answer, to: .query))
+            #expect(!machine.progress.mayBeComplete)
+            #expect(machine.decide(on: .answered(UploadAnswer(status: 404), to: Self.rest)) == .send(.create))
+        }
+    }
+
+    @Test func `what is confirmed never goes back, and what the server has lost is sent again`() throws {
+        var machine = try machine(.tus)
+        _ = machine.decide(on: .answered(UploadAnswer(status: 200, offset: 8), to: .query))
+        #expect(machine.progress.confirmed == 8)
+        let back = UploadAnswer(status: 200, offset: 4)
+        #expect(machine.decide(on: .answered(back, to: .query)) == .send(Self.rest))
+        #expect(machine.progress.confirmed == 8)
+    }
+
+    // MARK: Interim responses
+
+    @Test func `an interim response names the place, the limits and the offset`() throws {
+        var machine = try machine(.httpDraft, isBegun: false)
+        var answer = UploadAnswer(status: 104, location: try HTTPURL(Self.place))
+        answer.limits = UploadLimits(maximumAppend: 4)
+        machine.note(answer, during: .create)
+        #expect(machine.progress.location?.absoluteString == Self.place)
+        #expect(machine.decide(on: .failed) == .wait(try: 1, hint: nil))
+        #expect(machine.decide(on: .waited) == .send(.query))
+        let offset = UploadAnswer(status: 204, offset: 0)
+        #expect(machine.decide(on: .answered(offset, to: .query)) == .send(.append(0..<4, completes: false)))
+        machine.note(
+            UploadAnswer(status: 104, location: try HTTPURL("https://b.example/"), offset: 3), during: Self.part)
+        #expect(machine.progress.location?.absoluteString == Self.place)
+        #expect(machine.progress.confirmed == 3)
+        machine.note(UploadAnswer(status: 104, offset: 11), during: Self.part)
+        #expect(machine.progress.confirmed == 3)
+    }
+
+    // MARK: The wire
+
+    @Test(arguments: [
+        (["5"], 5), (["0"], 0), ([" 7 "], 7), (["999999999999999"], 999_999_999_999_999), (["1000000000000000"], nil),
+        (["-1"], nil), (["+1"], nil), (["1.0"], nil), ([""], nil), (["1", "1"], nil), (["1;a"], nil), (["1, 1"], nil),
+        ([], nil), (["٣"], nil),
+    ]) func `an offset is a number of at most fifteen digits`(values: [String], number: Int?) {
+        #expect(ResumableUploadProtocol.number(values) == number)
+    }
+
+    static let limits: [(String, UploadLimits?)] = [
+        ("max-size=5", UploadLimits(maximumSize: 5)),
+        ("max-size=5, min-size=2,max-append-size=3", UploadLimits(maximumSize: 5, minimumSize: 2, maximumAppend: 3)),
+        ("max-age=60", nil), ("", nil), ("other=\"x\", max-size=1", UploadLimits(maximumSize: 1)),
+        ("max-size=x, min-size=1", nil), ("max-size", nil), ("max-size=-1", nil),
+    ]
+
+    @Test(arguments: limits) func `limits are read, and what cannot be read is as if it were not there`(
+        text: String, limits: UploadLimits?
+    ) {
+        #expect(ResumableUploadProtocol.limits(text) == limits)
+    }
+
+    @Test func `answers are read by the rules of each protocol`() throws {
+        let url = try HTTPURL("https://a.example/files?x=1")
+        let body = Data(#"{"type":"https://iana.org/assignments/http-problem-types#completed-upload"}"#.utf8)
+        let response = HTTPResponse(
+            status: 400,
+            fields: [
+                .location: "abc", "Upload-Offset": "5", "Upload-Length": "9", "Upload-Complete": "?1",
+                "Upload-Limit": "max-size=9", "Retry-After": "3", "Tus-Max-Size": "7",
+            ], body: body)
+        let draft = ResumableUploadProtocol.httpDraft.answer(response, from: url, at: .now)
+        #expect(draft.location?.absoluteString == "https://a.example/abc")
+        #expect(draft.offset == 5 && draft.length == 9 && draft.isComplete == true && draft.retryAfter == .seconds(3))
+        #expect(draft.limits == UploadLimits(maximumSize: 9) && draft.isCompletedProblem)
+        let tus = ResumableUploadProtocol.tus.answer(response, from: url, at: .now)
+        #expect(tus.offset == 5 && tus.isComplete == nil && tus.limits == UploadLimits(maximumSize: 7))
+        #expect(!tus.isCompletedProblem)
+        for (value, isComplete) in [("?0", false), ("?2", nil), ("1", nil), ("true", nil)] as [(String, Bool?)] {
+            let response = HTTPResponse(status: 200, fields: ["Upload-Complete": value])
+            #expect(ResumableUploadProtocol.httpDraft.answer(response, from: url, at: .now).isComplete == isComplete)
+        }
+        let other = HTTPResponse(status: 400, body: Data(#"{"type":"#.utf8))
+        #expect(!ResumableUploadProtocol.httpDraft.answer(other, from: url, at: .now).isCompletedProblem)
+    }
+
+    @Test func `names of files go whole in both forms`() {
+        let metadata = UploadMetadata(
+            fileName: "a b/ü%'*\"\r\n.mov", contentType: "video/quicktime", others: ["key": "ü"])
+        #expect(metadata.disposition == "inline; filename*=UTF-8''a%20b%2F%C3%BC%25%27%2A%22%0D%0A.mov")
+        #expect(
+            metadata.tus == "filename YSBiL8O8JScqIg0KLm1vdg==,filetype dmlkZW8vcXVpY2t0aW1l,key w7w=")
+        #expect(UploadMetadata(fileName: nil, contentType: "a/b").disposition == nil)
+        #expect(UploadMetadata(fileName: nil, contentType: "a/b").tus == "filetype YS9i")
+    }
+}
