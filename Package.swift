@@ -120,7 +120,8 @@ let package = Package(
             swiftSettings: strict),
         // Uploads a file until it is killed.
         .executableTarget(
-            name: "upload-writer", dependencies: ["Penstock"], path: "Tests/UploadWriter", swiftSettings: strict),
+            name: "upload-writer", dependencies: ["Penstock", "PenstockTestSupport"], path: "Tests/UploadWriter",
+            swiftSettings: strict),
         // Prints the network status, in a network of its own.
         .executableTarget(
             name: "network-watcher", dependencies: ["Penstock"], path: "Tests/NetworkWatcher", swiftSettings: strict),
@@ -172,8 +173,8 @@ let package = Package(
             name: "PenstockTortureTests", dependencies: ["PenstockTesting", "PenstockTestSupport"],
             swiftSettings: strict),
         .executableTarget(
-            name: "file-fetcher", dependencies: ["PenstockCore", "PenstockCurl"], path: "Tests/FileFetcher",
-            swiftSettings: strict),
+            name: "file-fetcher", dependencies: ["PenstockCore", "PenstockCurl", "PenstockTestSupport"],
+            path: "Tests/FileFetcher", swiftSettings: strict),
         // What the heap of glibc holds, for the test that nothing is kept.
         .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
         .testTarget(

@@ -94,17 +94,18 @@ extension APIClient {
         [.accept: media.value, .userAgent: UserAgent.standard]
     }
 
-    private func baseURL<E: Endpoint>(_ call: ActiveCall<E>, _ runtime: ServiceRuntime) throws(APIError) -> HTTPURL {
-        guard let base = call.resolved.settings.baseURL else {
-            return try runtime.baseURL(in: call.context.environment)
-        }
+    /// Where the calls of a service go.
+    func baseURL(
+        of runtime: ServiceRuntime, _ settings: CallSettings, in environment: ServerEnvironment
+    ) throws(APIError) -> HTTPURL {
+        guard let base = settings.baseURL else { return try runtime.baseURL(in: environment) }
         return try runtime.service.parse(base.text, for: "this call")
     }
 
     private func url<E: Endpoint>(
         of call: ActiveCall<E>, _ runtime: ServiceRuntime, _ query: String?
     ) throws(APIError) -> HTTPURL {
-        let base = try baseURL(call, runtime)
+        let base = try baseURL(of: runtime, call.resolved.settings, in: call.context.environment)
         if let link = call.resolved.settings.link { return try link.url(of: runtime.service, at: base, query) }
         do throws(RoutePath.Invalid) {
             return try base.appending(call.endpoint.route.path, query: query)

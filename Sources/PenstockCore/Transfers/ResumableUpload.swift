@@ -16,7 +16,11 @@ import Foundation
 /// - **One file.** The server completes the file that the upload began with or nothing: its SHA-256 is taken when the upload
 ///   begins, in a later process before it goes on, and of the bytes as they are sent before the last of them goes out.
 /// - **The path of every call.** Each request is a call of its own: the service's headers and credentials, retries, time-outs
-///   and events apply. The URL that the server names must have the origin of the service.
+///   and events apply. Where the server puts the upload at another origin than the service's, what goes there is what
+///   ``RedirectPolicy`` lets go there: nothing by default, and the file without headers of the app's, cookies and credentials
+///   where ``RedirectPolicy/sendsBodyAcrossOrigins`` is set.
+/// - **As it is.** The file is neither compressed nor sealed, since offsets count its own bytes: where the service has a sealer,
+///   the upload fails as ``APIError/Kind/unsupported(feature:)`` unless its options say ``CallOptions/plain``.
 ///
 /// Letting go of the handle does not end the upload.
 public final class ResumableUpload: Sendable {
@@ -91,6 +95,26 @@ public final class ResumableUpload: Sendable {
     }
 }
 
+/// How much an upload bears before it fails.
+public struct ResumableUploadPolicy: Hashable, Sendable {
+    /// How many requests in a row may fail, or bring the server no further. 8 by default: with the waits between them, about half
+    /// a minute without a connection.
+    public var patience: Int
+    /// How often the upload may be begun anew in one process because the server knows nothing of it any more (404, 410). 3 by
+    /// default: a server that forgets it more often keeps none. With 0 it fails as ``ResumableUploadError/gone`` at once. An upload
+    /// that may be complete is never begun anew.
+    public var restarts: Int
+
+    /// The defaults, but for what is named. What is below zero is taken as zero.
+    public init(patience: Int = 8, restarts: Int = 3) {
+        self.patience = max(patience, 0)
+        self.restarts = max(restarts, 0)
+    }
+
+    /// The defaults.
+    public static let standard = ResumableUploadPolicy()
+}
+
 extension APIClient {
     /// Uploads a file so that it can be taken up where it was interrupted. It begins at once.
     ///
@@ -104,20 +128,19 @@ extension APIClient {
     ///   - fileName: what the server is told the file is called; its own name by default, nothing where it is empty.
     ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys without spaces and commas. None by default.
     ///   - state: where the state is kept until the upload is over. Beside the file by default: `video.mov.upload`.
-    ///   - patience: how many requests in a row may fail, or bring the server no further, before the upload fails. 8 by default:
-    ///     with the client's waits between them, about half a minute without a connection.
+    ///   - policy: how much it bears before it fails. ``ResumableUploadPolicy/standard`` by default.
     ///   - options: for each of its requests, ``Timeouts/total`` too.
     public func upload(
         _ file: URL, to path: RoutePath, resumableBy form: ResumableUploadProtocol = .httpDraft,
         method: HTTPMethod = .post, service: ServiceID = .main, contentType: String = "application/octet-stream",
-        fileName: String? = nil, metadata: [String: String] = [:], state: URL? = nil, patience: Int = 8,
-        options: CallOptions = .init()
+        fileName: String? = nil, metadata: [String: String] = [:], state: URL? = nil,
+        policy: ResumableUploadPolicy = .standard, options: CallOptions = .init()
     ) -> ResumableUpload {
         let name = fileName ?? file.lastPathComponent
         let order = ResumableUploadOrder(
             file: file, route: Route(method, path), service: service, form: form,
             metadata: UploadMetadata(fileName: name.isEmpty ? nil : name, contentType: contentType, others: metadata),
-            state: state ?? ResumableUploadState.place(of: file), patience: max(patience, 0), options: options)
+            state: state ?? ResumableUploadState.place(of: file), policy: policy, options: options)
         return ResumableUpload(ResumableUploadWorker(order, self))
     }
 }

@@ -7,13 +7,16 @@ public enum ResumableUploadError: Error, Hashable, Sendable {
     case sourceUnreadable(reason: String)
     /// Another upload of the file is under way, in this process or in another one.
     case inUse
-    /// The server says that it has bytes which the file does not have, or has another file's length.
-    case offsetBeyondSource
+    /// The server says that it has bytes which were never sent to it, or expects another length than the file's.
+    case impossibleOffset
+    /// The server takes requests, and no byte more: as many in a row as ``ResumableUploadPolicy/patience`` says.
+    case stalled
     /// The server does not say where the upload can be continued, or how many bytes it has.
     case notResumable
     /// The server takes no file of this size.
     case sizeRefused(minimum: Int?, maximum: Int?)
-    /// The server knows nothing of the upload any more, whenever it is begun.
+    /// The server knows nothing of the upload any more, and it has been begun anew as often as
+    /// ``ResumableUploadPolicy/restarts`` says.
     case gone
     /// All was sent, no answer came, and the server knows nothing of the upload any more: it may have been done, so it is not
     /// done again.
@@ -34,6 +37,8 @@ struct ResumableUploadMachine: Hashable, Sendable {
         var confirmed = 0
         /// Whether a request that completes the upload was sent, and the server has not said since that it is incomplete.
         var mayBeComplete = false
+        /// Whether a request with the last bytes was ever sent: until then no server has all.
+        var hasSentEnd = false
     }
 
     /// What came of a step.
@@ -56,26 +61,27 @@ struct ResumableUploadMachine: Hashable, Sendable {
         case finish(isAnswer: Bool)
         /// The last failure is the upload's.
         case giveUp
+        /// The server has all, and its last answer, which is none of success, is that of whoever has processed it. There is
+        /// nothing left to go on with.
+        case conclude
         case fail(ResumableUploadError)
     }
 
     let form: ResumableUploadProtocol
     /// Of the file.
     let length: Int
-    /// How many tries in a row may bring nothing.
-    let patience: Int
+    let policy: ResumableUploadPolicy
     private(set) var progress: Progress
     private(set) var limits = UploadLimits()
     private var failures = 0
     private var restarts = 0
 
-    /// How often an upload is begun anew whose resource is gone: more, and the server keeps none.
-    private static let maximumRestarts = 3
-
-    init(_ form: ResumableUploadProtocol, length: Int, patience: Int, _ progress: Progress = .init()) {
+    init(
+        _ form: ResumableUploadProtocol, length: Int, _ policy: ResumableUploadPolicy, _ progress: Progress = .init()
+    ) {
         self.form = form
         self.length = length
-        self.patience = patience
+        self.policy = policy
         self.progress = progress
     }
 
@@ -97,12 +103,15 @@ struct ResumableUploadMachine: Hashable, Sendable {
     mutating func note(_ answer: UploadAnswer, during step: UploadStep) {
         if let limits = answer.limits { self.limits = limits }
         if step == .create, progress.location == nil { progress.location = answer.location }
-        if let offset = answer.offset, offset <= length { advance(to: offset) }
+        if let offset = answer.offset, case .append(let bytes, completes: _) = step, offset <= bytes.upperBound {
+            advance(to: offset)
+        }
     }
 
     /// To be called before a request that completes the upload is sent, and kept before it is.
     mutating func willComplete() {
         progress.mayBeComplete = true
+        progress.hasSentEnd = true
     }
 
     // MARK: Answers
@@ -116,8 +125,9 @@ struct ResumableUploadMachine: Hashable, Sendable {
         guard isSuccess(answer.status) else { return .giveUp }
         if isRefusedBySize { return .fail(.sizeRefused(minimum: limits.minimumSize, maximum: limits.maximumSize)) }
         guard let location = answer.location else { return .fail(.notResumable) }
+        guard answer.offset ?? 0 == 0 else { return .fail(.impossibleOffset) }
         progress.location = location
-        return go(on: answer.offset ?? 0, answer, to: .create)
+        return go(on: 0, answer, to: .create)
     }
 
     private mutating func queried(_ answer: UploadAnswer) -> Decision {
@@ -125,14 +135,14 @@ struct ResumableUploadMachine: Hashable, Sendable {
         if isMomentary(answer.status) { return pause(hint: answer.retryAfter) }
         guard isSuccess(answer.status) else { return .giveUp }
         guard let offset = answer.offset else { return .fail(.notResumable) }
-        guard answer.length ?? length == length else { return .fail(.offsetBeyondSource) }
+        guard answer.length ?? length == length else { return .fail(.impossibleOffset) }
         return go(on: offset, answer, to: .query)
     }
 
     private mutating func appended(_ answer: UploadAnswer, _ bytes: Range<Int>, completes: Bool) -> Decision {
-        let step = UploadStep.append(bytes, completes: completes)
         if completes, answer.isComplete == true {
-            return isSuccess(answer.status) ? .finish(isAnswer: true) : .giveUp
+            guard isSuccess(answer.status) else { return .conclude }
+            return mayBeAll ? .finish(isAnswer: true) : .fail(.impossibleOffset)
         }
         if isGone(answer.status) { return restart() }
         if answer.status == 409 || answer.isCompletedProblem { return askAgain() }
@@ -140,30 +150,32 @@ struct ResumableUploadMachine: Hashable, Sendable {
         // Too much at a time, where the answer says how much is not.
         if answer.status == 413, bytes.count > limits.maximumAppend ?? .max { return askAgain() }
         guard isSuccess(answer.status) else { return .giveUp }
-        switch form {
-        case .httpDraft:
-            // An answer that does not say that the upload is complete is none to all of it.
-            return completes ? askAgain() : go(on: answer.offset ?? bytes.upperBound, answer, to: step)
-        case .tus:
-            guard let offset = answer.offset else { return askAgain() }
-            return go(on: offset, answer, to: step)
-        }
+        // An answer of the draft that does not say that the upload is complete is none to all of it; one to a part of it need not
+        // say more than that the part was taken.
+        if form == .httpDraft, completes { return askAgain() }
+        guard let offset = answer.offset ?? (form == .httpDraft ? bytes.upperBound : nil) else { return askAgain() }
+        guard offset <= max(bytes.upperBound, progress.confirmed) else { return .fail(.impossibleOffset) }
+        // The server has taken nothing, or has lost what it had.
+        guard offset > bytes.lowerBound else { return askAgain() }
+        return go(on: offset, answer, to: .append(bytes, completes: completes))
     }
 
     /// Continues from where the server is.
     private mutating func go(on offset: Int, _ answer: UploadAnswer, to step: UploadStep) -> Decision {
-        guard offset <= length else { return .fail(.offsetBeyondSource) }
+        let isComplete = answer.isComplete ?? (form == .tus && offset == length)
+        let isAll = offset == length && mayBeAll
+        // Who has the last byte, or says that it has all, was sent the end.
+        guard isAll || offset < length && !isComplete else { return .fail(.impossibleOffset) }
         advance(to: offset)
-        if answer.isComplete == true {
-            return offset == length ? .finish(isAnswer: step != .query) : .fail(.offsetBeyondSource)
-        }
-        if form == .tus, offset == length { return .finish(isAnswer: step != .query) }
+        if isComplete { return .finish(isAnswer: step != .query) }
         progress.mayBeComplete = false
         if isRefusedBySize { return .fail(.sizeRefused(minimum: limits.minimumSize, maximum: limits.maximumSize)) }
         let room = max(limits.maximumAppend ?? length, 1)
         let end = length - offset > room ? offset + room : length
         return .send(.append(offset..<end, completes: end == length))
     }
+
+    private var mayBeAll: Bool { progress.hasSentEnd || length == 0 }
 
     private mutating func advance(to offset: Int) {
         guard offset > progress.confirmed else { return }
@@ -175,19 +187,20 @@ struct ResumableUploadMachine: Hashable, Sendable {
 
     private mutating func pause(hint: Duration?) -> Decision {
         failures += 1
-        return failures > patience ? .giveUp : .wait(try: failures, hint: hint)
+        return failures > policy.patience ? .giveUp : .wait(try: failures, hint: hint)
     }
 
     /// The first time at once, since the server has answered. Then it may still be busy with an earlier request.
     private mutating func askAgain() -> Decision {
         let decision = pause(hint: nil)
-        return failures == 1 && decision != .giveUp ? .send(.query) : decision
+        if decision == .giveUp { return .fail(.stalled) }
+        return failures == 1 ? .send(.query) : decision
     }
 
     private mutating func restart() -> Decision {
         guard !progress.mayBeComplete else { return .fail(.outcomeUnknown) }
         restarts += 1
-        guard restarts <= Self.maximumRestarts else { return .fail(.gone) }
+        guard restarts <= policy.restarts else { return .fail(.gone) }
         progress = Progress()
         return .send(.create)
     }
@@ -201,8 +214,9 @@ struct ResumableUploadMachine: Hashable, Sendable {
     /// tus lets a server answer 403 for what it does not know any more, but such an answer may as well be about who asks.
     private func isGone(_ status: Int) -> Bool { status == 404 || status == 410 }
 
-    /// Speaks of the moment and not of the upload; 423 of a lock that an earlier request has not let go of yet.
+    /// Speaks of the moment and not of the upload; 423 of a lock that an earlier request has not let go of yet. A server that
+    /// does not know the method (501) or the version of HTTP (505) will not know it later.
     private func isMomentary(_ status: Int) -> Bool {
-        status >= 500 || [408, 423, 425, 429].contains(status)
+        status >= 500 && status != 501 && status != 505 || [408, 423, 425, 429].contains(status)
     }
 }

@@ -108,15 +108,18 @@ extension ResumableUploadProtocol {
     func answer(_ response: HTTPResponse, from url: HTTPURL, at now: Date) -> UploadAnswer {
         var answer = UploadAnswer(status: response.status)
         answer.location = response.fields[.location].flatMap { try? url.resolving($0) }
-        answer.offset = Self.number(response.fields.values(of: Self.offset))
-        answer.length = Self.number(response.fields.values(of: Self.length))
         answer.retryAfter = RetryAfter.delay(in: response.fields, at: now)
+        let (offset, length) = (response.fields.values(of: Self.offset), response.fields.values(of: Self.length))
         switch self {
         case .httpDraft:
+            answer.offset = Self.integer(offset)
+            answer.length = Self.integer(length)
             answer.isComplete = Self.boolean(response.fields.values(of: Self.complete))
             answer.limits = Self.limits(response.fields.values(of: Self.limit).joined(separator: ","))
             answer.isCompletedProblem = Self.isCompleted(response)
         case .tus:
+            answer.offset = Self.number(offset)
+            answer.length = Self.number(length)
             answer.limits = Self.number(response.fields.values(of: "Tus-Max-Size")).map {
                 UploadLimits(maximumSize: $0)
             }
@@ -124,7 +127,7 @@ extension ResumableUploadProtocol {
         return answer
     }
 
-    /// A non-negative integer of at most fifteen digits (RFC 9651 §3.3.1); anything else is as if it were not there.
+    /// Digits and nothing else, at most fifteen; anything else is as if it were not there. tus has no other form.
     static func number(_ values: [String]) -> Int? {
         guard values.count == 1, let value = values.first else { return nil }
         let text = HTTPSyntax.trimmed(value)
@@ -132,24 +135,40 @@ extension ResumableUploadProtocol {
         return Int(text)
     }
 
-    private static func boolean(_ values: [String]) -> Bool? {
-        switch values.map(HTTPSyntax.trimmed) {
-        case ["?1"]: true
-        case ["?0"]: false
+    /// An integer that is not below zero (RFC 9651 §3.3.1), whose parameters do not matter; anything else is as if it were not
+    /// there.
+    static func integer(_ values: [String]) -> Int? {
+        bareItem(values).flatMap { number([$0]) }
+    }
+
+    /// - Returns: also `nil` for two that differ and for two that are alike: an item is one.
+    private static func bareItem(_ values: [String]) -> String? {
+        guard let item = try? StructuredField.item(values.joined(separator: ", ")) else { return nil }
+        return withoutParameters(item)
+    }
+
+    /// No number and no boolean has a semicolon.
+    private static func withoutParameters(_ item: String) -> String {
+        String(item.prefix { $0 != ";" })
+    }
+
+    static func boolean(_ values: [String]) -> Bool? {
+        switch bareItem(values) {
+        case "?1": true
+        case "?0": false
         default: nil
         }
     }
 
-    /// A dictionary (RFC 9651 §3.2). One known member of another type than a number, and the whole field is as if it were not
+    /// A dictionary (RFC 9651 §3.2). Where it is malformed, or a known member is no number, the whole field is as if it were not
     /// there; members that are not known do not matter.
     static func limits(_ text: String) -> UploadLimits? {
+        guard let dictionary = try? StructuredField.dictionary(text) else { return nil }
         var limits = UploadLimits()
         var isEmpty = true
-        for member in text.split(separator: ",") {
-            let halves = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { HTTPSyntax.trimmed(String($0)) }
-            guard let name = halves.first, let path = members[name] else { continue }
-            guard let number = number(Array(halves.dropFirst())) else { return nil }
+        for (key, value) in dictionary {
+            guard let path = members[key] else { continue }
+            guard let number = number([withoutParameters(value)]) else { return nil }
             limits[keyPath: path] = number
             isEmpty = false
         }
@@ -204,5 +223,33 @@ struct UploadMetadata: Hashable, Sendable {
     private static func hex(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16, uppercase: true)
         return digits.utf8.count == 1 ? "0" + digits : digits
+    }
+}
+
+/// With what requests for an upload resource are sent, by where the server has put it.
+enum UploadWay: Hashable, Sendable {
+    /// It has the origin of the service, whose headers and credentials go there.
+    case ofService
+    /// It is somewhere else, and a redirect may lead there: what goes there is what a redirect may take along.
+    case bare
+    /// Nothing goes there; the reason is for people.
+    case refused(reason: String)
+
+    /// As ``RedirectPolicy`` decides on a redirect of a request with a body.
+    ///
+    /// - Parameter service: the origin of the service, where uploads begin.
+    init(to place: HTTPURL, from service: HTTPURL.Origin, _ redirects: RedirectPolicy) {
+        let origin = place.origin
+        if origin == service {
+            self = .ofService
+        } else if service.scheme == .https, origin.scheme != .https {
+            self = .refused(reason: "the server has put the upload at \(origin), which is not https")
+        } else if redirects.isFollowing, redirects.sendsBodyAcrossOrigins {
+            self = .bare
+        } else {
+            self = .refused(
+                reason: "the server has put the upload at \(origin), which is not the origin of the service;"
+                    + " RedirectPolicy.sendsBodyAcrossOrigins lets the file go there, without credentials")
+        }
     }
 }

@@ -19,14 +19,17 @@ final class ResumableUploadSource: Sendable {
     private let failure = Locked<ResumableUploadError?>(nil)
 
     struct State {
+        fileprivate let path: String
         fileprivate let file: FileDescriptor
         fileprivate var stamp: Stamp
         /// By offset: the digest of everything before it.
         fileprivate var checkpoints: [Int: SHA256.Stream] = [0: SHA256.Stream()]
     }
 
-    /// What changes when somebody writes to the file.
+    /// What changes when somebody writes to the file, or puts another one in its place.
     fileprivate struct Stamp: Equatable {
+        var volume: UInt64
+        var number: UInt64
         var size: Int
         var seconds: Int
         var nanoseconds: Int
@@ -48,7 +51,7 @@ final class ResumableUploadSource: Sendable {
         guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else { throw .inUse }
         length = stamp.size
         spacing = max(1 << 20, length / Self.maximumCheckpoints + 1)
-        var state = State(file: file, stamp: stamp)
+        var state = State(path: url.path, file: file, stamp: stamp)
         digest = try Self.digest(of: &state, upTo: stamp.size, every: spacing)
         self.state = SerialState(state, label: "penstock.upload")
     }
@@ -57,7 +60,9 @@ final class ResumableUploadSource: Sendable {
         let facts = try told { () throws(SystemError) in try file.facts() }
         guard FileFacts.isRegular(facts) else { throw .sourceUnreadable(reason: "it is no regular file") }
         let (seconds, nanoseconds) = FileFacts.modification(facts)
-        return Stamp(size: Int(facts.st_size), seconds: seconds, nanoseconds: nanoseconds)
+        return Stamp(
+            volume: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(truncatingIfNeeded: facts.st_ino),
+            size: Int(facts.st_size), seconds: seconds, nanoseconds: nanoseconds)
     }
 
     private static func told<Value>(
@@ -145,8 +150,13 @@ final class ResumableUploadSource: Sendable {
         return cursor
     }
 
-    /// Reads a file that somebody has written to once more: it may have been written as it was.
+    /// Reads a file that somebody has written to once more: it may have been written as it was. One that has another file in its
+    /// place, or none, is not read again: a later upload looks at what is there then.
     private func checkStamp(_ state: inout State) throws(ResumableUploadError) {
+        var there = stat()
+        guard stat(state.path, &there) == 0, UInt64(truncatingIfNeeded: there.st_dev) == state.stamp.volume,
+            UInt64(truncatingIfNeeded: there.st_ino) == state.stamp.number
+        else { throw .sourceChanged }
         let stamp = try Self.stamp(of: state.file)
         guard stamp != state.stamp else { return }
         guard stamp.size == length else { throw .sourceChanged }

@@ -29,6 +29,7 @@ struct ResumableUploadState: Hashable, Sendable {
         var location: String?
         var confirmed: Int
         var mayBeComplete: Bool
+        var hasSentEnd: Bool
     }
 
     // MARK: Files
@@ -39,9 +40,13 @@ struct ResumableUploadState: Hashable, Sendable {
     /// - Returns: `nil` where there is none, or one that cannot be read: what is damaged is no reason to send nothing. A state of
     ///   a later version is left alone.
     static func read(_ place: URL) throws(ResumableUploadError) -> ResumableUploadState? {
-        guard let handle = try? FileHandle(forReadingFrom: place),
-            let data = try? handle.read(upToCount: maximumBytes + 1), !data.isEmpty
-        else { return nil }
+        let found: Data?
+        do throws(SystemError) {
+            found = try DurableFile.read(place.path, upTo: maximumBytes + 1)
+        } catch {
+            throw .unusableState(reason: String(cString: strerror(error.code)))
+        }
+        guard let data = found, !data.isEmpty else { return nil }
         let lines = data.split(separator: UInt8(ascii: "\n"))
         guard let first = lines.first.map({ String(decoding: $0, as: UTF8.self) }), first.hasPrefix(name),
             data.count <= maximumBytes
@@ -56,11 +61,13 @@ struct ResumableUploadState: Hashable, Sendable {
     }
 
     private init?(_ line: Line) {
-        guard (0...line.subject.length).contains(line.confirmed) else { return nil }
+        guard line.confirmed >= 0, line.confirmed <= line.subject.length else { return nil }
         let location = line.location.flatMap { try? HTTPURL($0) }
         guard (location == nil) == (line.location == nil) else { return nil }
         subject = line.subject
-        progress = .init(location: location, confirmed: line.confirmed, mayBeComplete: line.mayBeComplete)
+        progress = .init(
+            location: location, confirmed: line.confirmed, mayBeComplete: line.mayBeComplete,
+            hasSentEnd: line.hasSentEnd)
     }
 
     init(_ subject: Subject, _ progress: ResumableUploadMachine.Progress) {
@@ -72,12 +79,14 @@ struct ResumableUploadState: Hashable, Sendable {
     func write(_ place: URL) throws(ResumableUploadError) {
         let line = Line(
             subject: subject, location: progress.location?.absoluteString, confirmed: progress.confirmed,
-            mayBeComplete: progress.mayBeComplete)
+            mayBeComplete: progress.mayBeComplete, hasSentEnd: progress.hasSentEnd)
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let data = Data("\(Self.name)\(Self.version)\n".utf8) + (try encoder.encode(line)) + Data("\n".utf8)
-            try PrivateFile.replace(place, with: data)
+            try DurableFile.replace(place.path, with: data)
+        } catch let error as SystemError {
+            throw .unusableState(reason: String(cString: strerror(error.code)))
         } catch {
             throw .unusableState(reason: error.localizedDescription)
         }

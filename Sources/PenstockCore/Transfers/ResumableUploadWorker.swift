@@ -9,7 +9,7 @@ struct ResumableUploadOrder: Sendable {
     let metadata: UploadMetadata
     /// Where the state is.
     let state: URL
-    let patience: Int
+    let policy: ResumableUploadPolicy
     let options: CallOptions
 }
 
@@ -71,6 +71,7 @@ final class ResumableUploadWorker: Sendable {
 
     func run() async -> Result<ResumableUpload.Receipt, APIError> {
         let result = await Result { () async throws(APIError) in
+            try checkContent()
             let (environment, identity) = (self.environment, client.configuration.identity())
             let source = try await told { () async throws(ResumableUploadError) in
                 try await ResumableUploadSource.open(order.file)
@@ -94,7 +95,7 @@ final class ResumableUploadWorker: Sendable {
         }
         let known = record.progress
         let machine = Locked(
-            ResumableUploadMachine(order.form, length: source.length, patience: order.patience, known))
+            ResumableUploadMachine(order.form, length: source.length, order.policy, known))
         reports.begin(total: source.length, confirmed: known.confirmed)
         let job = Job(source: source, record: record, machine: machine)
         var event = ResumableUploadMachine.Event.begun
@@ -123,6 +124,11 @@ final class ResumableUploadWorker: Sendable {
                 let answer = isAnswer ? last : nil
                 return ResumableUpload.Receipt(url: progress.location, response: try? answer?.get())
             case .giveUp: throw failure(last)
+            case .conclude:
+                try await told { () async throws(ResumableUploadError) in
+                    try await source.run { _ in record.remove() }
+                }
+                throw failure(last)
             case .fail(let error): throw APIError(error)
             }
         }
@@ -225,15 +231,51 @@ final class ResumableUploadWorker: Sendable {
             let message = "the client has another user or environment than the upload"
             throw APIError(.cancelled, stage: .prepare, debugMessage: message)
         }
+        let (making, own) = try way(of: step, job)
         let body = try await told { () async throws(ResumableUploadError) in try await self.body(of: step, job) }
-        let method = order.form.method(of: step, creating: order.route.method)
-        let endpoint = UploadRequest(
-            route: Route(method, order.route.path), service: order.service, body: body)
-        let fields = order.form.fields(of: step, length: job.source.length, metadata: order.metadata)
-        var own = CallOptions.headers(fields).cache(CachePolicy(.networkOnly)).with { $0.status = .any }
-        if step != .create, let location = job.machine.withLock(\.progress.location) { own = own.at(location) }
         let terms = ActiveCall<UploadRequest>.Terms(own: own.over(order.options), control: control)
-        return try await ActiveCall(endpoint, .endpoint, terms, of: client).response()
+        guard case .ready(var request) = making else {
+            return try await ActiveCall(self.endpoint(step, body), making, terms, of: client).response()
+        }
+        request.body = body
+        return try await ActiveCall(self.endpoint(step, body), .ready(request), terms, of: client).response()
+    }
+
+    private func endpoint(_ step: UploadStep, _ body: HTTPBody = .none) -> UploadRequest {
+        let method = order.form.method(of: step, creating: order.route.method)
+        return UploadRequest(route: Route(method, order.route.path), service: order.service, body: body)
+    }
+
+    /// With what the request of a step is sent.
+    private func way(
+        of step: UploadStep, _ job: Job
+    ) throws(APIError) -> (ActiveCall<UploadRequest>.Making, CallOptions) {
+        let fields = order.form.fields(of: step, length: job.source.length, metadata: order.metadata)
+        let own = CallOptions.headers(fields).cache(CachePolicy(.networkOnly)).with { $0.status = .any }
+        guard step != .create, let place = job.machine.withLock(\.progress.location) else { return (.endpoint, own) }
+        let runtime = try client.runtime(for: order.service)
+        let settings = client.resolve(order.options, endpoint(step), runtime).settings
+        let base = try client.baseURL(of: runtime, settings, in: order.options.environment ?? client.environment)
+        switch UploadWay(to: place, from: base.origin, settings.redirects) {
+        case .ofService: return (.endpoint, own.at(place))
+        case .refused(let reason): throw APIError(.blocked(reason: reason), stage: .prepare)
+        case .bare:
+            var headers = client.commonFields()
+            headers.merge(runtime.service.headers.read())
+            settings.headers.apply(to: &headers)
+            var request = HTTPRequest(method: endpoint(step).route.method, url: place, fields: headers)
+            settings.redirects.keepHarmlessFields(of: &request)
+            fields.apply(to: &request.fields)
+            return (.ready(request), own)
+        }
+    }
+
+    /// A sealer would change what the offsets count.
+    private func checkContent() throws(APIError) {
+        let runtime = try client.runtime(for: order.service)
+        let choice = client.resolve(order.options, endpoint(.create), runtime).settings.sealing
+        guard choice.seals(byDefault: runtime.service.sealer != nil) else { return }
+        throw APIError(.unsupported(feature: "resumable uploads of sealed content"), stage: .seal)
     }
 
     private func body(of step: UploadStep, _ job: Job) async throws(ResumableUploadError) -> HTTPBody {
@@ -293,7 +335,7 @@ extension APIError {
             case .unusableState(let reason): .blocked(reason: "the upload has no place for its state: \(reason)")
             case .sizeRefused: .blocked(reason: "the server takes no file of this size")
             case .sourceUnreadable: .transport(.requestBody)
-            case .offsetBeyondSource: .transport(.protocolViolation)
+            case .impossibleOffset, .stalled: .transport(.protocolViolation)
             case .outcomeUnknown: .transport(.connectionLost)
             case .notResumable: .unsupported(feature: "resumable uploads, by the server")
             case .gone: .unavailable(reason: "the server has forgotten the upload each time it was begun")

@@ -10,13 +10,14 @@ import Testing
     static let place = "https://a.example/uploads/1"
 
     private func machine(
-        _ form: ResumableUploadProtocol, length: Int = 10, patience: Int = 2, confirmed: Int = 0, isBegun: Bool = true,
-        mayBeComplete: Bool = false
+        _ form: ResumableUploadProtocol, length: Int = 10, patience: Int = 2, restarts: Int = 3, confirmed: Int = 0,
+        isBegun: Bool = true, mayBeComplete: Bool = false, hasSentEnd: Bool = true
     ) throws -> ResumableUploadMachine {
         ResumableUploadMachine(
-            form, length: length, patience: patience,
-            .init(location: isBegun ? try HTTPURL(Self.place) : nil, confirmed: confirmed, mayBeComplete: mayBeComplete)
-        )
+            form, length: length, ResumableUploadPolicy(patience: patience, restarts: restarts),
+            .init(
+                location: isBegun ? try HTTPURL(Self.place) : nil, confirmed: confirmed, mayBeComplete: mayBeComplete,
+                hasSentEnd: hasSentEnd))
     }
 
     @Test(arguments: [ResumableUploadProtocol.httpDraft, .tus])
@@ -38,16 +39,19 @@ import Testing
         var answer: UploadAnswer
         var decision: ResumableUploadMachine.Decision
         var mayBeComplete = false
+        var hasSentEnd = true
 
         init(
             _ form: ResumableUploadProtocol, _ step: UploadStep, _ status: Int, at offset: Int? = nil,
             complete: Bool? = nil, length: Int? = nil, mayBeComplete: Bool = false,
-            _ decision: ResumableUploadMachine.Decision, _ change: (inout UploadAnswer) -> Void = { _ in }
+            hasSentEnd: Bool = true, _ decision: ResumableUploadMachine.Decision,
+            _ change: (inout UploadAnswer) -> Void = { _ in }
         ) {
             self.form = form
             self.step = step
             self.decision = decision
             self.mayBeComplete = mayBeComplete
+            self.hasSentEnd = hasSentEnd
             answer = UploadAnswer(status: status, offset: offset, isComplete: complete, length: length)
             change(&answer)
         }
@@ -66,29 +70,43 @@ import Testing
         Row(.httpDraft, .query, 299, at: 9, .send(.append(9..<10, completes: true))),
         Row(.httpDraft, .query, 204, at: 10, complete: false, .send(.append(10..<10, completes: true))),
         Row(.httpDraft, .query, 204, at: 10, complete: true, .finish(isAnswer: false)),
-        Row(.httpDraft, .query, 204, at: 9, complete: true, .fail(.offsetBeyondSource)),
-        Row(.httpDraft, .query, 204, at: 11, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, .query, 204, at: 9, complete: true, .fail(.impossibleOffset)),
+        Row(.httpDraft, .query, 204, at: 11, .fail(.impossibleOffset)),
         Row(.httpDraft, .query, 204, at: 4, length: 10, .send(rest)),
-        Row(.httpDraft, .query, 204, at: 4, length: 11, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, .query, 204, at: 4, length: 11, .fail(.impossibleOffset)),
         Row(.httpDraft, .query, 204, .fail(.notResumable)),
         Row(.tus, .query, 200, at: 4, .send(rest)),
         Row(.tus, .query, 200, at: 10, .finish(isAnswer: false)),
-        Row(.tus, .query, 200, at: 11, .fail(.offsetBeyondSource)),
+        Row(.tus, .query, 200, at: 11, .fail(.impossibleOffset)),
         // Appends.
         Row(.httpDraft, part, 204, .send(rest)),
         Row(.httpDraft, part, 204, at: 2, .send(.append(2..<10, completes: true))),
-        Row(.httpDraft, part, 204, at: 11, .fail(.offsetBeyondSource)),
+        Row(.httpDraft, part, 204, at: 11, .fail(.impossibleOffset)),
         Row(.httpDraft, rest, 200, complete: true, .finish(isAnswer: true)),
         Row(.httpDraft, rest, 299, complete: true, .finish(isAnswer: true)),
-        Row(.httpDraft, rest, 422, complete: true, .giveUp),
-        Row(.httpDraft, rest, 500, complete: true, .giveUp),
+        Row(.httpDraft, rest, 422, complete: true, .conclude),
+        Row(.httpDraft, rest, 500, complete: true, .conclude),
         Row(.httpDraft, rest, 200, .send(.query)),
         Row(.httpDraft, rest, 200, complete: false, .send(.query)),
         Row(.tus, part, 204, at: 4, .send(rest)),
         Row(.tus, part, 204, .send(.query)),
         Row(.tus, rest, 204, at: 10, .finish(isAnswer: true)),
         Row(.tus, rest, 204, at: 9, .send(.append(9..<10, completes: true))),
-        Row(.tus, rest, 204, at: 11, .fail(.offsetBeyondSource)),
+        Row(.tus, rest, 204, at: 11, .fail(.impossibleOffset)),
+        // What no server can have: more than was sent, or all before the end was.
+        Row(.httpDraft, part, 204, at: 5, .fail(.impossibleOffset)),
+        Row(.tus, part, 204, at: 5, .fail(.impossibleOffset)),
+        Row(.httpDraft, .query, 204, at: 9, hasSentEnd: false, .send(.append(9..<10, completes: true))),
+        Row(.httpDraft, .query, 204, at: 10, hasSentEnd: false, .fail(.impossibleOffset)),
+        Row(.httpDraft, .query, 204, at: 10, complete: true, hasSentEnd: false, .fail(.impossibleOffset)),
+        Row(.tus, .query, 200, at: 9, hasSentEnd: false, .send(.append(9..<10, completes: true))),
+        Row(.tus, .query, 200, at: 10, hasSentEnd: false, .fail(.impossibleOffset)),
+        Row(.tus, rest, 204, at: 10, hasSentEnd: false, .fail(.impossibleOffset)),
+        Row(.httpDraft, rest, 200, complete: true, hasSentEnd: false, .fail(.impossibleOffset)),
+        // It has taken nothing, or has lost some of it.
+        Row(.tus, rest, 204, at: 5, .send(.append(5..<10, completes: true))),
+        Row(.tus, rest, 204, at: 4, .send(.query)), Row(.tus, rest, 204, at: 0, .send(.query)),
+        Row(.httpDraft, part, 204, at: 0, .send(.query)),
         // What the server refuses for the moment.
         Row(.tus, rest, 409, at: 7, .send(.query)), Row(.httpDraft, rest, 409, at: 7, .send(.query)),
         Row(.httpDraft, rest, 400, .send(.query)) { $0.isCompletedProblem = true },
@@ -96,7 +114,11 @@ import Testing
         Row(.tus, rest, 423, .wait(try: 1, hint: nil)), Row(.tus, .query, 423, .wait(try: 1, hint: nil)),
         Row(.tus, rest, 429, .wait(try: 1, hint: .seconds(3))) { $0.retryAfter = .seconds(3) },
         Row(.tus, rest, 408, .wait(try: 1, hint: nil)), Row(.tus, rest, 425, .wait(try: 1, hint: nil)),
-        Row(.tus, rest, 500, .wait(try: 1, hint: nil)), Row(.tus, rest, 599, .wait(try: 1, hint: nil)),
+        Row(.tus, rest, 500, .wait(try: 1, hint: nil)), Row(.tus, rest, 502, .wait(try: 1, hint: nil)),
+        Row(.tus, rest, 504, .wait(try: 1, hint: nil)), Row(.tus, rest, 506, .wait(try: 1, hint: nil)),
+        Row(.tus, rest, 501, .giveUp), Row(.tus, rest, 505, .giveUp), Row(.tus, rest, 405, .giveUp),
+        Row(.tus, .query, 405, .giveUp), Row(.httpDraft, .create, 501, .giveUp),
+        Row(.tus, rest, 599, .wait(try: 1, hint: nil)),
         Row(.httpDraft, .query, 503, .wait(try: 1, hint: .seconds(9))) { $0.retryAfter = .seconds(9) },
         Row(.httpDraft, .create, 503, .wait(try: 1, hint: nil)),
         // For good.
@@ -114,7 +136,7 @@ import Testing
     ]
 
     @Test(arguments: rows) func `the answer decides`(row: Row) throws {
-        var machine = try machine(row.form, mayBeComplete: row.mayBeComplete)
+        var machine = try machine(row.form, mayBeComplete: row.mayBeComplete, hasSentEnd: row.hasSentEnd)
         #expect(machine.decide(on: .answered(row.answer, to: row.step)) == row.decision)
     }
 
@@ -189,7 +211,7 @@ import Testing
         throws
     {
         var machine = try machine(.tus)
-        for expected in [Machine.Decision.send(.query), .wait(try: 2, hint: nil), .giveUp] {
+        for expected in [Machine.Decision.send(.query), .wait(try: 2, hint: nil), .fail(.stalled)] {
             _ = machine.decide(on: .answered(UploadAnswer(status: 200, offset: 0), to: .query))
             #expect(machine.decide(on: .answered(UploadAnswer(status: 409), to: Self.part)) == expected)
         }
@@ -205,14 +227,57 @@ import Testing
         }
     }
 
+    @Test(arguments: [ResumableUploadProtocol.httpDraft, .tus])
+    func `a server that goes back and forth is left, however far it says that it is in between`(
+        form: ResumableUploadProtocol
+    ) throws {
+        var machine = try machine(form, hasSentEnd: false)
+        var decision = machine.decide(on: .answered(UploadAnswer(status: 200, offset: 0), to: .query))
+        var rounds = 0
+        while rounds < 100, case .send(let step) = decision {
+            rounds += 1
+            var answer = UploadAnswer(status: 204, offset: 0)
+            // It takes the first bytes each time, and loses them with the next.
+            if case .append(let bytes, completes: _) = step { answer.offset = bytes.lowerBound == 0 ? 6 : 0 }
+            decision = machine.decide(on: .answered(answer, to: step))
+            if case .wait = decision { decision = machine.decide(on: .waited) }
+        }
+        // Of the draft, an answer to the last bytes says that they were taken, or nothing.
+        #expect(decision == .fail(.stalled))
+        #expect(rounds < 12)
+    }
+
+    @Test func `how often an upload is begun anew is the policy's, and never less than not at all`() throws {
+        for (restarts, expected) in [(0, [.fail(.gone)]), (-1, [.fail(.gone)]), (1, [.send(.create), .fail(.gone)])]
+            as [(Int, [Machine.Decision])]
+        {
+            var machine = try machine(.httpDraft, restarts: restarts)
+            for decision in expected {
+                #expect(machine.decide(on: .answered(UploadAnswer(status: 410), to: .query)) == decision)
+            }
+        }
+        var impatient = try machine(.tus, patience: -1)
+        #expect(impatient.decide(on: .failed) == .giveUp)
+        #expect(ResumableUploadPolicy.standard.patience == 8 && ResumableUploadPolicy.standard.restarts == 3)
+    }
+
+    @Test func `a creation that says that something is there already is a lie`() throws {
+        for (offset, isComplete) in [(1, nil), (nil, true), (0, true)] as [(Int?, Bool?)] {
+            var machine = try machine(.httpDraft, isBegun: false, hasSentEnd: false)
+            var answer = UploadAnswer(status: 201, location: try HTTPURL(Self.place), offset: offset)
+            answer.isComplete = isComplete
+            #expect(machine.decide(on: .answered(answer, to: .create)) == .fail(.impossibleOffset))
+        }
+    }
+
     @Test func `what may be complete is known to be incomplete once the server says where it is`() throws {
         for (form, isComplete) in [(ResumableUploadProtocol.tus, nil), (.httpDraft, false)] {
             var machine = try machine(form)
             machine.willComplete()
-            #expect(machine.progress.mayBeComplete)
+            #expect(machine.progress.mayBeComplete && machine.progress.hasSentEnd)
             let answer = UploadAnswer(status: 200, offset: 4, isComplete: isComplete)
             _ = machine.decide(on: .answered(answer, to: .query))
-            #expect(!machine.progress.mayBeComplete)
+            #expect(!machine.progress.mayBeComplete && machine.progress.hasSentEnd)
             #expect(machine.decide(on: .answered(UploadAnswer(status: 404), to: Self.rest)) == .send(.create))
         }
     }
@@ -242,8 +307,12 @@ import Testing
             UploadAnswer(status: 104, location: try HTTPURL("https://b.example/"), offset: 3), during: Self.part)
         #expect(machine.progress.location?.absoluteString == Self.place)
         #expect(machine.progress.confirmed == 3)
-        machine.note(UploadAnswer(status: 104, offset: 11), during: Self.part)
+        machine.note(UploadAnswer(status: 104, offset: 5), during: Self.part)
+        #expect(machine.progress.confirmed == 3, "so much was never sent")
+        machine.note(UploadAnswer(status: 104, offset: 4), during: .query)
         #expect(machine.progress.confirmed == 3)
+        machine.note(UploadAnswer(status: 104, offset: 4), during: Self.part)
+        #expect(machine.progress.confirmed == 4)
     }
 
     // MARK: The wire
@@ -252,8 +321,27 @@ import Testing
         (["5"], 5), (["0"], 0), ([" 7 "], 7), (["999999999999999"], 999_999_999_999_999), (["1000000000000000"], nil),
         (["-1"], nil), (["+1"], nil), (["1.0"], nil), ([""], nil), (["1", "1"], nil), (["1;a"], nil), (["1, 1"], nil),
         ([], nil), (["٣"], nil),
-    ]) func `an offset is a number of at most fifteen digits`(values: [String], number: Int?) {
+    ]) func `an offset of tus is a number of at most fifteen digits`(values: [String], number: Int?) {
         #expect(ResumableUploadProtocol.number(values) == number)
+    }
+
+    @Test(arguments: [
+        (["5"], 5), (["0"], 0), ([" 7 "], 7), (["5;a=1"], 5), (["5; a; b=\"x;y\""], 5), (["-0"], 0), (["-1"], nil),
+        (["5;"], nil), (["5 a"], nil), (["5.0"], nil), (["\"5\""], nil), (["?1"], nil), (["a"], nil), ([""], nil),
+        ([], nil),
+        (["1", "1"], nil), (["1, 1"], nil), (["999999999999999"], 999_999_999_999_999), (["1000000000000000"], nil),
+    ]) func `an offset of the draft is an integer of a structured field, and its parameters do not matter`(
+        values: [String], number: Int?
+    ) {
+        #expect(ResumableUploadProtocol.integer(values) == number)
+    }
+
+    @Test(arguments: [
+        (["?1"], true), (["?0"], false), ([" ?1;x=2 "], true), (["?2"], nil), (["1"], nil), (["true"], nil),
+        (["?1", "?1"], nil),
+        (["?"], nil), ([], nil), (["?1,"], nil),
+    ]) func `whether an upload is complete is a boolean of a structured field`(values: [String], isComplete: Bool?) {
+        #expect(ResumableUploadProtocol.boolean(values) == isComplete)
     }
 
     static let limits: [(String, UploadLimits?)] = [
@@ -261,6 +349,9 @@ import Testing
         ("max-size=5, min-size=2,max-append-size=3", UploadLimits(maximumSize: 5, minimumSize: 2, maximumAppend: 3)),
         ("max-age=60", nil), ("", nil), ("other=\"x\", max-size=1", UploadLimits(maximumSize: 1)),
         ("max-size=x, min-size=1", nil), ("max-size", nil), ("max-size=-1", nil),
+        ("other=\"a, max-size=7\"", nil), ("other=(1 2);a, max-size=5;b", UploadLimits(maximumSize: 5)),
+        ("max-size=5, max-size=6", UploadLimits(maximumSize: 6)), ("max-size=5,", nil), ("Max-Size=5", nil),
+        ("max-size=5 min-size=1", nil),
     ]
 
     @Test(arguments: limits) func `limits are read, and what cannot be read is as if it were not there`(
@@ -291,6 +382,39 @@ import Testing
         }
         let other = HTTPResponse(status: 400, body: Data(#"{"type":"#.utf8))
         #expect(!ResumableUploadProtocol.httpDraft.answer(other, from: url, at: .now).isCompletedProblem)
+    }
+
+    // MARK: Where it is
+
+    static let ways: [(String, String, RedirectPolicy, UploadWay?)] = [
+        ("https://a.example", "https://a.example/u/1", .never, .ofService),
+        ("https://a.example", "https://a.example:443/u/1", .follow, .ofService),
+        ("https://a.example", "https://b.example/u/1", .follow, nil),
+        ("https://a.example", "https://a.example:444/u/1", .follow, nil),
+        ("https://a.example", "https://b.example/u/1", RedirectPolicy(sendsBodyAcrossOrigins: true), .bare),
+        (
+            "https://a.example", "https://b.example/u/1",
+            RedirectPolicy(isFollowing: false, sendsBodyAcrossOrigins: true), nil
+        ),
+        ("https://a.example", "http://a.example/u/1", RedirectPolicy(sendsBodyAcrossOrigins: true), nil),
+        ("http://a.example", "https://a.example/u/1", RedirectPolicy(sendsBodyAcrossOrigins: true), .bare),
+        ("http://a.example", "http://b.example/u/1", RedirectPolicy(sendsBodyAcrossOrigins: true), .bare),
+    ]
+
+    @Test(arguments: ways) func `an upload goes where a redirect of its content may lead`(
+        service: String, place: String, redirects: RedirectPolicy, way: UploadWay?
+    ) throws {
+        let decision = UploadWay(to: try HTTPURL(place), from: try HTTPURL(service).origin, redirects)
+        if let way {
+            #expect(decision == way)
+        } else {
+            guard case .refused(let reason) = decision else {
+                Issue.record("\(place) is gone to from \(service)")
+                return
+            }
+            let origin = try HTTPURL(place).origin
+            #expect(reason.contains("\(origin)"))
+        }
     }
 
     @Test func `names of files go whole in both forms`() {

@@ -175,8 +175,81 @@ final class ResumableUploadTests {
     ) async throws {
         let server = UploadServer(form, faults: [nil, .cut(after: 10)])
         server.state.withLock { $0.offset = 300_001 }
-        #expect(await reason(client(server).upload(file, to: "/videos", resumableBy: form)) == .offsetBeyondSource)
+        #expect(await reason(client(server).upload(file, to: "/videos", resumableBy: form)) == .impossibleOffset)
         #expect(server.objects.isEmpty && server.requests == ["POST", "PATCH", "HEAD"])
+    }
+
+    @Test(arguments: forms) func `a server that takes requests and no bytes is left, as one that does nothing`(
+        form: ResumableUploadProtocol
+    ) async throws {
+        for status in [204, 409] {
+            let server = UploadServer(form)
+            server.state.withLock { state in
+                state.alters = { request, answer in
+                    if request.method == .post { return answer }
+                    let fields: HTTPFields = ["Upload-Offset": "0", "Upload-Complete": "?0"]
+                    return HTTPResponse(status: request.method == .patch ? status : 204, fields: fields)
+                }
+            }
+            #expect(await reason(client(server).upload(file, to: "/videos", resumableBy: form)) == .stalled)
+            #expect(server.requests.count { $0 == "PATCH" } == 9)
+        }
+    }
+
+    @Test(arguments: forms) func `a server that says that it has all before the end was sent is not believed`(
+        form: ResumableUploadProtocol
+    ) async throws {
+        let server = UploadServer(form, faults: [nil, .cut(after: 10)])
+        server.state.withLock { state in
+            state.offset = 300_000
+            state.alters = { _, answer in
+                var answer = answer
+                if answer.fields["Upload-Complete"] != nil { answer.fields["Upload-Complete"] = "?1" }
+                return answer
+            }
+        }
+        #expect(await reason(client(server).upload(file, to: "/videos", resumableBy: form)) == .impossibleOffset)
+        #expect(server.objects.isEmpty && server.requests == ["POST", "PATCH", "HEAD"])
+        #expect(FileManager.default.fileExists(atPath: state.path))
+    }
+
+    @Test(arguments: [404, 410]) func `an upload that the server has forgotten fails at once where the policy says so`(
+        status: Int
+    ) async throws {
+        let server = UploadServer(.tus, faults: [nil, .cut(after: 10), .status(status)])
+        let policy = ResumableUploadPolicy(restarts: 0)
+        let upload = client(server).upload(file, to: "/videos", resumableBy: .tus, policy: policy)
+        #expect(await reason(upload) == .gone)
+        #expect(server.requests == ["POST", "PATCH", "HEAD"])
+    }
+
+    @Test(arguments: [405, 501]) func `a server that does not take a method is asked once`(status: Int) async throws {
+        for faults in [[.status(status)], [nil, .status(status)], [nil, .lost, .status(status)]]
+            as [[UploadServer.Fault?]]
+        {
+            let server = UploadServer(.httpDraft, faults: faults)
+            let error = await failure(client(server).upload(file, to: "/videos"))
+            #expect(error?.kind == .httpStatus(status) && error?.response?.status == status)
+            #expect(server.requests.count == faults.count && server.objects.isEmpty)
+            try ResumableUpload.forget(file)
+        }
+    }
+
+    @Test(arguments: ["", "x", "-1", "5.0", "5, 6", "1e3", "99999999999999999999"])
+    func `a server that says its offset wrongly is not guessed at`(text: String) async throws {
+        for form in Self.forms {
+            let server = UploadServer(form, faults: [nil, .cut(after: 10)])
+            server.state.withLock { state in
+                state.alters = { request, answer in
+                    var answer = answer
+                    if request.method == .head { answer.fields["Upload-Offset"] = text }
+                    return answer
+                }
+            }
+            #expect(await reason(client(server).upload(file, to: "/videos", resumableBy: form)) == .notResumable)
+            #expect(server.requests == ["POST", "PATCH", "HEAD"])
+            try ResumableUpload.forget(file)
+        }
     }
 
     @Test func `a server that goes on failing is left after eight tries in a row`() async throws {
@@ -195,6 +268,7 @@ final class ResumableUploadTests {
         let judged = await failure(client(processed).upload(file, to: "/videos"))
         #expect(judged?.kind == .httpStatus(422) && judged?.response?.body == Data("processed".utf8))
         #expect(processed.requests == ["POST", "PATCH"])
+        #expect(!FileManager.default.fileExists(atPath: state.path), "there is nothing to go on with")
     }
 
     @Test func `a server with a limit is sent no more at a time, and learns of it at once or by a refusal`()
@@ -223,19 +297,68 @@ final class ResumableUploadTests {
         #expect(server.objects == [content] && server.state.withLock(\.created) == 1)
     }
 
-    @Test func `a place at another origin is not gone to with what is for the service`() async throws {
-        let server = UploadServer(.tus)
-        let elsewhere = HTTPResponse(status: 201, fields: [.location: "https://b.example/uploads/1"])
-        let stub = StubTransport { $0.method == .post ? elsewhere : HTTPResponse(status: 204) }
-        var configuration = client(server).configuration
-        configuration.options.retry = RetryPolicy.none
-        let error = await failure(
-            APIClient(configuration, transport: stub).upload(file, to: "/videos", resumableBy: .tus))
-        guard case .blocked = error?.kind else {
-            Issue.record("\(String(describing: error))")
-            return
+    /// Puts uploads at another origin than they are asked for at.
+    private func serverElsewhere(_ form: ResumableUploadProtocol, at base: String) -> UploadServer {
+        let server = UploadServer(form, faults: [nil, .cut(after: 150_000)])
+        server.state.withLock { state in
+            state.alters = { _, answer in
+                var answer = answer
+                if let place = answer.fields[.location] { answer.fields[.location] = base + place }
+                return answer
+            }
         }
-        #expect(stub.requests.map(\.method) == [.post])
+        return server
+    }
+
+    @Test(arguments: forms) func `a place at another origin is gone to by the rules of redirects`(
+        form: ResumableUploadProtocol
+    ) async throws {
+        let secrets: HeaderEdits = ["Authorization": "Bearer secret", "X-Key": "secret", "X-Trace": "7"]
+        let follows = RedirectPolicy(sendsBodyAcrossOrigins: true, crossOriginFields: ["X-Trace"])
+        for (base, redirects, isFollowed) in [
+            ("https://b.example", RedirectPolicy.follow, false), ("https://b.example", follows, true),
+            ("http://a.example", follows, false),
+        ] {
+            let server = serverElsewhere(form, at: base)
+            let options = CallOptions.headers(secrets).with { $0.redirects = redirects }
+            let upload = client(server).upload(file, to: "/videos", resumableBy: form, options: options)
+            let error = await failure(upload)
+            if isFollowed {
+                #expect(error == nil && server.objects == [content])
+                #expect(server.state.withLock(\.urls).dropFirst().allSatisfy { $0 == "https://b.example/uploads/1" })
+                for fields in server.state.withLock(\.fields).dropFirst() {
+                    #expect(fields[.authorization] == nil && fields["X-Key"] == nil && fields["X-Trace"] == "7")
+                }
+                #expect(server.requests == ["POST", "PATCH", "HEAD", "PATCH"])
+            } else {
+                guard case .blocked(let reason) = error?.kind else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+                #expect(reason.contains(base) && server.requests == ["POST"])
+            }
+            let created = server.state.withLock(\.fields).first
+            #expect(created?[.authorization] == "Bearer secret" && created?["X-Key"] == "secret")
+            try ResumableUpload.forget(file)
+        }
+    }
+
+    @Test func `a service that seals is not sent a file in the clear unless that is said`() async throws {
+        struct Mirror: Sealer {
+            func seal(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest { request }
+            func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse { response }
+        }
+        let server = UploadServer(.tus)
+        let sealing = client(server) { configuration in
+            configuration.services = ServiceRegistry([
+                Service(.main, [.development: "https://a.example/api"], sealer: Mirror())
+            ])
+        }
+        let error = await failure(sealing.upload(file, to: "/videos", resumableBy: .tus))
+        #expect(error?.kind == .unsupported(feature: "resumable uploads of sealed content") && server.requests.isEmpty)
+        _ = try await sealing.upload(file, to: "/videos", resumableBy: .tus, options: .plain).value
+        #expect(server.objects == [content])
+        #expect(await failure(client(server).upload(file, to: "/videos", options: .sealed))?.stage == .seal)
     }
 
     // MARK: The file
@@ -301,6 +424,26 @@ final class ResumableUploadTests {
         try ResumableUpload.forget(file)
         _ = try await client(server).upload(file, to: "/videos", resumableBy: form).value
         #expect(server.objects == [other])
+    }
+
+    @Test(arguments: forms) func `a file that another one is put in the place of, or that goes, is not sent on`(
+        form: ResumableUploadProtocol
+    ) async throws {
+        for isReplaced in [true, false] {
+            try content.write(to: file)
+            let server = UploadServer(form, faults: [nil, .cut(after: 150_000)])
+            server.state.withLock { state in
+                state.onRequest = { [file, content] number in
+                    guard number == 3 else { return }
+                    // Foundation's atomic writing puts a new file in the place of the old one.
+                    if isReplaced { try? content.write(to: file, options: .atomic) }
+                    if !isReplaced { try? FileManager.default.removeItem(at: file) }
+                }
+            }
+            #expect(await reason(client(server).upload(file, to: "/videos", resumableBy: form)) == .sourceChanged)
+            #expect(server.objects.isEmpty && server.state.withLock(\.received) == 150_000)
+            try ResumableUpload.forget(file)
+        }
     }
 
     @Test func `a file that was written to and is the same is sent on`() async throws {
@@ -377,6 +520,10 @@ final class ResumableUploadTests {
         ("", nil),
         ("my notes\n", .unusableState(reason: "clip.mov.upload is no state of an upload")),
         ("penstock upload 2\n{}\n", .unusableState(reason: "clip.mov.upload is of a later version")),
+        (
+            "penstock upload 1\n{\"subject\":{\"form\":\"tus\",\"target\":\"a\",\"environment\":\"b\",\"identity\":\"c\","
+                + "\"length\":-1,\"digest\":\"d\"},\"confirmed\":0,\"mayBeComplete\":false,\"hasSentEnd\":false}\n", nil
+        ),
         ("penstock upload 1\n{}\n", nil), ("penstock upload 1\n", nil), ("penstock upload 1\n{\"subj", nil),
     ]
 

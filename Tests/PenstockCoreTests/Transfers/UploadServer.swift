@@ -42,6 +42,7 @@ final class UploadServer: Transport {
         var objects: [Data] = []
         var requests: [String] = []
         var fields: [HTTPFields] = []
+        var urls: [String] = []
         var received = 0
         var faults: [Fault?] = []
         var limit: String?
@@ -54,6 +55,8 @@ final class UploadServer: Transport {
         var onPiece: @Sendable (Int) -> Void = { _ in }
         /// In place of the true one.
         var offset: Int?
+        /// What becomes of an answer before it is given.
+        var alters: @Sendable (HTTPRequest, HTTPResponse) -> HTTPResponse = { $1 }
         /// What it answers to a request that completes an upload.
         var status = 200
         var isLocked = false
@@ -83,6 +86,7 @@ final class UploadServer: Transport {
         let (number, fault, look) = state.withLock { state in
             state.requests.append("\(request.method)")
             state.fields.append(request.fields)
+            state.urls.append(request.url.absoluteString)
             let fault = state.faults.isEmpty ? nil : state.faults.removeFirst()
             return (state.requests.count, fault, state.onRequest)
         }
@@ -96,7 +100,8 @@ final class UploadServer: Transport {
         let limit: Int = if case .cut(let count) = fault { count } else { .max }
         if request.method == .post, state.withLock(\.announces) { announce(to: exchange) }
         let (content, isWhole) = try await content(of: exchange, upTo: limit)
-        let response = state.withLock { answer(request, content, isWhole: isWhole, in: &$0) }
+        let truth = state.withLock { answer(request, content, isWhole: isWhole, in: &$0) }
+        let response = state.withLock(\.alters)(request, truth)
         switch fault {
         case .cut, .unanswered: throw TransportError(.connectionLost, sendState: .maybeProcessed)
         case .forgotten:

@@ -23,8 +23,7 @@ struct UploadServers: Sendable {
 
     private static func launch(_ script: String, _ path: String) throws -> UploadServers {
         guard let program = Programs.python else { throw HarnessError("tuspyserver is missing: run `make setup`") }
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("UploadServers").appendingPathComponent(script)
+        let file = self.script(script)
         let ports = try ServerProcess.start(program, ports: 1) { folder, ports in
             (
                 arguments: [file.path, folder.path, "\(ports[0])"],
@@ -32,6 +31,22 @@ struct UploadServers: Sendable {
             )
         }
         return UploadServers(port: ports[0], path: path)
+    }
+
+    private static func script(_ name: String) -> URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("UploadServers").appendingPathComponent(name)
+    }
+
+    /// Runs a program that speaks to this server by way of another port, and is killed when its first request with a method has
+    /// come that far (`killed_at.py`).
+    ///
+    /// - Returns: `killed`, or `ended` and the status of the program.
+    func relay(from port: UInt16, _ method: String, _ moment: String, _ command: [String]) async throws -> String {
+        guard let program = Programs.python else { throw HarnessError("python is missing: run `make setup`") }
+        let script = Self.script("killed_at.py")
+        let arguments = [script.path, "\(port)", "\(self.port)", method, moment, "--"] + command
+        return try await Subprocess.run(program, arguments).output
     }
 
     /// What has come of all uploads: the SHA-256 of each object, and how many bytes of content have come in all.

@@ -1,20 +1,10 @@
 import Foundation
 
-/// What kind of Structured Field a field is (RFC 9651 §3), which its definition tells and its text does not.
-public enum StructuredFieldKind: String, Hashable, Sendable {
-    /// `"a";q=1, (b c)`
-    case list
-    /// `a=1, b;x=2`
-    case dictionary
-    /// `"a";q=1`
-    case item
-}
-
 /// Reads a Structured Field strictly and writes it in the one form that the standard has (RFC 9651 §4). Display Strings are
 /// not read.
-struct StructuredField {
+package struct StructuredField {
     /// A text that is no field of its kind.
-    struct Malformed: Error {}
+    package struct Malformed: Error {}
 
     private var bytes: ArraySlice<UInt8>
 
@@ -23,29 +13,25 @@ struct StructuredField {
         skip { $0 == Self.space }
     }
 
-    /// A field in its one form.
-    static func canonical(_ text: String, as kind: StructuredFieldKind) throws(Malformed) -> String {
-        switch kind {
-        case .dictionary:
-            let members = try dictionary(text)
-            return members.map { $0.value.hasPrefix("?1") ? $0.key + $0.value.dropFirst(2) : "\($0.key)=\($0.value)" }
-                .joined(separator: ", ")
-        case .list:
-            var field = StructuredField(text)
-            var members: [String] = []
-            try field.members { (field: inout StructuredField) throws(Malformed) in members.append(try field.member()) }
-            return members.joined(separator: ", ")
-        case .item:
-            var field = StructuredField(text)
-            let item = try field.item()
-            try field.end()
-            return item
-        }
+    /// An item in its one form, with its parameters.
+    package static func item(_ text: String) throws(Malformed) -> String {
+        var field = StructuredField(text)
+        let item = try field.item()
+        try field.end()
+        return item
+    }
+
+    /// The members of a list, each in its one form with its parameters.
+    package static func list(_ text: String) throws(Malformed) -> [String] {
+        var field = StructuredField(text)
+        var members: [String] = []
+        try field.members { (field: inout StructuredField) throws(Malformed) in members.append(try field.member()) }
+        return members
     }
 
     /// The members of a dictionary in their order, each in its one form with its parameters. Of two with one key, the value of
     /// the last counts.
-    static func dictionary(_ text: String) throws(Malformed) -> [(key: String, value: String)] {
+    package static func dictionary(_ text: String) throws(Malformed) -> [(key: String, value: String)] {
         var field = StructuredField(text)
         var members: [(key: String, value: String)] = []
         var places: [String: Int] = [:]
