@@ -33,7 +33,7 @@ struct ResumableUploadEndToEndTests {
 
     /// Makes a file of any size with the memory of a piece, no two of whose pieces are alike.
     private func write(_ count: Int, to file: URL) throws {
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         let handle = try FileHandle(forWritingTo: file)
         defer { try? handle.close() }
         let block = sampleBytes(seed: 15, count: min(count, 1 << 20))
