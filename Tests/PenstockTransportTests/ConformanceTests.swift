@@ -22,7 +22,7 @@ struct ConformanceTests {
         func run() async throws {
             do {
                 try await rule.run(transport.make)
-            } catch let violation as TransportConformance.Violation
+            } catch let violation as ConformanceViolation
                 where violation.isTimeout && !transport.capabilities.contains(.noticesAll)
             {
                 // The platform may have missed a response. It would have to miss another in the same place.
@@ -48,7 +48,7 @@ struct ConformanceTests {
                 if server != nil { runs.withLock { $0 += 1 } }
                 return ScriptedTransport([.fail(error)], capabilities: capabilities)
             }
-            await #expect(throws: TransportConformance.Violation.self) {
+            await #expect(throws: ConformanceViolation.self) {
                 try await Case(rule: rule, transport: transport).run()
             }
             #expect(runs.withLock { $0 } == count, "\(rule): \(error.kind)")
@@ -118,7 +118,7 @@ struct ConformanceTests {
     func `Cancelling closes the wire, whatever it carries`(example: Case) async throws { try await example.run() }
 }
 
-extension TransportConformance.Violation {
+extension ConformanceViolation {
     fileprivate var isTimeout: Bool {
         ["failed with timeout(", "unexpected failure timeout("].contains { explanation.contains($0) }
     }

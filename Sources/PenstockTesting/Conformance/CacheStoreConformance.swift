@@ -34,7 +34,7 @@ public enum CacheStoreConformance {
         /// Runs the rule on an empty store, and closes it.
         ///
         /// - Parameter makeStore: makes a store of these limits, with its time.
-        /// - Throws: ``Violation``, which says what was expected and what was seen; or what `makeStore` throws.
+        /// - Throws: ``ConformanceViolation``, which says what was expected and what was seen; or what `makeStore` throws.
         public func run(
             _ makeStore: @Sendable (CacheLimits, TimeSource) async throws -> any CacheStore
         ) async throws {
@@ -44,24 +44,10 @@ public enum CacheStoreConformance {
                 try await check(Probe(store: store, clock: clock))
             } catch {
                 await store.close()
-                throw Violation(rule: name, explanation: "\(error)")
+                throw ConformanceViolation(rule: name, explanation: "\(error)")
             }
             await store.close()
         }
-    }
-
-    /// A rule that does not hold.
-    public struct Violation: Error, CustomStringConvertible {
-        /// The rule's name.
-        public let rule: String
-        /// What was expected, and what was seen.
-        public let explanation: String
-
-        public var description: String { "\(rule): \(explanation)" }
-    }
-
-    struct Unmet: Error, CustomStringConvertible {
-        let description: String
     }
 
     static func expect(_ condition: Bool, _ explanation: @autoclosure () -> String) throws {

@@ -25,31 +25,17 @@ public enum OutboxStoreConformance {
 
         /// Runs the rule on an empty store, and closes it.
         ///
-        /// - Throws: ``Violation``, which says what was expected and what was seen; or what `makeStore` throws.
+        /// - Throws: ``ConformanceViolation``, which says what was expected and what was seen; or what `makeStore` throws.
         public func run(_ makeStore: @Sendable () async throws -> any OutboxStore) async throws {
             let store = try await makeStore()
             do {
                 try await check(Probe(store: store))
             } catch {
                 await store.close()
-                throw Violation(rule: name, explanation: "\(error)")
+                throw ConformanceViolation(rule: name, explanation: "\(error)")
             }
             await store.close()
         }
-    }
-
-    /// A rule that does not hold.
-    public struct Violation: Error, CustomStringConvertible {
-        /// The rule's name.
-        public let rule: String
-        /// What was expected, and what was seen.
-        public let explanation: String
-
-        public var description: String { "\(rule): \(explanation)" }
-    }
-
-    struct Unmet: Error, CustomStringConvertible {
-        let description: String
     }
 
     /// The store under test, and what it is tried with. Moments are seconds.

@@ -2,11 +2,6 @@ import Foundation
 import PenstockCore
 
 extension TransportConformance {
-    /// What was expected did not happen.
-    struct Unmet: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// The transport under test and the server it talks to.
     struct Probe: Sendable {
         let transport: any Transport

@@ -241,7 +241,7 @@ extension TransportConformance.Probe {
     }
 
     fileprivate func exchange(_ method: HTTPMethod = .get, as identity: ClientIdentity?) throws -> TransportRequest {
-        guard let identity else { throw TransportConformance.Unmet(description: "there is no identity") }
+        guard let identity else { throw Unmet(description: "there is no identity") }
         return try exchange(method, under: trust.identified(by: identity))
     }
 

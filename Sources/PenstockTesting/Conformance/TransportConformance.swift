@@ -80,7 +80,7 @@ public enum TransportConformance {
         /// Starts a server, runs the rule against it, shuts the transport down and sees that it left no connection open.
         ///
         /// - Parameter makeTransport: makes a new transport; the server is for doubles that need no socket to reach it.
-        /// - Throws: ``Violation``, which says what was expected and what was seen; or the system's error when there is
+        /// - Throws: ``ConformanceViolation``, which says what was expected and what was seen; or the system's error when there is
         ///   no socket for the server.
         public func run(_ makeTransport: @Sendable (LoopbackServer) -> any Transport) async throws {
             let scene = try makeScene()
@@ -91,7 +91,7 @@ public enum TransportConformance {
                 try await check(Probe(transport: transport, server: server, trust: scene.trust, keys: scene.keys))
             } catch {
                 await transport.shutdown()
-                throw Violation(rule: name, explanation: explain(error))
+                throw ConformanceViolation(rule: name, explanation: explain(error))
             }
             await transport.shutdown()
             try await expectNothingOpen(server)
@@ -99,7 +99,7 @@ public enum TransportConformance {
 
         private func expectNothingOpen(_ server: LoopbackServer) async throws {
             do { try await server.waitForOpenConnections(atMost: 0) } catch {
-                throw Violation(rule: name, explanation: "after shutdown(): \(error)")
+                throw ConformanceViolation(rule: name, explanation: "after shutdown(): \(error)")
             }
         }
 
@@ -107,15 +107,5 @@ public enum TransportConformance {
             guard let error = error as? TransportError else { return "\(error)" }
             return "unexpected failure \(error.kind), \(error.sendState): \(error.message)"
         }
-    }
-
-    /// A rule that does not hold.
-    public struct Violation: Error, CustomStringConvertible {
-        /// The rule's name.
-        public let rule: String
-        /// What was expected, and what was seen.
-        public let explanation: String
-
-        public var description: String { "\(rule): \(explanation)" }
     }
 }

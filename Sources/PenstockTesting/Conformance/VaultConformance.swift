@@ -29,7 +29,7 @@ public enum VaultConformance {
         ///
         /// - Parameter open: gives the vault. It is called several times, and each time must give access to the same items:
         ///   the same object, or another one as another process would open it.
-        /// - Throws: ``Violation``, which says what was expected and what was seen; or what `open` throws.
+        /// - Throws: ``ConformanceViolation``, which says what was expected and what was seen; or what `open` throws.
         public func run(_ open: @escaping @Sendable () async throws -> any CredentialVault) async throws {
             let probe = Probe(vault: try await open(), open: open)
             let outcome: Result<Void, any Error>
@@ -39,22 +39,8 @@ public enum VaultConformance {
                 outcome = .failure(error)
             }
             for key in try await probe.ownKeys() { try await probe.vault.delete(key, where: .anything) }
-            if case .failure(let error) = outcome { throw Violation(rule: name, explanation: "\(error)") }
+            if case .failure(let error) = outcome { throw ConformanceViolation(rule: name, explanation: "\(error)") }
         }
-    }
-
-    /// A rule that does not hold.
-    public struct Violation: Error, CustomStringConvertible {
-        /// The rule's name.
-        public let rule: String
-        /// What was expected, and what was seen.
-        public let explanation: String
-
-        public var description: String { "\(rule): \(explanation)" }
-    }
-
-    private struct Unmet: Error, CustomStringConvertible {
-        let description: String
     }
 
     static func expect<Value: Equatable>(_ seen: Value, is expected: Value, _ what: String) throws {
