@@ -7,22 +7,20 @@ extension Redaction {
     /// Secret texts in JSON are replaced by ``mark`` and secret numbers by 0, so that what reads them still can. Content
     /// without secrets stays byte for byte, and so does what is no text.
     ///
-    /// - Parameters:
-    ///   - type: the media type, as `Content-Type` has it.
-    ///   - byShape: whether what looks like a secret goes as well, whatever its name; it does unless told otherwise.
-    public static func content(_ data: Data, type: String?, byShape: Bool = true) -> Data {
+    /// - Parameter type: the media type, as `Content-Type` has it.
+    public static func content(_ data: Data, type: String?) -> Data {
         if type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
             return Data(query(String(decoding: data, as: UTF8.self)).utf8)
         }
         if let value = try? JSONDecoder().decode(JSONValue.self, from: data) {
-            return json(value, instead: data, byShape: byShape)
+            return json(value, instead: data)
         }
-        guard byShape, let text = String(data: data, encoding: .utf8) else { return data }
+        guard let text = String(data: data, encoding: .utf8) else { return data }
         return Data(self.text(text).utf8)
     }
 
-    private static func json(_ value: JSONValue, instead data: Data, byShape: Bool) -> Data {
-        let shown = redacted(value, isSecret: false, byShape: byShape)
+    private static func json(_ value: JSONValue, instead data: Data) -> Data {
+        let shown = redacted(value, isSecret: false)
         guard shown != value else { return data }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -30,18 +28,18 @@ extension Redaction {
         return (try? encoder.encode(shown)) ?? Data()
     }
 
-    private static func redacted(_ value: JSONValue, isSecret: Bool, byShape: Bool) -> JSONValue {
+    private static func redacted(_ value: JSONValue, isSecret: Bool) -> JSONValue {
         switch value {
         case .null, .bool: value
         case .int, .uint, .double: isSecret ? .int(0) : value
-        case .string(let text): isSecret ? .string(mark) : byShape ? .string(self.text(text)) : value
-        case .array(let elements): .array(elements.map { redacted($0, isSecret: isSecret, byShape: byShape) })
+        case .string(let text): .string(isSecret ? mark : self.text(text))
+        case .array(let elements): .array(elements.map { redacted($0, isSecret: isSecret) })
         case .object(let members):
             .object(
                 Dictionary(
                     uniqueKeysWithValues: members.map { name, member in
                         let isSecret = isSecret || Redaction.isSecret(HTTPFieldName(name))
-                        return (name, redacted(member, isSecret: isSecret, byShape: byShape))
+                        return (name, redacted(member, isSecret: isSecret))
                     }))
         }
     }
