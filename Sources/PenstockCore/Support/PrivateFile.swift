@@ -14,7 +14,11 @@ package struct PrivateFile: Sendable {
     package let path: String
 
     package init(_ url: URL) {
-        path = url.path
+        self.init(path: url.path)
+    }
+
+    package init(path: String) {
+        self.path = path
     }
 
     /// Whether there is something by its name.
@@ -101,8 +105,8 @@ package struct PrivateFile: Sendable {
         settle()
     }
 
-    /// A new name is on disk only after its folder is.
-    private func settle() {
+    /// A new name is on disk only after its folder is. Not every file system can.
+    package func settle() {
         let folder = open(self.folder, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
@@ -135,6 +139,20 @@ package enum PrivateFileError: Error, Hashable, Sendable {
     case system(Int32)
 
     fileprivate static var last: Self { errno == ELOOP ? .exposed : .system(errno) }
+}
+
+extension SystemError {
+    /// Runs something with a ``PrivateFile``, whose errors become what the system would say of them.
+    static func ofFile<Value>(_ body: () throws(PrivateFileError) -> Value) throws(SystemError) -> Value {
+        do throws(PrivateFileError) { return try body() } catch {
+            switch error {
+            case .unusable: throw SystemError(code: EINVAL)
+            case .exposed: throw SystemError(code: EACCES)
+            case .busy: throw SystemError(code: EWOULDBLOCK)
+            case .system(let code): throw SystemError(code: code)
+            }
+        }
+    }
 }
 
 extension PrivateFileError: LocalizedError {

@@ -70,7 +70,7 @@ struct DownloadPlace: Sendable {
     private static let longestDescription = 64 << 10
 
     private func readDescription() -> Data? {
-        (try? DurableFile.read(description, upTo: Self.longestDescription)) ?? nil
+        (try? PrivateFile(path: description).contents(limit: Self.longestDescription, .narrows)) ?? nil
     }
 
     // MARK: Writing
@@ -101,7 +101,9 @@ struct DownloadPlace: Sendable {
         var part = part
         part.boot = MachineStart.id
         guard let text = try? JSONEncoder().encode(part) else { throw SystemError(code: EINVAL) }
-        try DurableFile.replace(description, with: text)
+        try SystemError.ofFile { () throws(PrivateFileError) in
+            _ = try PrivateFile(path: description).replace(with: text)
+        }
     }
 
     // MARK: The end
@@ -134,7 +136,7 @@ struct DownloadPlace: Sendable {
         try file.synchronize()
         let name = try move(to: name, overwriting)
         unlink(description)
-        DurableFile.synchronizeFolder(folder)
+        PrivateFile(path: description).settle()
         return name
     }
 

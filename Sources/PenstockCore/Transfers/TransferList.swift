@@ -62,7 +62,10 @@ public actor TransferList<Order: Codable & Sendable> {
             do throws(SystemError) {
                 let lock = try FileDescriptor.open(path + ".lock", O_RDWR | O_CREAT, mode: 0o600)
                 _ = try SystemError.check { Int(flock(lock.raw, LOCK_EX | LOCK_NB)) }
-                guard let text = try DurableFile.read(path, upTo: longest) else { return (lock, [Item]()) }
+                let kept = try SystemError.ofFile { () throws(PrivateFileError) in
+                    try PrivateFile(path: path).contents(limit: longest, .narrows)
+                }
+                guard let text = kept else { return (lock, [Item]()) }
                 let content = try? JSONDecoder().decode(Content.self, from: text)
                 guard let content, content.version == 1 else { throw SystemError(code: EINVAL) }
                 return (lock, content.items)
@@ -145,7 +148,9 @@ public actor TransferList<Order: Codable & Sendable> {
                 .invalidParameter(field: "order", reason: "cannot be encoded"), stage: .file, underlying: error)
         }
         do throws(SystemError) {
-            try DurableFile.replace(path, with: text)
+            try SystemError.ofFile { () throws(PrivateFileError) in
+                _ = try PrivateFile(path: path).replace(with: text)
+            }
         } catch {
             throw APIError(error)
         }
