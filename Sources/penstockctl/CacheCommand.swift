@@ -29,8 +29,9 @@ struct CacheCommand: Sendable {
             let statistics = await store.statistics()
             return Console.show("responses  \(statistics.entries)\nbytes      \(statistics.bytes)")
         case .show(let url):
-            let text = CacheKey(url: url, partition: .init()).url
-            let found = await all(in: store).filter { $0.response.key.url == text }
+            let form = await store.digestKey().map { CacheAtRest(secret: $0) }
+            let meant = CacheSelection.url(url, in: .everyone)
+            let found = await all(in: store).filter { meant.contains($0.response, stored: $0.entry, in: form) }
             guard !found.isEmpty else {
                 Console.note("nothing is stored of this URL")
                 return ExitCode.otherError

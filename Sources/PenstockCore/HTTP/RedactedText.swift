@@ -211,7 +211,7 @@ struct RedactedText {
     }
 
     /// Whether a byte shows that a value may be a reference, or has escapes.
-    private static func isOfReference(_ byte: UInt8) -> Bool {
+    static func isOfReference(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "="): true
         default: false

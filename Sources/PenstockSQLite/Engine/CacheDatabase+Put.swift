@@ -7,6 +7,12 @@ extension CacheDatabase {
     struct Stored {
         let response: CachedResponse
         let entry: CacheEntryID
+
+        /// - Parameter key: as the caller has it.
+        init(_ written: CachedResponse, as key: CacheKey, entry: CacheEntryID) {
+            response = written.key == key ? written : written.with(key, written.fields)
+            self.entry = entry
+        }
     }
 
     /// Stores a response and its whole body, in place of the one with its key and variant.
@@ -33,31 +39,40 @@ extension CacheDatabase {
     func putEntry(
         _ response: CachedResponse, _ place: CacheRow.BodyPlace, content: Data?
     ) throws(SQLiteError) -> Stored? {
-        var response = response
-        response.bodyLength = place.length
+        guard var written = try form().response(response) else {
+            if place.number != 0 { try deleteChunks(of: place.number) }
+            try removeVariant(of: response)
+            return nil
+        }
+        written.bodyLength = place.length
         var place = place
         if let content { place.checksum = content.withUnsafeBytes { CacheHash.body($0, place.version) } }
-        let key = CacheRow.bytes(of: response.key)
-        let row = try freeRow(for: response, key: key)
-        let head = CacheRow.encode(response, key: key, body: place, row: row)
+        let key = CacheRow.bytes(of: written.key)
+        let row = try freeRow(for: written, key: key)
+        let head = CacheRow.encode(written, key: key, body: place, row: row)
         guard head.count <= CacheRow.maximumBytes, canFit(Self.size(head: head.count, body: place.length)) else {
             if place.number != 0 { try deleteChunks(of: place.number) }
             return nil
         }
-        try insert(response, row, place, head: head, content: content)
+        try insert(written, row, place, head: head, content: content)
         try makeRoom()
-        return Stored(response: response, entry: CacheEntryID(row: row, version: place.version))
+        return Stored(written, as: response.key, entry: CacheEntryID(row: row, version: place.version))
     }
 
     /// Replaces what is known of a response; its body stays.
     func update(_ entry: CacheEntryID, to response: CachedResponse) throws(SQLiteError) -> Stored? {
+        let form = try form()
+        let key = form.key(response.key)
         guard let old = try row(entry.row), old.row.body.version == entry.version,
-            old.row.response.key == response.key, old.row.response.variant == response.variant
+            old.row.response.key == key, old.row.response.variant == response.variant
         else { return nil }
-        var response = response
-        response.bodyLength = old.row.body.length
-        let key = CacheRow.bytes(of: response.key)
-        let head = CacheRow.encode(response, key: key, body: old.row.body, row: entry.row)
+        guard var written = form.response(response) else {
+            try removeRow(entry.row)
+            countReplacement()
+            return nil
+        }
+        written.bodyLength = old.row.body.length
+        let head = CacheRow.encode(written, key: CacheRow.bytes(of: key), body: old.row.body, row: entry.row)
         guard head.count <= CacheRow.maximumBytes else { return nil }
         try replaceHead(of: entry.row, with: head)
         let size = Self.size(head: head.count, body: old.row.body.length)
@@ -67,7 +82,7 @@ extension CacheDatabase {
         countReplacement()
         try connection.statement("DELETE FROM tag WHERE entry = ?").run(entry.row)
         try insertTags(of: response, entry.row)
-        return Stored(response: response, entry: entry)
+        return Stored(written, as: response.key, entry: entry)
     }
 
     func replaceHead(of row: Int64, with head: [UInt8]) throws(SQLiteError) {
@@ -187,12 +202,13 @@ extension CacheDatabase {
 
     /// Removes the response with the same key and variant, and any row of the key that is not what was written.
     func removeVariant(of response: CachedResponse, key: [UInt8]? = nil) throws(SQLiteError) {
-        for found in try rows(of: key ?? CacheRow.bytes(of: response.key)) {
+        let wanted = try form().key(response.key)
+        for found in try rows(of: key ?? CacheRow.bytes(of: wanted)) {
             guard let known = found.row else {
                 try removeRow(found.id)
                 continue
             }
-            if known.response.key == response.key, known.response.variant == response.variant {
+            if known.response.key == wanted, known.response.variant == response.variant {
                 try removeRow(found.id)
                 countReplacement()
             }

@@ -10,19 +10,22 @@ extension CacheDatabase {
     }
 
     /// The condition for a selection. Hashes stand for texts, so that it may hold for a little more than was meant.
-    static func condition(_ selection: CacheSelection) -> Condition {
+    static func condition(_ selection: CacheSelection, _ form: CacheAtRest) -> Condition {
         switch selection {
         case .all: Condition(sql: "1", values: [])
         case .key(let key):
-            rows(CacheRow.bytes(of: key))
+            rows(CacheRow.bytes(of: form.key(key)))
         case .entry(let entry): Condition(sql: "id = ?", values: [entry.row])
         case .url(let url, let owner):
             narrowed(
                 "place = ? AND url = ?",
-                [CacheHash.place(CacheSelection.place(url)), CacheHash.url(CacheSelection.text(url))],
+                [
+                    CacheHash.place(CacheSelection.place(url, in: form)),
+                    CacheHash.url(CacheSelection.text(url, in: form)),
+                ],
                 to: owner.partition)
         case .path(let url, let owner):
-            narrowed("place = ?", [CacheHash.place(CacheSelection.place(url))], to: owner.partition)
+            narrowed("place = ?", [CacheHash.place(CacheSelection.place(url, in: form))], to: owner.partition)
         case .tag(let tag, let owner):
             tagged(CacheHash.tag(tag), in: owner.partition)
         case .partition(let partition): Condition(sql: owned, values: owner(partition))
@@ -56,9 +59,9 @@ extension CacheDatabase {
     }
 
     /// The numbers that the rows of a key or of an entry can have; of all rows for other selections.
-    private static func rows(_ selection: CacheSelection) -> ClosedRange<Int64> {
+    private static func rows(_ selection: CacheSelection, _ form: CacheAtRest) -> ClosedRange<Int64> {
         switch selection {
-        case .key(let key): range(of: CacheRow.bytes(of: key))
+        case .key(let key): range(of: CacheRow.bytes(of: form.key(key)))
         case .entry(let entry): entry.row...entry.row
         default: .min ... .max
         }
@@ -79,7 +82,7 @@ extension CacheDatabase {
             switch selection {
             case .all: try removeAll()
             case .key, .entry: try removeEach(selection)
-            default: try remove(Self.condition(selection))
+            default: try remove(Self.condition(selection, form()))
             }
             if selection.erases { try removeUnfinished(selection) }
         }
@@ -96,8 +99,9 @@ extension CacheDatabase {
 
     /// Removes the few rows of a key that are exactly what is meant.
     private func removeEach(_ selection: CacheSelection) throws(SQLiteError) {
-        for found in try heads(Self.rows(selection), limit: 64) {
-            guard let row = found.row, !selection.contains(row.response, stored: row.entry(found.id)) else {
+        let form = try form()
+        for found in try heads(Self.rows(selection, form), limit: 64) {
+            guard let row = found.row, !selection.contains(row.response, stored: row.entry(found.id), in: form) else {
                 try removeRow(found.id)
                 continue
             }
@@ -150,7 +154,7 @@ extension CacheDatabase {
     /// Marks all that is selected.
     func invalidate(_ selections: [CacheSelection]) throws(SQLiteError) {
         for selection in selections {
-            for id in try ids(Self.condition(selection)) {
+            for id in try ids(Self.condition(selection, form())) {
                 for found in try heads(id...id, limit: 1) { try invalidate(found, selection) }
             }
         }
@@ -159,7 +163,8 @@ extension CacheDatabase {
 
     private func invalidate(_ found: FoundRow, _ selection: CacheSelection) throws(SQLiteError) {
         guard let row = found.row else { return try removeRow(found.id) }
-        guard selection.contains(row.response, stored: row.entry(found.id)), !row.response.isInvalidated else { return }
+        let isMeant = selection.contains(row.response, stored: row.entry(found.id), in: try form())
+        guard isMeant, !row.response.isInvalidated else { return }
         var response = row.response
         response.isInvalidated = true
         let key = CacheRow.bytes(of: response.key)

@@ -80,7 +80,7 @@ extension CacheDatabase {
 
     /// Removes the bodies that are being written for what is selected.
     func removeUnfinished(_ selection: CacheSelection) throws(SQLiteError) {
-        let condition = Self.condition(selection)
+        let condition = Self.condition(selection, try form())
         for body in try bodies(condition.sql, condition.values) { try abandon(body) }
     }
 

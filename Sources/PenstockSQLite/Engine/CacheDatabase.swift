@@ -7,6 +7,7 @@ final class CacheDatabase {
     let configuration: SQLiteCacheConfiguration
     /// Totals as they will be when the batch is committed.
     var totals = Totals()
+    private var knownForm: CacheAtRest?
     /// The use that was counted last.
     private var lastUse: Int64 = 0
     /// The epoch that this process knows; `nil` before its first batch.
@@ -117,13 +118,16 @@ final class CacheDatabase {
         return lastUse
     }
 
-    /// The key of the digests that stand for credentials.
-    func digestKey() throws(SQLiteError) -> Data? {
-        let statement = try connection.statement("SELECT key FROM secret WHERE id = 1")
-        defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return Data(try statement.bytes(0))
+    /// How keys and responses are written into this file.
+    func form() throws(SQLiteError) -> CacheAtRest {
+        if let knownForm { return knownForm }
+        let form = try CacheSchema.form(connection)
+        knownForm = form
+        return form
     }
+
+    /// The key of the digests that stand for credentials.
+    func digestKey() throws(SQLiteError) -> Data? { try CacheSchema.secret(connection) }
 
     /// Counts everything anew.
     func recount() throws(SQLiteError) {

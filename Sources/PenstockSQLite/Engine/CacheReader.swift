@@ -61,6 +61,8 @@ final class CacheReader: @unchecked Sendable {
     private let time: TimeSource
     private var connection: SQLiteConnection?
     private var find: SQLiteStatement?
+    /// How the file has its keys.
+    private var form: CacheAtRest?
     /// Behind a lock of their own, since to note a use waits for nobody.
     private let uses = Locked<[Int64]>([])
 
@@ -75,10 +77,12 @@ final class CacheReader: @unchecked Sendable {
     /// Takes a connection for reading, or lets go of the one there is.
     func use(_ new: SQLiteConnection?) throws(SQLiteError) {
         let statement = try new?.statement("SELECT id, head, content FROM entry WHERE id BETWEEN ? AND ?")
+        let form = try new.map { connection throws(SQLiteError) in try CacheSchema.form(connection) }
         // From here on the reader itself says when there is time to wait for others.
         new?.wait(0)
         lock.withLock {
             find = statement
+            self.form = form
             connection = new
             waiting.withLock { $0.isTelling = true }
         }
@@ -150,13 +154,13 @@ final class CacheReader: @unchecked Sendable {
     ///
     /// - Parameter mayWait: whether this thread may wait for the disk and for others.
     func responses(for key: CacheKey, mayWait: Bool) -> Outcome<Found> {
-        let bytes = CacheRow.bytes(of: key)
         let times = limits.validTimes(at: time.date())
-        return use(mayWait: mayWait) { responses(for: key, bytes, times) }
+        return use(mayWait: mayWait) { responses(for: key, times) }
     }
 
-    private func responses(for key: CacheKey, _ bytes: [UInt8], _ times: ClosedRange<Date>?) -> Outcome<Found> {
-        guard let find else { return .closed }
+    private func responses(for key: CacheKey, _ times: ClosedRange<Date>?) -> Outcome<Found> {
+        guard let find, let form else { return .closed }
+        let bytes = CacheRow.bytes(of: form.key(key))
         let rows = CacheHash.rows(bytes)
         defer { find.reset() }
         do throws(SQLiteError) {

@@ -1,4 +1,6 @@
 import CSQLite
+import Foundation
+import PenstockCore
 
 /// The tables, step by step: each version of the schema is the one before and a migration.
 enum CacheSchema {
@@ -65,6 +67,15 @@ enum CacheSchema {
                 CREATE TABLE secret (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL);
                 INSERT INTO secret VALUES (1, randomblob(32));
                 """),
+        Migration(
+            name: "no secrets: what was written with those of its URL and its fields goes, and every byte of it",
+            sql: """
+                DELETE FROM entry;
+                DELETE FROM tag;
+                DELETE FROM chunk;
+                DELETE FROM unfinished;
+                UPDATE state SET entries = 0, bytes = 0, unfinished = 0, owes_scrub = 1;
+                """),
     ]
 
     /// "PSTK": says that the file is a cache of Penstock's.
@@ -83,6 +94,24 @@ enum CacheSchema {
             case .sqlite(let error): error
             }
         }
+    }
+
+    // MARK: Its secret
+
+    /// The key of the file's digests.
+    static func secret(_ connection: SQLiteConnection) throws(SQLiteError) -> Data? {
+        let statement = try connection.statement("SELECT key FROM secret WHERE id = 1")
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return Data(try statement.bytes(0))
+    }
+
+    /// How keys and responses are written into the file. One that has lost its secret is damaged.
+    static func form(_ connection: SQLiteConnection) throws(SQLiteError) -> CacheAtRest {
+        guard let secret = try secret(connection), !secret.isEmpty else {
+            throw SQLiteError(code: SQLITE_CORRUPT, message: "no secret")
+        }
+        return CacheAtRest(secret: secret)
     }
 
     // MARK: Whose file it is

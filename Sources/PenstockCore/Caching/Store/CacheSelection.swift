@@ -56,14 +56,18 @@ public enum CacheSelection: Hashable, Sendable {
     }
 
     /// Whether a response that is stored as `entry` is meant.
-    package func contains(_ response: CachedResponse, stored entry: CacheEntryID) -> Bool {
+    ///
+    /// - Parameter form: the form in which the response has its URL; by default as it is.
+    package func contains(
+        _ response: CachedResponse, stored entry: CacheEntryID, in form: CacheAtRest? = nil
+    ) -> Bool {
         let key = response.key
         switch self {
         case .all: return true
-        case .key(let wanted): return key == wanted
+        case .key(let wanted): return key == form?.key(wanted) ?? wanted
         case .entry(let wanted): return entry == wanted
-        case .url(let url, let owner): return key.url == Self.text(url) && key.isIn(owner.partition)
-        case .path(let url, let owner): return key.place == Self.place(url) && key.isIn(owner.partition)
+        case .url(let url, let owner): return key.url == Self.text(url, in: form) && key.isIn(owner.partition)
+        case .path(let url, let owner): return key.place == Self.place(url, in: form) && key.isIn(owner.partition)
         case .tag(let tag, let owner): return response.tags.contains(tag) && key.isIn(owner.partition)
         case .partition(let partition): return key.isIn(partition)
         case .identity(let identity): return key.partition.identity == identity
@@ -71,24 +75,24 @@ public enum CacheSelection: Hashable, Sendable {
         }
     }
 
-    /// A URL as keys hold it.
-    package static func text(_ url: HTTPURL) -> String {
-        CacheKey(url: url, partition: CachePartition()).url
+    /// A URL as keys hold it, or as it is written.
+    package static func text(_ url: HTTPURL, in form: CacheAtRest? = nil) -> String {
+        let text = CacheKey(url: url, partition: CachePartition()).url
+        return form?.url(text) ?? text
     }
 
     /// A URL as ``CacheKey/place`` holds it.
-    package static func place(_ url: HTTPURL) -> Substring {
-        CacheKey.place(of: text(url))
+    package static func place(_ url: HTTPURL, in form: CacheAtRest? = nil) -> Substring {
+        CacheKey.place(of: text(url, in: form))
     }
 }
 
 extension CacheKey {
-    /// The URL without its query.
+    /// The URL without its query, and without the digest that it has in a file.
     package var place: Substring { Self.place(of: url) }
 
     fileprivate static func place(of url: String) -> Substring {
-        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return url[...] }
-        return url[..<mark]
+        url[..<(url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex)]
     }
 
     fileprivate func isIn(_ partition: CachePartition?) -> Bool {

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import PenstockCore
+
+/// What of keys and responses may stand in a file.
+@Suite struct CacheAtRestTests {
+    private let form = CacheAtRest(secret: Data([1, 2, 3]))
+    private let other = CacheAtRest(secret: Data([1, 2, 4]))
+
+    @Test(
+        "A URL in which nothing is a secret is written as it is",
+        arguments: [
+            "/", "/a?b=c", "/a?token=", "/a?token", "/a?", "/a?&;", "/a;v=1", "/a?b=/c", "/a?x=%20y", "/key",
+            "/a?b=c=d",
+            "/files/a1B2c3D4e5F6g7H8i9J0k1.jpg", "/a?q=one&page=2&size=50;sort=up", "/a?q=fifteen-letters",
+            "/a?q=sixteen-letters-",
+            "/a@b", "/ey/J", "/a?language=en",
+        ])
+    func plain(_ target: String) {
+        let url = "https://example.com\(target)"
+        #expect(form.url(url) == url)
+    }
+
+    @Test(
+        "One with a secret is written as it would be printed, with a keyed digest of all of it",
+        arguments: [
+            ("/a?token=x", "/a?token=‹redacted›"), ("/a?b=c&token=x", "/a?b=c&token=‹redacted›"),
+            ("/a?b;token=x", "/a?b;token=‹redacted›"), ("/a?token=x&b=c", "/a?token=‹redacted›&b=c"),
+            ("/a?b=eyJhbGciOiJIUzI1NiJ9", "/a?b=‹redacted›"), ("/a?eyJhbGciOiJIUzI1NiJ9", "/a?‹redacted›"),
+            ("/eyJhbGciOiJIUzI1NiJ9", "/‹redacted›"), ("/a;sid=x", "/a;sid=‹redacted›"),
+            ("/a;sid=x?b=c", "/a;sid=‹redacted›?b=c"), ("/a?%74oken=x", "/a?%74oken=‹redacted›"),
+            ("/a?next=%2Fb%3Ftoken%3Dx", "/a?next=‹redacted›"), ("/a?key=x", "/a?key=‹redacted›"),
+        ])
+    func secret(_ target: String, _ shown: String) throws {
+        let url = "https://example.com\(target)"
+        let written = form.url(url)
+        #expect(written.hasPrefix("https://example.com\(shown)#"))
+        #expect(written.split(separator: "#").last?.utf8.count == 64)
+        #expect(form.url(written) == written, "what is written is never written differently")
+        #expect(other.url(url) != written)
+        #expect(form.url(url + "y") != written)
+    }
+
+    @Test("User information is no part of what is written")
+    func userInformation() {
+        let written = form.url("https://alice:x@example.com/")
+        #expect(written.hasPrefix("https://‹redacted›@example.com/#"))
+    }
+
+    @Test("A path is the same with every secret in its query, also as it is written")
+    func places() throws {
+        let plain = try HTTPURL("https://example.com/a?token=x")
+        #expect(CacheSelection.place(plain, in: form) == "https://example.com/a")
+        #expect(CacheKey(url: plain, partition: CachePartition()).place == "https://example.com/a")
+        let key = form.key(CacheKey(url: try HTTPURL("https://example.com/a;sid=x"), partition: CachePartition()))
+        #expect(key.place == "https://example.com/a;sid=‹redacted›")
+        #expect(CacheSelection.place(try HTTPURL("https://example.com/a;sid=x?b=c"), in: form) == key.place)
+    }
+
+    @Test("A key keeps all but its secrets, and digests of content are keyed once")
+    func keys() throws {
+        let partition = CachePartition(environment: "e", identity: "i", way: "w")
+        func key(_ target: String, _ content: String? = nil) throws -> CacheKey {
+            CacheKey(
+                method: .post, url: try HTTPURL("https://example.com\(target)"), partition: partition,
+                contentDigest: content,
+                credentialDigest: "c")
+        }
+        #expect(try form.key(key("/a")) == key("/a"))
+        let written = form.key(try key("/a?token=x", "abc"))
+        #expect(written.method == .post && written.partition == partition && written.credentialDigest == "c")
+        #expect(written.url == form.url("https://example.com/a?token=x"))
+        let digest = try #require(written.contentDigest)
+        let (same, changed) = (try key("/a", "abc"), try key("/a", "abd"))
+        #expect(digest != "abc" && digest == form.key(same).contentDigest)
+        #expect(digest != other.key(same).contentDigest)
+        #expect(digest != form.key(changed).contentDigest)
+        #expect(form.key(written) == written)
+    }
+
+    @Test(
+        "Fields that would be hidden are left out, but the server's question for credentials; others stay in their order"
+    )
+    func fields() throws {
+        let kept: HTTPFields = ["ETag": "\"1\"", "WWW-Authenticate": "Bearer realm=\"x\"", "X-Note": "a"]
+        func response(_ fields: HTTPFields, _ target: String = "/a") throws -> CachedResponse {
+            CachedResponse(
+                key: CacheKey(url: try HTTPURL("https://example.com\(target)"), partition: CachePartition()),
+                status: 200,
+                fields: fields, requestTime: .distantPast, responseTime: .distantFuture, bodyLength: 7, tags: ["t"],
+                appTTL: .seconds(1), appMaxStale: .seconds(2), isInvalidated: true)
+        }
+        #expect(try form.response(response(kept)) == response(kept))
+        for name in ["Set-Cookie", "Set-Cookie2", "Authentication-Info", "X-Auth-Token"] {
+            var fields = kept
+            fields.append("a=b", for: HTTPFieldName(name))
+            #expect(try form.response(response(fields)) == response(kept), "\(name)")
+        }
+        let secret = try #require(try form.response(response(kept, "/a?token=x")))
+        #expect(secret.fields == kept && secret.key.url == form.url("https://example.com/a?token=x"))
+        #expect(secret.tags == ["t"] && secret.bodyLength == 7 && secret.isInvalidated && secret.status == 200)
+        for name in ["Location", "Content-Location", "Link", "Refresh"] {
+            for (value, isWritten) in [("/b?page=2", true), ("/b?code=x", false)] {
+                var fields = kept
+                fields.append(value, for: HTTPFieldName(name))
+                #expect(try (form.response(response(fields)) != nil) == isWritten, "\(name)")
+            }
+        }
+    }
+}
