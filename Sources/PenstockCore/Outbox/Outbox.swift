@@ -25,7 +25,8 @@ public final class Outbox: Sendable {
         /// The types that are put in, now and by earlier versions of the app. A row whose type is not among them is delivered
         /// all the same, without its ``OutboxEndpoint/verdict(on:)``.
         public var endpoints: [any OutboxEndpoint.Type]
-        /// Seals what is kept; `nil` keeps it as it is.
+        /// Seals what is kept; `nil` keeps it as it is. A write whose payload is sealed (``SealingChoice``) is refused without one,
+        /// unless the store keeps everything in memory: what nobody on the way may read must not lie on the disk in plain.
         public var cipher: (any OutboxCipher)?
         /// How many lanes are sent at once. 4 by default: of the six connections that servers are used to from one client,
         /// two are left to what the user waits for.
@@ -132,7 +133,8 @@ public final class Outbox: Sendable {
         _ endpoint: E, intent: Data?, rollback: Data?
     ) async throws(OutboxError) -> OutboxReceipt<E.Output> {
         guard codec.knows(E.self) else { throw .unregistered(E.outboxName) }
-        let (content, owner) = try client.frozen(endpoint, limit: configuration.bodyBytes, owners)
+        let isSealed = configuration.cipher != nil || store is MemoryOutboxStore
+        let (content, owner) = try client.frozen(endpoint, limit: configuration.bodyBytes, owners, isSealed: isSealed)
         var random = client.configuration.random
         let policy = E.outboxPolicy
         let row = try codec.row(

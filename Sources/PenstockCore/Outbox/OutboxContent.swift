@@ -106,12 +106,19 @@ struct UnknownWrite: OutboxEndpoint {
 extension APIClient {
     /// Makes the request of a write, to be kept.
     ///
-    /// - Throws: what stands in its way: a parameter that breaks a rule, a body that cannot be kept.
+    /// - Parameter isSealed: whether what is kept will be sealed.
+    /// - Throws: what stands in its way: a parameter that breaks a rule, a body that cannot be kept, or may not be in plain.
     func frozen<E: OutboxEndpoint>(
-        _ endpoint: E, limit: Int, _ owners: OutboxOwners
+        _ endpoint: E, limit: Int, _ owners: OutboxOwners, isSealed: Bool
     ) throws(OutboxError) -> (content: OutboxContent, owner: OutboxOwner) {
         let call = begin(endpoint, .init(isSilent: true))
         defer { call.finish(nil) }
+        let hasSealer = (try? call.runtime.get())?.service.sealer != nil
+        guard isSealed || !call.context.settings.sealing.seals(byDefault: hasSealer) else {
+            let reason =
+                "what \(E.outboxName) sends is sealed, and would be kept in plain: give the outbox a cipher (Outbox.Configuration.cipher)"
+            throw .request(APIError(.invalidConfiguration(reason: reason), stage: .seal, sendState: .unsent))
+        }
         do {
             let request = try prepare(call)
             var fields = HTTPFields()
