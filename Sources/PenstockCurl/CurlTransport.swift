@@ -103,6 +103,11 @@
             _ = try transfer.outcome()
         }
 
+        public func closeConnections(of identity: String) {
+            loop.mailbox.post(.forget(identity))
+            fallback.forget(identity)
+        }
+
         public func shutdown() async {
             wires.stop()
             await loop.stop()

@@ -32,6 +32,9 @@ final class URLSessionBridge: NSObject, URLSessionDataDelegate, Sendable {
         for exchange in state.withLock({ Array($0.exchanges.values) }) { exchange.cancel() }
     }
 
+    /// Whether the session has let go of everything.
+    var isInvalid: Bool { state.withLock(\.isInvalid) }
+
     /// Returns when the session has let go of everything.
     func untilInvalid() async {
         await state.wait { $0.isInvalid }

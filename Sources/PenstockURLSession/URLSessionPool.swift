@@ -17,8 +17,15 @@ final class URLSessionPool: Sendable {
     private struct State {
         var isClosed = false
         var entries: [IsolationKey: Entry] = [:]
-        /// Those whose files have changed since. They are closed with the others: who was given one may still begin a task.
-        var retired: [Entry] = []
+        /// Of sessions that are over as soon as they have no task.
+        var leaving: [URLSessionBridge] = []
+
+        mutating func end(_ key: IsolationKey) {
+            guard let entry = entries.removeValue(forKey: key) else { return }
+            leaving.removeAll(where: \.isInvalid)
+            leaving.append(entry.bridge)
+            entry.session.finishTasksAndInvalidate()
+        }
     }
 
     private let state = Locked(State())
@@ -28,36 +35,45 @@ final class URLSessionPool: Sendable {
         self.connectionsPerHost = connectionsPerHost
     }
 
+    /// Makes a task in the session that an exchange belongs in: with the lock held, since a session that is over takes none.
+    ///
     /// - Throws: `cancelled` after the pool was closed.
-    func session(for exchange: TransportRequest) throws(TransportError) -> (URLSession, URLSessionBridge) {
+    func task(
+        for exchange: TransportRequest, _ make: (URLSession) -> URLSessionTask
+    ) throws(TransportError) -> (URLSessionTask, URLSessionBridge) {
         let (key, files) = (exchange.isolation, exchange.trust.files.map(FileState.init))
-        let entry: Entry? = state.withLock { state in
+        let made: (URLSessionTask, URLSessionBridge)? = state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let entry = state.entries[key] {
-                if entry.files == files { return entry }
-                state.retired.append(entry)
-            }
-            let entry = makeEntry(trust: exchange.trust, files)
+            if let entry = state.entries[key], entry.files != files { state.end(key) }
+            let entry = state.entries[key] ?? makeEntry(trust: exchange.trust, files)
             state.entries[key] = entry
-            return entry
+            return (make(entry.session), entry.bridge)
         }
-        guard let entry else { throw URLSessionErrors.cancelledBeforeStart }
-        return (entry.session, entry.bridge)
+        guard let made else { throw URLSessionErrors.cancelledBeforeStart }
+        return made
+    }
+
+    /// Ends the sessions of an identity, once they have no task.
+    func forget(_ identity: String) {
+        state.withLock { state in
+            for key in state.entries.keys where key.identity == identity { state.end(key) }
+        }
     }
 
     /// Ends every exchange and lets the sessions go. Returns at once.
     @discardableResult
     func close() -> [URLSessionBridge] {
-        let entries = state.withLock { state in
+        let (entries, leaving) = state.withLock { state in
             state.isClosed = true
-            defer { (state.entries, state.retired) = ([:], []) }
-            return state.entries.values + state.retired
+            defer { (state.entries, state.leaving) = ([:], []) }
+            return (Array(state.entries.values), state.leaving)
         }
+        for bridge in leaving { bridge.cancelAll() }
         for entry in entries {
             entry.bridge.cancelAll()
             entry.session.invalidateAndCancel()
         }
-        return entries.map(\.bridge)
+        return entries.map(\.bridge) + leaving
     }
 
     func shutdown() async {

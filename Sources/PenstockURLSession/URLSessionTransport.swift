@@ -93,9 +93,10 @@ public final class URLSessionTransport: Transport {
     ) async throws(TransportError) -> TransportResponse {
         let request = try URLSessionRequest.make(exchange)
         holdBack(running, as: exchange.control)
-        let (session, bridge) = try sessions.session(for: exchange)
+        let (task, bridge) = try sessions.task(for: exchange) { session in
+            URLSessionPlatform.task(for: request, body: exchange.request.body, in: session)
+        }
         let outcome = await withCheckedContinuation { continuation in
-            let task = URLSessionPlatform.task(for: request, body: exchange.request.body, in: session)
             bridge.register(running, for: task)
             running.start(task, bridge.canceller, continuation: continuation)
         }
@@ -107,6 +108,11 @@ public final class URLSessionTransport: Transport {
         guard control.isSuspended else { return }
         running.suspend()
         if !control.isSuspended { running.resume() }
+    }
+
+    /// The sessions of the identity end with the exchanges that they still have, and their connections with them.
+    public func closeConnections(of identity: String) {
+        sessions.forget(identity)
     }
 
     /// Cancels every exchange and returns once each session has let go of its connections.

@@ -46,6 +46,40 @@
             pools.closeAll()
         }
 
+        @Test("The pools of a user who has signed out close as soon as they are at rest, and nobody else's do")
+        func forgotten() throws {
+            var pools = CurlPools(life: 90 * second, descriptors: 20_000)
+            var exchanges: [CurlExchange] = []
+            var all: [CurlPool] = []
+            for number in 0..<4 {
+                let pool = try pool(number / 2)
+                // Two of each user: one for requests that may share a connection, and one for those that may not.
+                pool.key = CurlPool.Key(isolation: pool.key.isolation, isShared: number % 2 == 0)
+                if number % 2 == 0 { exchanges.append(try busy(pool)) }
+                pools.add(pool, 1)
+                pools.work(pool)
+                all.append(pool)
+            }
+            pools.forget("1")
+            #expect(all.map(\.isClosed) == [false, false, false, true])
+            #expect(all.map(\.key.retirement).map { $0 > 0 } == [false, false, true, false])
+            let order = TransportRequest(
+                HTTPRequest(method: .get, url: try HTTPURL("http://a.example/")), isolation: IsolationKey(identity: "1")
+            )
+            let (shared, alone) = (pools.find(order, isShared: true), pools.find(order, isShared: false))
+            #expect(shared == nil && alone == nil)
+            pools.tidy(2)
+            #expect(all.map(\.isClosed) == [false, false, false, true])
+            // A second time it finds nothing.
+            pools.forget("1")
+            _ = all[2].gate.ended(exchanges[1])
+            _ = all[0].gate.ended(exchanges[0])
+            pools.tidy(3)
+            #expect(all.map(\.isClosed) == [false, false, true, true])
+            #expect(pools.working.allSatisfy { !$0.isClosed })
+            pools.closeAll()
+        }
+
         @Test("Of too many pools the idle ones are closed that were used longest ago", .covers("H36"))
         func bound() throws {
             var pools = CurlPools(life: 90 * second, descriptors: 60)

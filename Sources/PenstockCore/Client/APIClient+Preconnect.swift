@@ -8,19 +8,30 @@ extension APIClient {
     ///
     /// The connection is the one that a call of the present identity in the present environment takes, by the options of
     /// the service and the client. Nothing but time is lost where it does not come about: the call itself will tell why.
+    /// ``cancelAll()``, the end of its scope and the sign-out of its user end it as they end calls.
     ///
+    /// - Parameter scope: owns it, as it would own a call; nobody does by default.
     /// - Returns: whether there is a connection now. `false` also where the transport cannot
     ///   (``TransportCapabilities/preconnection``).
     @discardableResult
-    public func preconnect(to service: ServiceID) async -> Bool {
-        guard transport.capabilities.contains(.preconnection), let exchange = preconnection(to: service) else {
+    public func preconnect(to service: ServiceID, in scope: CallScope? = nil) async -> Bool {
+        guard transport.capabilities.contains(.preconnection), let (exchange, call) = preconnection(to: service) else {
             return false
         }
+        let place = state.calls.add(call, of: state.lineage)
+        let scoped = scope.map { WeakScope($0, call) }
+        defer {
+            state.calls.remove(call, at: place)
+            scoped?.remove(call)
+            _ = call.close()
+        }
         do {
+            // After it is in the table, where a sign-out that begins now will find it.
+            try state.signOuts.check(call.isolation.identity)
             try await withTaskCancellationHandler {
                 try await transport.preconnect(exchange)
             } onCancel: {
-                exchange.control.cancel()
+                call.end(.requested)
             }
             return true
         } catch {
@@ -28,8 +39,15 @@ extension APIClient {
         }
     }
 
+    /// What stands in the table of calls for a connection that is made before any.
+    private struct Preconnection: Endpoint {
+        typealias Output = Void
+        let service: ServiceID
+        var route: Route { .get("/") }
+    }
+
     /// `nil` where a call could not be sent either.
-    private func preconnection(to id: ServiceID) -> TransportRequest? {
+    private func preconnection(to id: ServiceID) -> (TransportRequest, CallContext)? {
         guard let runtime = try? runtime(for: id) else { return nil }
         let settings = runtime.resolved.settings
         let environment = settings.environment ?? environment
@@ -37,9 +55,14 @@ extension APIClient {
         guard settings.cleartext.allows(url), settings.trust.refusal(by: transport.capabilities) == nil,
             settings.resolver.refusal(by: transport.capabilities) == nil
         else { return nil }
-        return TransportRequest(
-            HTTPRequest(method: .get, url: url), timeouts: settings.timeouts,
-            isolation: isolation(in: environment, settings))
+        let call = CallContext(
+            id: .next(), endpoint: Preconnection.self, service: id, environment: environment,
+            isolation: isolation(in: environment, settings), options: runtime.resolved, control: ExchangeControl(),
+            in: surroundings(isSilent: true), deadline: .some(nil))
+        let exchange = TransportRequest(
+            HTTPRequest(method: .get, url: url), timeouts: settings.timeouts, isolation: call.isolation,
+            control: call.control)
+        return (exchange, call)
     }
 
     private func baseURL(

@@ -1,7 +1,7 @@
 extension APIClient {
     /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
-    /// it was derived from; and removes their cookies, their credentials, and all responses that are stored of them, in
-    /// every environment.
+    /// it was derived from; closes the connections that were made for them; and removes their cookies, their credentials, and all
+    /// responses that are stored of them, in every environment.
     ///
     /// ```swift
     /// await client.signOut(user.id)
@@ -18,6 +18,7 @@ extension APIClient {
     public func signOut(_ identity: String) async -> Bool {
         state.signOuts.begin(identity, asLongAs: configuration.identity)
         state.calls.end { $0.isolation.identity == identity }
+        transport.closeConnections(of: identity)
         configuration.cookies?.removeAll(ofIdentity: identity)
         let isSignedOut = await state.credentials.forget(account: identity)
         return await clear([.identity(identity)]) && isSignedOut

@@ -50,6 +50,11 @@ public final class RuleTransport: Transport {
         if case .send(let exchange) = try decide(on: exchange) { try await transport.preconnect(exchange) }
     }
 
+    /// Closes those of the other transport.
+    public func closeConnections(of identity: String) {
+        transport.closeConnections(of: identity)
+    }
+
     /// Shuts the other transport down.
     public func shutdown() async {
         await transport.shutdown()

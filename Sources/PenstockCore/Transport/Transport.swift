@@ -52,6 +52,11 @@ public protocol Transport: Sendable {
     /// - Returns: `nil` where the transport does not write the coding, as by default.
     func encoded(_ content: Data, in coding: String) -> Data?
 
+    /// Closes the connections that were made for an identity, in whatever environment: whoever they were made for has signed out.
+    /// Idle ones are closed at once, those that an exchange still uses when it has ended, and no new exchange uses any of them.
+    /// It does not wait. Nothing by default, for transports that keep no connections.
+    func closeConnections(of identity: String)
+
     /// Ends every exchange with ``TransportError/Kind/cancelled``, closes every connection and stops any thread. The
     /// transport refuses exchanges afterwards. Returns when all is closed.
     func shutdown() async
@@ -169,6 +174,9 @@ extension TransportCapabilities: CustomStringConvertible {
 }
 
 extension Transport {
+    /// For transports that keep no connections.
+    public func closeConnections(of identity: String) {}
+
     /// For transports that only collect: refuses, before anything is sent.
     public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
         throw TransportError(.unsupported("streamed responses"), sendState: .unsent)

@@ -62,6 +62,13 @@
             all[pool.key] = pool
         }
 
+        /// Closes what was connected for an identity, as soon as nothing uses it.
+        mutating func forget(_ identity: String) {
+            for pool in all.values where pool.key.isolation.identity == identity && pool.key.retirement == 0 {
+                if pool.isAtRest { close(pool) } else { retire(pool) }
+            }
+        }
+
         mutating func close(_ pool: CurlPool) {
             all[pool.key] = nil
             if last === pool { last = nil }
@@ -97,6 +104,8 @@
         /// Forgets which have no work any more, and closes those that nothing has used for long. One that is alone stays
         /// among those with work, since the next transfer is likely to be its.
         mutating func tidy(_ now: UInt64) {
+            // Nothing will ever use the connections of one that is retired.
+            for pool in working where pool.key.retirement != 0 && !pool.isClosed && pool.isAtRest { close(pool) }
             if working.count > 1 || working.first?.isClosed == true {
                 working.removeAll { pool in
                     pool.isListed = !pool.isAtRest

@@ -116,6 +116,7 @@
             case .proceed(let transfer): goOn(transfer)
             case .skip(let transfer): skip(transfer)
             case .found(let transfer, let result): found(result, for: transfer)
+            case .forget(let identity): pools.forget(identity)
             case .stop: isStopping = true
             }
         }

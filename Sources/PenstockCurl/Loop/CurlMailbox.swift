@@ -15,6 +15,8 @@
             case proceed(CurlTransfer)
             case skip(CurlTransfer)
             case found(CurlTransfer, HostResult)
+            /// No connection of this identity is used any more.
+            case forget(String)
             case stop
         }
 

@@ -71,6 +71,10 @@
             return chosen
         }
 
+        func forget(_ identity: String) {
+            _ = state.withLock(\.loop)?.mailbox.post(.forget(identity))
+        }
+
         func stop() async {
             let loop = state.withLock { state in
                 state.isStopped = true

@@ -1,3 +1,4 @@
+import Foundation
 import PenstockCore
 
 /// A transport that lets another one do the work, and keeps what it did.
@@ -76,6 +77,19 @@ public final class RecordingTransport: Transport {
             keep(request, .failure(.init(error)), at: place)
             throw error
         }
+    }
+
+    /// Has the other transport connect.
+    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+        try await transport.preconnect(exchange)
+    }
+
+    /// As the other transport writes it.
+    public func encoded(_ content: Data, in coding: String) -> Data? { transport.encoded(content, in: coding) }
+
+    /// Closes those of the other transport.
+    public func closeConnections(of identity: String) {
+        transport.closeConnections(of: identity)
     }
 
     /// Shuts the other transport down.

@@ -7,14 +7,38 @@ private final class ConnectingTransport: Transport {
     let capabilities: TransportCapabilities
     private let taken = Locked<[TransportRequest]>([])
 
-    init(_ capabilities: TransportCapabilities = .all) {
+    init(_ capabilities: TransportCapabilities = .all, hangs: Bool = false) {
         self.capabilities = capabilities
+        self.hangs = hangs
     }
 
     var orders: [TransportRequest] { taken.withLock { $0 } }
 
+    /// Whether a connection takes for ever.
+    let hangs: Bool
+
     func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
         taken.withLock { $0.append(exchange) }
+        guard hangs else { return }
+        let connecting = Connecting()
+        guard exchange.control.attach(connecting) else { throw TransportError(.cancelled, sendState: .unsent) }
+        for await _ in connecting.stream {}
+        throw TransportError(.cancelled, sendState: .unsent)
+    }
+
+    private final class Connecting: ControlledExchange {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+
+        func cancel() { continuation.finish() }
+        func suspend() {}
+        func resume() {}
+    }
+
+    private let forgotten = Locked<[String]>([])
+    var identities: [String] { forgotten.withLock { $0 } }
+
+    func closeConnections(of identity: String) {
+        forgotten.withLock { $0.append(identity) }
     }
 
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
@@ -51,6 +75,40 @@ private final class ConnectingTransport: Transport {
             environment: "test", identity: "alice", trust: .authorities(URL(fileURLWithPath: "/pem")),
             proxy: .socks5("proxy.example"))
         #expect(order.isolation == key)
+    }
+
+    enum Ending: CaseIterable {
+        case cancelAll, scope, signOut, task
+    }
+
+    @Test("What ends calls ends it too", .timeLimit(.minutes(1)), arguments: Ending.allCases)
+    func ends(_ ending: Ending) async throws {
+        let transport = ConnectingTransport(hangs: true)
+        let client = client(transport) { $0.identity = { "alice" } }
+        let scope = CallScope()
+        let task = Task { await client.preconnect(to: .main, in: scope) }
+        while transport.orders.isEmpty || scope.callCount == 0 { await Task.yield() }
+        #expect(client.callCount == 1)
+        await client.signOut("bob")
+        #expect(client.callCount == 1)
+        switch ending {
+        case .cancelAll: client.cancelAll()
+        case .scope: scope.cancelAll()
+        case .signOut: await client.signOut("alice")
+        case .task: task.cancel()
+        }
+        #expect(await task.value == false)
+        #expect(client.callCount == 0)
+        #expect(scope.callCount == 0)
+        #expect(transport.identities == (ending == .signOut ? ["bob", "alice"] : ["bob"]))
+    }
+
+    @Test func `Nothing is connected for a user who has signed out`() async {
+        let transport = ConnectingTransport()
+        let client = client(transport) { $0.identity = { "alice" } }
+        await client.signOut("alice")
+        #expect(await !client.preconnect(to: .main))
+        #expect(transport.orders.isEmpty && client.callCount == 0)
     }
 
     @Test func `What no call may reach is not connected to`() async {
