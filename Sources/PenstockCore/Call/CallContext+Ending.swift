@@ -61,16 +61,19 @@ extension CallContext {
         }
     }
 
+    /// - Parameter stage: what would go on, and does not.
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` once the call has ended.
-    func checkGoesOn() throws(APIError) {
+    func checkGoesOn(at stage: @autoclosure () -> StageName) throws(APIError) {
         let kind = state.withLock { $0.ending?.kind ?? ($0.isOver ? .cancelled : nil) }
-        if let kind { throw APIError(kind, stage: .transport) }
+        if let kind { throw APIError(kind, stage: stage()) }
     }
 
     /// The error of what was ended with the call, at the innermost code of the app's that had not returned.
-    private func interruption() -> APIError {
+    ///
+    /// - Parameter stage: what was ended, where no code of the app's was at work.
+    private func interruption(at stage: StageName) -> APIError {
         let (kind, code) = state.withLock { ($0.ending?.kind ?? .cancelled, $0.appCode.last) }
-        guard let code else { return APIError(kind, stage: .transport) }
+        guard let code else { return APIError(kind, stage: stage) }
         return APIError(kind, stage: code.stage, debugMessage: "\(code.author) had not returned")
     }
 }
@@ -141,6 +144,13 @@ extension CallContext {
     /// - Throws: ``APIError/Kind/cancelled``, also when the task is cancelled; ``APIError/Kind/timeout(_:)`` at the call's
     ///   deadline, where that comes first.
     public func sleep(for duration: Duration) async throws(APIError) {
+        try await sleep(for: duration, at: state.withLock { $0.appCode.last?.stage } ?? .callInterception)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter stage: what waits.
+    func sleep(for duration: Duration, at stage: StageName) async throws(APIError) {
         let left = deadline.map { $0 - time.now() }
         let isShort = left.map { $0 < duration } ?? false
         let slept = Promise<Void>()
@@ -158,8 +168,8 @@ extension CallContext {
         } onCancel: {
             slept.abandon()
         }
-        guard isOver else { throw interruption() }
-        if isShort { throw APIError(.timeout(.total), stage: .transport) }
+        guard isOver else { throw interruption(at: stage) }
+        if isShort { throw APIError(.timeout(.total), stage: stage) }
     }
 
     /// Waits for a promise, or for the end of the call.
@@ -177,10 +187,11 @@ extension CallContext {
 
     /// Waits for a promise: no longer than the call goes on, and not past its deadline.
     ///
+    /// - Parameter stage: what waits.
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first, or its task is
     ///   cancelled.
-    func value<Value>(of promise: Promise<Value>) async throws(APIError) -> Value {
-        try checkGoesOn()
+    func value<Value>(of promise: Promise<Value>, at stage: StageName) async throws(APIError) -> Value {
+        try checkGoesOn(at: stage)
         let alarm = deadline.map { endsAt($0, mayWait: false) }
         let value = await withTaskCancellationHandler {
             await wait(for: promise)
@@ -188,18 +199,19 @@ extension CallContext {
             promise.abandon()
         }
         if let alarm { deadlines.remove(alarm.withLock { $0 }) }
-        guard let value else { throw interruption() }
+        guard let value else { throw interruption(at: stage) }
         return value
     }
 
     /// Runs something that may not end when it is told to, and returns at the latest when the call ends; it then goes on
     /// in a task that is cancelled, and what it brings is dropped. It costs a task.
     ///
+    /// - Parameter stage: what is run.
     /// - Throws: what `body` throws; ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
     func interruptible<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(APIError) -> Value
+        at stage: StageName, _ body: @escaping @Sendable () async throws(APIError) -> Value
     ) async throws(APIError) -> Value {
-        try checkGoesOn()
+        try checkGoesOn(at: stage)
         let promise = Promise<Result<Value, APIError>>()
         let task = Task { promise.keep(await Result(body)) }
         let alarm = deadline.map { endsAt($0, mayWait: true) }
@@ -207,7 +219,7 @@ extension CallContext {
         if let alarm { deadlines.remove(alarm.withLock { $0 }) }
         guard let result else {
             task.cancel()
-            throw interruption()
+            throw interruption(at: stage)
         }
         return try result.get()
     }
@@ -269,7 +281,7 @@ extension CallContext {
         let alarm = deadline.map { endsAt($0, mayWait: false) }
         await control.untilResumed()
         if let alarm { deadlines.remove(alarm.withLock { $0 }) }
-        try checkGoesOn()
+        try checkGoesOn(at: .transport)
     }
 
     /// Runs code of the app's, whose errors become ``APIError``s that name it.

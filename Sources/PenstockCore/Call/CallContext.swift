@@ -184,14 +184,18 @@ public final class CallContext: Sendable {
     /// How urgent it is: what its options say, or more, where others wait for it as well.
     public var priority: CallPriority { state.withLock(\.priority) ?? settings.priority }
 
-    /// Makes it more urgent, never less, also while it waits to be sent.
-    func raise(to priority: CallPriority) {
-        guard priority > self.priority else { return }
+    /// Makes it as urgent as the most urgent of those that wait for it, and no less than its options say, also while it waits to
+    /// be sent.
+    ///
+    /// - Parameter others: `nil` where no other waits for it.
+    func prioritise(by others: CallPriority?) {
+        let own = settings.priority
+        let new = max(own, others ?? own)
         let tell = state.withLock { state in
-            state.priority = max(state.priority ?? priority, priority)
-            return state.onPriority
+            defer { state.priority = new }
+            return (state.priority ?? own) == new ? nil : state.onPriority
         }
-        tell?(priority)
+        tell?(new)
     }
 
     /// Which pass through the request path this is: 1, or one more for each time that a stage has had the request made and

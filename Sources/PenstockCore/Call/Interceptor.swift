@@ -77,7 +77,9 @@ public protocol Signer: Sendable {
 
     /// The request with its signature. An implementation adds that, and leaves what it signs as it is. Cookies are in
     /// the request and its content is sealed by now, so what is signed is what is sent, but for the fields that the
-    /// transport adds (``TransportRequest/request``). Its body may be a file or a stream (``HTTPBody/source``). The time to
+    /// transport adds (``TransportRequest/request``). Those are, of a WebSocket, all that asks for the change of the protocol,
+    /// `Sec-WebSocket-Key` among them: they are of one connection, whoever passes the request on makes them anew, and so no
+    /// signature can cover them. Its body may be a file or a stream (``HTTPBody/source``). The time to
     /// sign by is ``CallContext/serverDate(of:)``.
     ///
     /// - Throws: an ``APIError`` reaches the caller as it is; any other error as ``APIError/Kind/blocked(reason:)``

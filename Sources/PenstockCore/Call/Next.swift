@@ -32,7 +32,7 @@ public struct Next: Sendable {
 
     @inline(__always)
     private func run(_ request: HTTPRequest) async throws(APIError) -> Exchange {
-        try call.checkGoesOn()
+        try call.checkGoesOn(at: type(of: stages[index]).name)
         let below = Next(stages: stages, index: index + 1, call: call, discards: discards)
         if call.isTold { return try await tell(stages[index], request, below) }
         return try await stages[index].run(request, call, below)

@@ -8,6 +8,9 @@ extension APIClient {
     /// for try await message in socket.messages { print(message.text ?? "") }
     /// ```
     ///
+    /// The request of each connection goes the way of all requests: with the credential, the cookies and the signature. What asks
+    /// for the change of the protocol (`Connection`, `Upgrade`, `Sec-WebSocket-…`) is added behind the signature, as ``Signer`` tells.
+    ///
     /// Time-outs: that of the connection and the first byte count for the upgrade, and the total one with them; the idle one for
     /// what is written. ``WebSocketOptions/pingInterval`` finds a server that is gone.
     ///

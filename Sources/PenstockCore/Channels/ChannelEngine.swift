@@ -229,7 +229,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
                 let delay = terms.reconnection?.delay(after: fault.ending, failures: failures, using: &random)
             else { return end(session, fault) }
             do throws(APIError) {
-                try await session.context.sleep(for: delay)
+                try await session.context.sleep(for: delay, at: .retry)
             } catch {
                 return end(session, ChannelFault(error))
             }

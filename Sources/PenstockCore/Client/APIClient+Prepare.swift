@@ -4,7 +4,7 @@ extension APIClient {
     /// Makes the request of a call: validate → common parameters → encode → URL, headers, body.
     func prepare<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         let context = call.context
-        try context.checkGoesOn()
+        try context.checkGoesOn(at: .prepare)
         try state.signOuts.check(context.isolation.identity)
         switch call.making {
         case .endpoint: break

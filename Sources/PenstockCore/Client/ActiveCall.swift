@@ -158,7 +158,9 @@ final class ActiveCall<E: Endpoint>: Sendable {
     private func interruptible(
         _ request: HTTPRequest, _ pipeline: Pipeline
     ) async throws(APIError) -> Exchange {
-        try await context.interruptible { [context] () async throws(APIError) in try await pipeline(request, context) }
+        try await context.interruptible(at: .transport) { [context] () async throws(APIError) in
+            try await pipeline(request, context)
+        }
     }
 }
 

@@ -44,7 +44,7 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// Only the type: what an error of the app or the platform prints is not known here.
     private var underlyingText: String? {
-        underlying.map { "caused by \(type(of: $0))" }
+        underlying.map { "caused by \(type(of: ($0 as? TransportError)?.underlying ?? $0))" }
     }
 }
 

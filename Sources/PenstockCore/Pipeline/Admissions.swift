@@ -92,9 +92,13 @@ final class Admissions: Sendable {
         }
     }
 
-    func raise(_ ticket: AdmissionQueue.Ticket, to priority: CallPriority) {
+    /// Makes what waits as urgent as its call has become.
+    func prioritise(_ ticket: AdmissionQueue.Ticket, as priority: CallPriority) {
         let now = time.now()
-        change { ((), $0.queue.raise(ticket, to: priority, at: now)) }
+        change { state in
+            state.queue.lower(ticket, to: priority)
+            return ((), state.queue.raise(ticket, to: priority, at: now))
+        }
     }
 
     /// A server has said how long it wants to be left alone.

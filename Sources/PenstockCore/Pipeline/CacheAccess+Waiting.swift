@@ -8,7 +8,9 @@ extension CacheAccess {
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
     func responses(for key: CacheKey, _ call: CallContext) async throws(APIError) -> [StoredResponse] {
         if isPrompt { return await store.responses(for: key) }
-        return try await call.interruptible { [store] () async throws(APIError) in await store.responses(for: key) }
+        return try await call.interruptible(at: .cache) { [store] () async throws(APIError) in
+            await store.responses(for: key)
+        }
     }
 
     /// The body of a stored response; `nil` when it is no longer there.
@@ -16,7 +18,9 @@ extension CacheAccess {
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
     func body(of stored: StoredResponse, _ call: CallContext) async throws(APIError) -> Data? {
         if isPrompt { return await store.body(of: stored) }
-        return try await call.interruptible { [store] () async throws(APIError) in await store.body(of: stored) }
+        return try await call.interruptible(at: .cache) { [store] () async throws(APIError) in
+            await store.body(of: stored)
+        }
     }
 
     /// Asks the store for the key of the digests that stand for credentials.
@@ -24,7 +28,7 @@ extension CacheAccess {
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
     func unlockDigests(_ call: CallContext) async throws(APIError) {
         if isPrompt { return await unlockDigests() }
-        try await call.interruptible { [self] () async throws(APIError) in await unlockDigests() }
+        try await call.interruptible(at: .cache) { [self] () async throws(APIError) in await unlockDigests() }
     }
 
     /// Changes the store. The call waits for it, but not past its end, and no longer than its deadline leaves.

@@ -100,7 +100,7 @@ final class CredentialKeeper: Sendable {
         case .wait: call.emit(.credentialDecided(.joined))
         }
         defer { leave(promise) }
-        let outcome = try await call.value(of: promise)
+        let outcome = try await call.value(of: promise, at: .authenticate)
         if case .use = outcome { call.emit(.credentialDecided(.renewed)) }
         return outcome
     }

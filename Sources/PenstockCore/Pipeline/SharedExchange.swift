@@ -24,6 +24,8 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     private let context: CallContext
     private let relay: RelayedEvents
     private let state = Locked(State())
+    /// How urgent it is to those who have joined and wait. Held while the exchange is told, so that the last word is the last.
+    private let urgencies = Locked<[CallID: CallPriority]>([:])
 
     /// - Parameter call: starts it, and hears of what happens in it.
     init(_ key: Key, _ request: HTTPRequest, for call: CallContext, _ note: Note) {
@@ -45,9 +47,19 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         return isJoined
     }
 
-    /// Makes it as urgent as one that waits for it.
-    func raise(to priority: CallPriority) {
-        context.raise(to: priority)
+    /// Makes it as urgent as a call that has joined, for as long as that waits for it.
+    func raise(for call: CallContext) {
+        urgencies.withLock { urgencies in
+            urgencies[call.id] = call.priority
+            context.prioritise(by: urgencies.values.max())
+        }
+    }
+
+    private func lower(for call: CallContext) {
+        urgencies.withLock { urgencies in
+            guard urgencies.removeValue(forKey: call.id) != nil else { return }
+            context.prioritise(by: urgencies.values.max())
+        }
     }
 
     /// Sends the request through what is left of the path.
@@ -69,6 +81,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         let outcome = call.control.attach(seat) ? await wait(seat.promise) : nil
         call.control.detach()
         call.noteReply()
+        if !leads { lower(for: call) }
         leave(leads: leads, table)
         return outcome?.map(taken)
     }

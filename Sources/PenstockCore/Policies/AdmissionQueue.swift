@@ -204,6 +204,16 @@ public struct AdmissionQueue: Sendable {
         return admit(at: now)
     }
 
+    /// Makes a request that waits less urgent, never more: those who were in a hurry wait for it no longer. It keeps its place by
+    /// the order of coming.
+    package mutating func lower(_ ticket: Ticket, to priority: CallPriority) {
+        guard let entry = waiting[ticket], entry.priority > priority else { return }
+        waiting[ticket]?.priority = priority
+        guard !entry.isHeld else { return }
+        hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
+        hosts[entry.host]?.lanes[priority.rawValue].insert(ticket)
+    }
+
     /// A server wants to be left alone.
     public mutating func pause(host: String, for duration: Duration, at now: Duration) {
         guard policy.heedsServer else { return }

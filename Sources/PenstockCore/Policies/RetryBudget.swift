@@ -97,11 +97,6 @@ public struct RetryBudget: Sendable {
         return true
     }
 
-    /// Gives back what was paid for something that was not sent after all.
-    public mutating func refund(_ cost: Cost) {
-        tokens = min(tokens + cost.tokens, max(policy.capacity, policy.reserve))
-    }
-
     private mutating func fill(at now: Duration) {
         guard let refill = policy.refill, refill > .zero, now > filled else { return }
         // Only up to the reserve; what successes saved beyond it stays.

@@ -229,7 +229,7 @@ final class EventSource: Sendable {
     private func end(
         _ ending: EventStreamReconnection.Ending, _ error: APIError?, _ session: EventSession
     ) async throws(APIError) {
-        try session.context.checkGoesOn()
+        try session.context.checkGoesOn(at: .retry)
 
         let decision = state.withLock { state in
             state.endConnection()
@@ -241,7 +241,7 @@ final class EventSource: Sendable {
         }
         switch decision {
         case .reconnect(let delay, _):
-            try await session.context.sleep(for: delay)
+            try await session.context.sleep(for: delay, at: .retry)
         case .stop:
             state.withLock { $0.isOver = true }
             if let error, error.kind == .cancelled { throw error }

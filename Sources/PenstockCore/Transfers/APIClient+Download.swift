@@ -188,7 +188,7 @@ struct DownloadRun<E: Endpoint> {
             case .fail(let kind, let reason):
                 throw APIError(kind, stage: .transport, debugMessage: reason, request: request)
             case .ask(let ask, let wait):
-                if wait > .zero { try await call.context.sleep(for: wait) }
+                if wait > .zero { try await call.context.sleep(for: wait, at: .retry) }
                 step = try await exchange(ask)
             }
         }
@@ -336,7 +336,7 @@ struct DownloadRun<E: Endpoint> {
         try await check()
         let name = order.destination.name(for: head, from: last?.request.url ?? request.url)
         let destination = order.destination
-        try call.context.checkGoesOn()
+        try call.context.checkGoesOn(at: .file)
         let given: String
         do throws(SystemError) {
             given = try await DiskWork.run { [place] () throws(SystemError) in
@@ -357,7 +357,7 @@ struct DownloadRun<E: Endpoint> {
             .compactMap { rule, digest in digest.map { (rule, $0) } }
         guard !expected.isEmpty else { return }
         let digest = try await DiskWork.run { [place, plan, context = call.context] () throws(APIError) in
-            try place.digest(plan.offset) { () throws(APIError) in try context.checkGoesOn() }
+            try place.digest(plan.offset) { () throws(APIError) in try context.checkGoesOn(at: .file) }
         }
         guard let broken = expected.first(where: { $0.1 != digest }) else { return }
         await DiskWork.run { [place] in place.remove() }

@@ -329,6 +329,49 @@ import Testing
         #expect(script.requests.map(\.request.url.query) == ["filter=0", "filter=1", "filter=2"])
     }
 
+    @Test("A flight is no longer urgent once those have left who were in a hurry; others who are keep it so")
+    func lessUrgent() async throws {
+        for staysUrgent in [false, true] {
+            let recorder = EventRecorder()
+            let script = ScriptedTransport((1...3).map { .held(.respond(Self.answer($0))) })
+            let client = CallSupport.client(script) {
+                $0.options.inFlight = .join
+                $0.admission = AdmissionPolicy(perHost: 1)
+                $0.cache = .none
+                $0.sinks = [recorder]
+            }
+            func start(_ filter: Int, _ priority: CallPriority) -> Call<Message> {
+                client.start(Filtered(filter: filter), options: .with { $0.priority = priority })
+            }
+            func untilQueued(_ count: Int) async {
+                while recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count {
+                    await Task.yield()
+                }
+            }
+            let first = start(0, .normal)
+            await script.waitForExchanges(count: 1)
+            let low = start(1, .low)
+            await untilQueued(1)
+            let normal = start(2, .normal)
+            await untilQueued(2)
+            var joined: [Call<Message>] = []
+            for priority in staysUrgent ? [CallPriority.high, .high] : [.high] {
+                joined.append(start(1, priority))
+                while recorder.reasons.count < joined.count { await Task.yield() }
+            }
+            joined[0].cancel()
+            _ = await joined[0].result
+            for count in 2...4 {
+                script.release()
+                if count < 4 { await script.waitForExchanges(count: count) }
+            }
+            for call in [first, low, normal] + joined.dropFirst() { _ = try await call.value }
+            let order = script.requests.map(\.request.url.query)
+            #expect(
+                order == (staysUrgent ? ["filter=0", "filter=1", "filter=2"] : ["filter=0", "filter=2", "filter=1"]))
+        }
+    }
+
     @Test("Each of the calls that share a refused response is replayed, after one refresh")
     func joinedRefusal() async throws {
         let desk = TokenDesk()

@@ -108,6 +108,24 @@ struct AdmissionQueueTests {
         #expect(order(older) == [1, 2, 3, 4])
     }
 
+    @Test("A call that is made less urgent goes where its coming puts it; more urgent it never becomes by that")
+    func lowering() {
+        var queue = queue(.init(perHost: 1), [.normal, .normal, .low, .low, .low])
+        _ = queue.raise(4, to: .high, at: .zero)
+        queue.lower(4, to: .high)
+        queue.lower(3, to: .normal)
+        queue.lower(1, to: .background)
+        queue.lower(99, to: .background)
+        #expect(order(queue) == [1, 4, 2, 3, 5])
+        var lowered = self.queue(.init(perHost: 1), [.normal, .normal, .low, .low, .low])
+        _ = lowered.raise(4, to: .high, at: .zero)
+        lowered.lower(4, to: .low)
+        #expect(order(lowered) == [1, 2, 3, 4, 5])
+        var last = self.queue(.init(perHost: 1), [.normal, .normal, .low, .low])
+        last.lower(2, to: .background)
+        #expect(order(last) == [1, 3, 4, 2])
+    }
+
     @Test("A call whose group is paused is passed over, and keeps its place in the order")
     func held() {
         var queue = queue(.init(perHost: 1), [.normal, .normal, .normal, .normal])

@@ -57,16 +57,13 @@ struct RetryBudgetTests {
         #expect(budget.tokens == 5)
     }
 
-    @Test("What is refused costs nothing, and what was not sent is given back")
-    func refund() {
+    @Test("What is refused costs nothing")
+    func refusal() {
         var budget = RetryBudget(.init(reserve: 1, refill: nil, capacity: 1), at: .zero)
         #expect(budget.withdraw(.timeout, at: .zero) == false)
         #expect(budget.tokens == 1)
         #expect(budget.withdraw(.failure, at: .zero) == true)
-        budget.refund(.throttled)
-        #expect(budget.tokens == 0.5)
-        budget.refund(.failure)
-        #expect(budget.tokens == 1)
+        #expect(budget.tokens == 0)
     }
 
     @Test("An unlimited budget refuses nothing")

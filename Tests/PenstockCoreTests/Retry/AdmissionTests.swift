@@ -226,9 +226,9 @@ struct AdmissionTests {
         let running = await start(rig, "running")
         let normal = await start(rig, "normal")
         let low = await start(rig, "low", .priority(.low))
-        rig.client.call(low.id)?.raise(to: .background)
+        rig.client.call(low.id)?.prioritise(by: .background)
         #expect(rig.client.call(low.id)?.priority == .low)
-        rig.client.call(low.id)?.raise(to: .high)
+        rig.client.call(low.id)?.prioritise(by: .high)
         #expect(rig.client.call(low.id)?.priority == .high)
         for count in 2...4 {
             rig.script.release()

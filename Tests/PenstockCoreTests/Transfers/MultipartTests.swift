@@ -310,7 +310,9 @@ import Testing
             let request = HTTPRequest(method: .post, url: try HTTPURL("https://a.example/"), body: body)
             let error = await #expect(throws: APIError.self) { try await client.send(request) }
             #expect(error?.kind == .transport(.requestBody))
-            #expect(error?.underlying as? SourceFileError == .changed(file))
+            let failure = try #require(error?.underlying as? TransportError)
+            #expect(failure.kind == .requestBody && failure.underlying as? SourceFileError == .changed(file))
+            #expect("\(error as Any)".contains("caused by SourceFileError"))
         }
     }
 }

@@ -233,7 +233,7 @@ extension APIClient {
 
     /// What a channel's connection is made with, once it is certain that there may be one.
     func exchange(for url: HTTPURL, _ context: CallContext) throws(APIError) -> TransportRequest {
-        try context.checkGoesOn()
+        try context.checkGoesOn(at: .transport)
         try state.signOuts.check(context.isolation.identity)
         guard configuration.identity() == context.isolation.identity else {
             throw APIError(.cancelled, stage: .prepare)

@@ -68,13 +68,13 @@ final class AdmissionPlace: Sendable {
         guard let promise else { return }
         let start = call.time.now()
         call.state.withLock { state in
-            state.onPriority = { [admissions, ticket] in admissions.raise(ticket, to: $0) }
+            state.onPriority = { [admissions, ticket] in admissions.prioritise(ticket, as: $0) }
         }
         // It may have become more urgent between its coming and now.
-        admissions.raise(ticket, to: call.priority)
+        admissions.prioritise(ticket, as: call.priority)
         defer { call.state.withLock { $0.onPriority = nil } }
         do throws(APIError) {
-            try await call.value(of: promise)
+            try await call.value(of: promise, at: .admission)
         } catch {
             vacate()
             throw error

@@ -137,6 +137,7 @@ extension APIError {
     /// exchange that broke the caller's own limits.
     fileprivate var isDisconnection: Bool {
         if case .unavailable = kind { return true }
+        if kind == .timeout(.total) { return Self.stagesOnTheWay.contains(stage) }
         guard stage == .transport else { return false }
         switch kind {
         case .unreachable, .timeout: return true
@@ -144,6 +145,12 @@ extension APIError {
         default: return false
         }
     }
+
+    /// Where a call may find that its time is over while it is on its way to the server. Of the app's own code that did not return
+    /// in time a stored response would tell nobody.
+    private static let stagesOnTheWay: Set<StageName> = [
+        .retry, .connectivity, .admission, .authenticate, .cookies, .compress, .transport,
+    ]
 }
 
 /// What came of a request that the cache sent.

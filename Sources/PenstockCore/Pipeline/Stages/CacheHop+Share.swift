@@ -92,7 +92,7 @@ extension CacheHop {
         if leads { load.start(next, in: access.exchanges) } else { tellOfJoining(sent) }
         switch await load.outcome(for: call, leads: leads, in: access.exchanges) {
         case nil:
-            try call.checkGoesOn()
+            try call.checkGoesOn(at: .cache)
             throw APIError(.cancelled, stage: .cache)
         case .success(let exchange):
             let answer = CacheAnswer(exchange, to: sent, at: load.note.time, ticket, in: load.note, leads: leads)

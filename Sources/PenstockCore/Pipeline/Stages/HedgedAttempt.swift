@@ -42,14 +42,14 @@ final class HedgedAttempt: SharedWork {
 
     /// The answer, or the failure of the last one when none brings an answer.
     func send() async throws(APIError) -> Exchange {
-        guard call.control.attach(self) else { throw APIError(.cancelled, stage: .transport) }
+        guard call.control.attach(self) else { throw APIError(.cancelled, stage: .retry) }
         start()
         let result = await call.wait(for: outcome)
         call.control.detach()
         call.noteReply()
         end()
         guard let result else {
-            try call.checkGoesOn()
+            try call.checkGoesOn(at: .retry)
             throw APIError(.cancelled, stage: .retry)
         }
         return try result.get()
@@ -59,7 +59,7 @@ final class HedgedAttempt: SharedWork {
     private func start() {
         let relay = RelayedEvents(to: call, tellsStages: state.withLock { $0.started == 0 })
         let context = call.detached(relay)
-        context.raise(to: call.priority)
+        context.prioritise(by: call.priority)
         let runner = Runner(context: context, relay: relay)
         let now = call.time.now()
         let isOn = state.withLock { state in

@@ -23,7 +23,7 @@ struct InFlight: Stage {
             throw APIError(.dropped(reason), stage: Self.name, request: request, sendState: .unsent)
         case .supersede(let quiet) where quiet > .zero:
             call.emit(.inFlightDecided(.waits(quiet)))
-            try await call.sleep(for: quiet)
+            try await call.sleep(for: quiet, at: Self.name)
         case .supersede: break
         }
         return try await next(request)
@@ -42,12 +42,12 @@ struct InFlight: Stage {
         if leads {
             shared.start(next, in: flights.exchanges)
         } else {
-            shared.raise(to: call.priority)
+            shared.raise(for: call)
             call.emit(.inFlightDecided(.joined(shared.leader)))
         }
         switch await shared.outcome(for: call, leads: leads, in: flights.exchanges) {
         case nil:
-            try call.checkGoesOn()
+            try call.checkGoesOn(at: Self.name)
             throw APIError(.cancelled, stage: Self.name)
         case .success(var exchange):
             exchange.remains.isJoined = !leads

@@ -20,7 +20,7 @@ struct Retry: Stage {
                 wait = try attempt.pause(after: error.following(earlier))
                 earlier = error
             }
-            if wait > .zero { try await call.sleep(for: wait) }
+            if wait > .zero { try await call.sleep(for: wait, at: Self.name) }
             do throws(APIError) {
                 attempt = try attempt.next()
             } catch {

@@ -102,7 +102,7 @@ struct TransportStage: Stage {
         _ request: HTTPRequest, _ call: CallContext, _ discards: Next.Discards?
     ) throws(APIError) -> TransportRequest {
         try check(request, call)
-        try call.checkGoesOn()
+        try call.checkGoesOn(at: Self.name)
         var timeouts = call.settings.timeouts
         if let deadline = call.deadline {
             let left = deadline - call.time.now()
@@ -180,7 +180,7 @@ extension APIError {
     init(_ error: TransportError, request: HTTPRequest) {
         self.init(
             Kind(error.kind), stage: .transport, debugMessage: error.message, request: request,
-            response: error.partialResponse, sendState: error.sendState, underlying: error.underlying ?? error)
+            response: error.partialResponse, sendState: error.sendState, underlying: error)
     }
 }
 
