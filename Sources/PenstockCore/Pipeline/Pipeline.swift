@@ -27,14 +27,18 @@ struct Pipeline: Sendable {
             stages.append(Cache(access: cache, cookies: configuration.cookies, seals: service.sealer != nil))
         }
         stages.append(Retry(origins: state.origins, random: configuration.random))
-        if let reachability = configuration.reachability { stages.append(Connectivity(reachability: reachability)) }
+        if let reachability = configuration.reachability {
+            stages.append(Connectivity(reachability: reachability, origins: state.origins))
+        }
         stages.append(Admission(admissions: state.admissions))
         authenticate = service.authenticator.map { Authenticate($0, service, configuration, state) }
         if let authenticate { stages.append(authenticate) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }
         if let sealer = service.sealer { stages.append(Seal(sealer: sealer)) }
-        if compresses { stages.append(Compress(transport: state.transport, refused: state.refusedCodings)) }
+        if compresses {
+            stages.append(Compress(transport: state.transport, refused: state.refusedCodings, origins: state.origins))
+        }
         if let signer = service.signer { stages.append(Sign(signer: signer, service: service, clocks: state.clocks)) }
         stages.append(
             TransportStage(

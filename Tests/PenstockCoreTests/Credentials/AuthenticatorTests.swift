@@ -1,8 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 /// The authenticators that are ready made, byte by byte.
 @Suite(.timeLimit(.minutes(5))) struct AuthenticatorTests {
@@ -304,6 +305,38 @@ import Testing
         try await rig.signIn()
         #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .httpStatus(401))
         #expect(count.value == 2)
+    }
+
+    @Test(
+        "The second sending, with the nonce, is counted by the retry budget and told of, and goes though nothing is left"
+    )
+    func nonceIsCounted() async throws {
+        for reserve in [0.5, 1, 2] {
+            let recorder = EventRecorder()
+            let authenticator = OAuth2Authenticator(
+                tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+            let rig = AuthRig(authenticator) { request in
+                let proof = try? Self.parts(request.fields[.dpop] ?? "")
+                guard proof?.claims["nonce"]?.string == nil else { return .product }
+                return HTTPResponse(
+                    status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce", .dpopNonce: "n"])
+            }
+            try await rig.signIn()
+            let client = rig.client.with {
+                $0.retryBudget = .init(ratio: 0, reserve: reserve, refill: nil)
+                $0.sinks = [recorder]
+            }
+            #expect(try await client.send(GetProduct()).id == 7)
+            let told = recorder.records.compactMap { record in
+                if case .retried(let wait, let reason) = record.event { "\(wait) \(reason)" } else { nil }
+            }
+            #expect(told == ["\(Duration.zero) \(RetryReason.status(401))"])
+            let request = try #require(
+                recorder.records.lazy.compactMap { record in
+                    if case .requestSent(let request) = record.event { request } else { nil }
+                }.first)
+            #expect(client.state.origins.withdraw(.failure, for: request.url.origin) == (reserve == 2))
+        }
     }
 
     @Test("A bearer token is not taken in place of one that is bound to the key")

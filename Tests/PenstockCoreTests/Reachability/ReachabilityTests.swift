@@ -1,8 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 /// The status of the network, and what follows from it.
 @Suite(.timeLimit(.minutes(5))) struct ReachabilityTests {
@@ -158,6 +159,32 @@ import Testing
         reachability.update(wifi)
         #expect(try await answer.text == "hello")
         #expect(script.requests.count == 2)
+    }
+
+    @Test("Sending again is told of, with how long it waited, and counted; what waited is sent though nothing is left")
+    func counted() async throws {
+        for reserve in [0.5, 1, 2] {
+            let (clock, recorder, reachability) = (TestClock(), EventRecorder(), Reachability(.unreachable))
+            let script = ScriptedTransport([noWay, .respond(CallSupport.greeting)])
+            let client = CallSupport.client(script) {
+                $0.reachability = reachability
+                $0.time = clock.timeSource
+                $0.options = CallOptions.waitsForConnectivity(.yes).retry(.none)
+                $0.retryBudget = .init(ratio: 0, reserve: reserve, refill: nil)
+                $0.sinks = [recorder]
+            }
+            async let answer = client.send(Hello())
+            while reachability.listenerCount == 0 { await Task.yield() }
+            clock.advance(by: .seconds(7))
+            reachability.update(wifi)
+            #expect(try await answer.text == "hello")
+            let told = recorder.records.compactMap { record in
+                if case .retried(let wait, let reason) = record.event { "\(wait) \(reason)" } else { nil }
+            }
+            #expect(told == ["\(Duration.seconds(7)) \(RetryReason.unreachable(.offline))"])
+            let origin = try #require(script.requests.first?.request.url.origin)
+            #expect(client.state.origins.withdraw(.failure, for: origin) == (reserve == 2))
+        }
     }
 
     @Test("It waits through every loss of the network, and comes through in the end")

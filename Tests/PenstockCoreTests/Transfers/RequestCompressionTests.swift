@@ -102,6 +102,38 @@ import Testing
         #expect(stub.requests.map(Self.isCompressed) == [true, false, true, false])
     }
 
+    @Test func `sending again after 415 is paid for and told of; without budget the refusal is the answer`()
+        async throws
+    {
+        for reserve in [0.5, 1, 2] {
+            let recorder = EventRecorder()
+            let stub = StubTransport { HTTPResponse(status: Self.isCompressed($0) ? 415 : 200) }
+            var configuration = APIClient.Configuration(services: [Service(.main, "https://shop.example.com")])
+            configuration.retryBudget = .init(ratio: 0, reserve: reserve, refill: nil)
+            configuration.sinks = [recorder]
+            let client = APIClient(configuration, transport: stub)
+            let error = await failure { try await client.send(Report()) }
+            #expect(error?.kind == (reserve < 1 ? .httpStatus(415) : nil))
+            #expect(stub.requests.map(Self.isCompressed) == (reserve < 1 ? [true] : [true, false]))
+            let told = recorder.records.compactMap { record in
+                switch record.event {
+                case .retried(let wait, let reason): "\(wait) \(reason)"
+                case .notRetried(let refusal): "\(refusal)"
+                default: nil
+                }
+            }
+            #expect(
+                told
+                    == (reserve < 1
+                        ? ["\(RetryRefusal.budgetUsedUp)"] : ["\(Duration.zero) \(RetryReason.status(415))"]))
+            // The next call goes plain, and costs nothing.
+            _ = try await client.send(Report())
+            #expect(stub.requests.last.map(Self.isCompressed) == false)
+            let origin = try HTTPURL("https://shop.example.com").origin
+            #expect(client.state.origins.withdraw(.failure, for: origin) == (reserve == 2))
+        }
+    }
+
     static let refusals: [(Int, String?, Bool)] = [
         (415, nil, true), (415, "", true), (415, "gzip", true), (415, "gzip, HALF", false), (415, "half;q=0", true),
         (415, "half;q=0.0", true), (415, "half; q=0.5", false), (415, "*", false), (415, "*;q=0", true),

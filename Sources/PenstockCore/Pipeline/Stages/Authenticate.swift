@@ -67,6 +67,10 @@ struct Authenticate: Stage {
             return exchange
         }
         exchange.content?.discard()
+        // Counted, so that retries have less to spend, and not refused: without the nonce that the server has just given out, no
+        // request would ever pass.
+        _ = state.origins.withdraw(.replay, for: request.url.origin)
+        call.emit(.retried(after: .zero, reason: .status(exchange.response.status)))
         return try await next(try applied(credential, to: request, call))
     }
 

@@ -7,16 +7,25 @@ struct Compress: Stage {
 
     let transport: any Transport
     let refused: RefusedCodings
+    let origins: OriginTable
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         guard let compression = call.settings.requestCompression, let shorter = compressed(request, compression) else {
             return try await next(request)
         }
-        let exchange = try await next(shorter)
+        var exchange = try await next(shorter)
         guard compression.isRefused(by: exchange.response) else { return exchange }
-        exchange.content?.discard()
         let origin = request.url.origin
         refused.add(compression.coding, at: origin)
+        // It is paid for like any other attempt: where nothing is left, the refusal is the answer, and the next call goes plain.
+        let reason = RetryReason.status(exchange.response.status)
+        guard origins.withdraw(reason.cost(isHinted: false), for: origin) else {
+            call.emit(.notRetried(.budgetUsedUp))
+            exchange.retryRefusal = .budgetUsedUp
+            return exchange
+        }
+        exchange.content?.discard()
+        call.emit(.retried(after: .zero, reason: reason))
         let plain = try await next(request)
         // It was not the coding that was refused.
         if plain.response.status == 415 { refused.remove(compression.coding, at: origin) }

@@ -6,6 +6,7 @@ struct Connectivity: Stage {
     static let name = StageName.connectivity
 
     let reachability: Reachability
+    let origins: OriginTable
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         let wait = call.settings.waitsForConnectivity
@@ -15,10 +16,16 @@ struct Connectivity: Stage {
             do throws(APIError) {
                 return try await next(request)
             } catch {
-                guard ConnectivityRule.waits(after: error.kind, error.sendState, given: reachability.status) else {
-                    throw error
-                }
+                guard case .unreachable(let way) = error.kind,
+                    ConnectivityRule.waits(after: error.kind, error.sendState, given: reachability.status)
+                else { throw error }
+                let began = call.time.now()
                 guard await isReachable(before: end, call) else { throw ended(call, with: error) }
+                // Counted, so that retries have less to spend, and not refused: the server has seen nothing of it, and an app that
+                // comes out of a tunnel must not lose the calls that waited for that.
+                let reason = RetryReason.unreachable(way)
+                _ = origins.withdraw(reason.cost(isHinted: false), for: request.url.origin)
+                call.emit(.retried(after: call.time.now() - began, reason: reason))
             }
         }
     }
