@@ -106,7 +106,7 @@ let package = Package(
         .testTarget(
             name: "PenstockCurlTests",
             dependencies: [
-                "PenstockCurl", "PenstockTesting", "PenstockTestSupport",
+                "PenstockCurl", "PenstockTesting", "PenstockTestSupport", "file-fetcher",
                 .target(name: "CCodings", condition: .when(platforms: [.linux])),
                 .target(name: "CBrotliEncoder", condition: .when(platforms: [.linux])),
             ],
@@ -133,7 +133,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "vault-writer", dependencies: ["Penstock", "PenstockTesting", "PenstockTestSupport"],
+            name: "vault-writer",
+            dependencies: [
+                "Penstock", "PenstockSQLite", "PenstockURLSession", "PenstockTesting", "PenstockTestSupport",
+            ],
             path: "Tests/VaultWriter", swiftSettings: strict),
         .testTarget(
             name: "PenstockPackagingTests", dependencies: ["PenstockTestSupport"], swiftSettings: strict),

@@ -6,6 +6,7 @@
 #endif
 
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -18,6 +19,12 @@
 #include <string.h>
 
 /* Swift cannot call variadic functions, nor macros that look like functions. Each wrapper below stands for one of them. */
+
+/* Sets OpenSSL up so that it stays whole until the process is gone. Otherwise it takes itself down in a handler of exit(),
+ * while other threads are still at work with it, and they crash. Only the first use of OpenSSL in a process decides. */
+static inline int copenssl_prepare(void) {
+    return OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
 
 /* A key on the curve P-256. */
 static inline EVP_PKEY *copenssl_make_key(void) {

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CCurl
+    import COpenSSL
     import PenstockCore
 
     /// libcurl as this process has it.
@@ -18,6 +19,8 @@
         /// - Returns: `false` when it cannot be used now.
         static func prepare() -> Bool {
             isReady.withLock { isReady in
+                // Before libcurl does so: a process may end by `exit` while the loop's thread is in the midst of TLS.
+                if !isReady { _ = copenssl_prepare() }
                 isReady = isReady || curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
                 return isReady
             }

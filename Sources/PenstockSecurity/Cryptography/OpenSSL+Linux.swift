@@ -10,6 +10,11 @@
     /// Its errors stay in a queue of the thread until somebody reads them, and TLS on the same thread would take them for
     /// its own: what fails here leaves the queue as it was.
     struct OpenSSLCryptography: Cryptography {
+        init() {
+            // Whichever part of the package comes first says how OpenSSL ends.
+            _ = copenssl_prepare()
+        }
+
         // MARK: Digests
 
         func makeDigest(_ function: HashFunction) throws(CryptographyError) -> any RunningDigest {
