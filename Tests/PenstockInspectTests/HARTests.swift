@@ -94,7 +94,7 @@ import Testing
             var request = HTTPRequest(
                 method: .post, url: try HTTPURL("https://api.example.com/x?q=a%20b+c&token=c4n4ry&empty"),
                 body: .bytes(Data(#"{"password":"c4n4ry","quantity":2}"#.utf8)))
-            request.fields = [.cookie: "a=c4n4ry; b=c4n4ry", .contentType: "application/json"]
+            request.fields = [.cookie: "a=c4n4ry; b=c4n4ry; c4n4ry", .contentType: "application/json"]
             _ = try? await client.send(request, options: .with { $0.redirects = .never })
         }
         let (har, text) = try await archive(InspectRig.answering(response), calls: calls)
@@ -102,7 +102,7 @@ import Testing
         #expect(!text.contains("c4n4ry"))
         #expect(entry.request.queryString?.map(\.name) == ["q", "token", "empty"])
         #expect(entry.request.queryString?.map(\.value) == ["a b c", Redaction.mark, ""])
-        #expect(entry.request.cookies?.map(\.name) == ["a", "b"])
+        #expect(entry.request.cookies?.map(\.name) == ["a", "b", ""], "what has no name is a value")
         let cookie = try #require(entry.response.cookies?.first)
         #expect(cookie.name == "sid" && cookie.path == "/a" && cookie.domain == "example.com")
         #expect(cookie.httpOnly == true && cookie.secure == true && cookie.expires == "2026-10-21T07:28:00.000Z")

@@ -26,6 +26,14 @@ struct CanaryTests {
                 return .json("{}", fields: ["Cache-Control": "no-store", "Set-Cookie": cookie, "X-Note": note])
             case "/page":
                 return .json("{\"note\":\"\(note)\"}", fields: ["Cache-Control": "max-age=600", "X-Note": note])
+            case "/kept":
+                return .json(
+                    "{\"note\":\"\(note)\"}",
+                    fields: [
+                        "Cache-Control": "max-age=600", "X-Note": note,
+                        "Set-Cookie": "kept=\(planted("keptcookie")); Path=/",
+                        "Authentication-Info": "nextnonce=\"\(planted("keptnonce"))\"",
+                    ])
             case "/redirect":
                 return .init(status: 302, fields: ["Location": "/echo?note=\(note)&code=\(planted("location"))"])
             case "/cut":
@@ -43,13 +51,17 @@ struct CanaryTests {
 
     /// What was written, by kind. The vault's file is sealed, and its key is random.
     private static let open = [
-        "errors.txt", "log.txt", "recording.json", "values.txt", "listing.txt", "cache/http.sqlite", "notes.log",
-        "temporary/left", "output.txt",
+        "errors.txt", "events.txt", "log.txt", "calls.har", "calls.html", "recording.json", "values.txt", "listing.txt",
+        "receipt.txt", "cache/http.sqlite", "open/http.sqlite-wal", "notes.log", "temporary/left", "output.txt",
     ]
-    private static let sealed = ["vault/credentials.vault", "vault/credentials.vault.key"]
+    private static let sealed = [
+        "vault/credentials.vault", "vault/credentials.vault.key", "cache/outbox.sqlite", "open/outbox.sqlite",
+    ]
+    /// The same on both: what is written, and what must not be.
+    private static let transports = ["libcurl", "URLSession"]
 
     /// A folder in which a program of its own has written all that it writes.
-    private static func written() async throws -> Folder {
+    private static func written(_ transport: String) async throws -> Folder {
         let folder = try Folder()
         let server = try hostileServer()
         defer { server.stop() }
@@ -62,33 +74,42 @@ struct CanaryTests {
         let program = try #require(BuiltProgram.url("vault-writer"))
         let process = try await Subprocess.run(
             URL(fileURLWithPath: "/usr/bin/env"),
-            variables + [program.path, "canary", server.url.absoluteString, folder.url.path])
+            variables + [program.path, "canary", server.url.absoluteString, folder.url.path, transport])
         #expect(process.status == 0, "\(process.output)")
         try Data(process.output.utf8).write(to: folder.url.appendingPathComponent("output.txt"))
         // What was planted did arrive, or nothing was hidden.
         let requests = server.requests.map { "\($0.target) \($0.fields.map(\.value)) \($0.text)" }.joined()
-        for place in ["header", "cookie", "query", "form", "json", "token", "location"] {
-            #expect(scan.found(in: Data(requests.utf8)).contains(place), "\(place)")
+        let arrived = scan.found(in: Data(requests.utf8))
+        for place in [
+            "header", "cookie", "query", "form", "json", "token", "location", "keptquery", "keptcookie", "wrongfield",
+            "wrongcookie",
+        ] { #expect(arrived.contains(place), "\(place)") }
+        for place in ["sealed", "sealingkey", "proxy", "clientkey", "passphrase", "refresh", "pin", "signingkey"] {
+            #expect(!arrived.contains(place), "\(place)")
         }
+        #expect(server.requests.count { $0.path == "/kept" } == 1, "it was not stored")
         return folder
     }
 
     @Test(
-        "Of the secrets that were planted in every place, none is in a log, an error, a recording, a cache or another file"
-    )
-    func nothing() async throws {
-        let folder = try await Self.written()
+        "Of the secrets that were planted in every place, none is in a log, an error, an archive, a report, a recording, a cache or another file",
+        .covers("X10", "H2"), arguments: transports)
+    func nothing(_ transport: String) async throws {
+        let folder = try await Self.written(transport)
         let found = try Self.scan.found(inFolder: folder.url)
         for (name, places) in found.sorted(by: { $0.key < $1.key }) { #expect(places == [], "\(name)") }
         // Each kind of output was there, and was read: what is no secret is in all of them.
         let markers = try Self.marker.found(inFolder: folder.url)
         for name in Self.open { #expect(markers[name] == ["marker"], "\(name)") }
         for name in Self.sealed { #expect(markers[name] == [], "\(name)") }
+        // What was wrong with a field is told, by its name.
+        let errors = try String(contentsOf: folder.url.appendingPathComponent("errors.txt"), encoding: .utf8)
+        for name in ["Authorization", "Cookie"] { #expect(errors.contains("invalidParameter \(name): "), "\(name)") }
     }
 
     @Test("A secret that leaks into an output of any kind, in any form, is found there, and by its place")
     func leaks() async throws {
-        let folder = try await Self.written()
+        let folder = try await Self.written(Self.transports[0])
         let places = CanaryScan.planted.keys.sorted()
         for (index, name) in (Self.open + Self.sealed).enumerated() {
             let file = folder.url.appendingPathComponent(name)

@@ -7,7 +7,9 @@ package struct CanaryScan: Sendable {
     package static let planted = Dictionary(
         uniqueKeysWithValues: [
             "header", "cookie", "query", "userinfo", "form", "json", "reply", "location", "token", "refresh", "pin",
-            "signingkey", "wrongfield",
+            "signingkey", "wrongfield", "wrongcookie", "keptquery", "keptcookie", "keptnonce", "sealed", "sealingkey",
+            "proxy",
+            "clientkey", "passphrase", "outbox",
         ].map { ($0, "swordfish\($0)") })
 
     /// What is no secret, and is found in every output that is looked through.
@@ -46,8 +48,8 @@ package struct CanaryScan: Sendable {
         return found
     }
 
-    /// The text itself, in hexadecimal digits of both cases, in base64 wherever it begins in three bytes, each letter escaped
-    /// as in a URL, and as UTF-16.
+    /// The text itself, in hexadecimal digits of both cases, in base64 (of letters and digits the alphabet for URLs makes the same)
+    /// wherever it begins in three bytes, each letter escaped as in a URL, and as UTF-16.
     package static func forms(of text: String) -> [Data] {
         let bytes = Array(text.utf8)
         let hexadecimal = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }

@@ -1,19 +1,27 @@
 import Foundation
 import Penstock
+import PenstockSQLite
 import PenstockTestSupport
 import PenstockTesting
+import PenstockURLSession
 
 /// An app with secrets in every place that it can put one, which writes down all that prints: each kind of output into a file of
 /// its own.
 struct CanaryRun {
     private let url: String
     private let folder: URL
-    private let recorder = RecordingTransport(PlatformTransport.make())
+    private let recorder: RecordingTransport
     private let log = EventWriter()
+    private let lines = LineWriter()
+    private let archive: HARRecorder
 
-    init(_ url: String, _ folder: String) {
+    /// - Parameter isFoundation: whether Foundation's transport carries the calls, and not the platform's own.
+    init(_ url: String, _ folder: String, isFoundation: Bool) throws {
         self.url = url
         self.folder = URL(fileURLWithPath: folder, isDirectory: true)
+        recorder = RecordingTransport(isFoundation ? URLSessionTransport() : PlatformTransport.make())
+        archive = try HARRecorder(
+            file: self.folder.appendingPathComponent("calls.har"), contents: .upTo(bytes: 1 << 20))
     }
 
     private struct Note: Codable, Sendable {
@@ -26,6 +34,22 @@ struct CanaryRun {
         var route: Route { .post("/unavailable") }
     }
 
+    private struct Payment: Endpoint, Encodable {
+        typealias Output = Void
+        let note: String
+        let account: String
+        var service: ServiceID { "bank" }
+        var route: Route { .post("/sealed") }
+        var options: CallOptions { .sealed }
+    }
+
+    private struct Order: OutboxEndpoint {
+        typealias Output = Void
+        let note: String
+        let password: String
+        var route: Route { .post("/unavailable") }
+    }
+
     private static func planted(_ place: String) -> String { CanaryScan.planted[place] ?? "" }
 
     func run() async throws {
@@ -34,9 +58,14 @@ struct CanaryRun {
         try await client.signIn(
             Credential(
                 Self.planted("token"), refreshToken: Self.planted("refresh"), values: ["pin": Self.planted("pin")]))
-        let errors = try await calls(of: client)
+        let errors = try await calls(of: client) + protectedCalls(of: client)
+        try await order(by: client)
         try write(errors.flatMap(Self.texts), to: "errors.txt")
-        try write(log.lines, to: "log.txt")
+        try write(log.lines, to: "events.txt")
+        try lines.data.write(to: folder.appendingPathComponent("log.txt"))
+        await archive.close()
+        try HTMLReport.write(
+            archive: folder.appendingPathComponent("calls.har"), to: folder.appendingPathComponent("calls.html"))
         try recorder.recording.write(to: folder.appendingPathComponent("recording.json"))
         try await write(values(of: client).flatMap(Self.texts), to: "values.txt")
         let stored = await store.entries(after: nil, limit: 100)
@@ -45,7 +74,9 @@ struct CanaryRun {
         try Data(CanaryScan.marker.utf8).write(
             to: FileManager.default.temporaryDirectory.appendingPathComponent("left"))
         print(CanaryScan.marker)
-        // The process ends after this, and OpenSSL with it, under the hands of a thread that is still at work.
+        // As the files are while they are open, with what is in their logs alone.
+        try FileManager.default.copyItem(
+            at: folder.appendingPathComponent("cache"), to: folder.appendingPathComponent("open"))
         await client.transport.shutdown()
         await store.close()
     }
@@ -54,8 +85,10 @@ struct CanaryRun {
         var signer = SortedParameterSigner(
             appKey: CanaryScan.marker, secret: try SharedSecret(text: Self.planted("signingkey")))
         signer.place = .fields
+        let sealingKey = try SealingKey.direct(Self.sealingSecret)
         var configuration = APIClient.Configuration(services: [
-            Service(.main, [.production: url], signer: signer, authenticator: BearerAuthenticator())
+            Service(.main, [.production: url], signer: signer, authenticator: BearerAuthenticator()),
+            Service("bank", [.production: url], sealer: JWESealer(sealingKey)),
         ])
         configuration.environment = .production
         configuration.identity = { "alice" }
@@ -64,9 +97,12 @@ struct CanaryRun {
         configuration.headers = ["X-Api-Key": Self.planted("header"), "X-Note": CanaryScan.marker]
         configuration.cache = .store(store)
         configuration.vault = EncryptedFileVault(file: folder.appendingPathComponent("vault/credentials.vault"))
-        configuration.sinks = [log]
+        configuration.sinks = [log, archive, CallLog(level: .trace, to: lines)]
         return APIClient(configuration, transport: recorder)
     }
+
+    /// 32 bytes.
+    private static var sealingSecret: Data { Data((planted("sealingkey") + planted("sealingkey")).utf8.prefix(32)) }
 
     /// - Returns: what the calls failed of.
     private func calls(of client: APIClient) async throws -> [any Error] {
@@ -85,6 +121,13 @@ struct CanaryRun {
                 try await client.get("/page", parameters: ["note": note], options: .cache(.http))
             }
         }
+        // Stored, with all in it that must not be written: the second time it is read from what is stored.
+        for _ in 0..<2 {
+            await attempt { () throws(APIError) in
+                try await client.get(
+                    "/kept", parameters: ["note": note, "api_key": Self.planted("keptquery")], options: .cache(.http))
+            }
+        }
         let form: ParameterObject = ["note": note, "password": Self.planted("form")]
         await attempt { () throws(APIError) in try await client.post("/echo", parameters: form, placement: .form) }
         let json: ParameterObject = [
@@ -93,11 +136,13 @@ struct CanaryRun {
         await attempt { () throws(APIError) in try await client.post("/echo", parameters: json) }
         await attempt { () throws(APIError) in try await client.get("/redirect", parameters: ["note": note]) }
         await attempt { () throws(APIError) in try await client.get("/cut", parameters: form) }
-        // What cannot be sent is told of without what it is.
-        let wrong = Self.planted("wrongfield") + "\r\nX-Injected: 1"
-        for name in [HTTPFieldName.authorization, .cookie] {
-            await attempt { () throws(APIError) in
-                try await client.get("/page", headers: HeaderEdits().setting(name, wrong))
+        // What cannot be sent is told of without what it is, and so is what the server will not have, and repeats.
+        for (name, place) in [(HTTPFieldName.authorization, "wrongfield"), (.cookie, "wrongcookie")] {
+            let wrong = Self.planted(place)
+            for value in [wrong + "\r\nX-Injected: 1", wrong + "\0", "Basic \(wrong) \(wrong)", "a=\(wrong)", wrong] {
+                await attempt { () throws(APIError) in
+                    try await client.get("/echo", headers: HeaderEdits().setting(name, value), options: .anonymous)
+                }
             }
         }
         let place = url.replacingOccurrences(of: "://", with: "://alice:\(Self.planted("userinfo"))@")
@@ -105,6 +150,60 @@ struct CanaryRun {
             try await client.get("/page", parameters: ["note": note], options: .with { $0.baseURL = place })
         }
         return errors
+    }
+
+    /// Calls that are sealed, that go by a proxy, and that show a certificate; none of them succeeds.
+    private func protectedCalls(of client: APIClient) async -> [any Error] {
+        var errors: [any Error] = []
+        func attempt(_ options: CallOptions) async {
+            do throws(APIError) { try await client.get("/page", options: options) } catch { errors.append(error) }
+        }
+        let payment = Payment(note: CanaryScan.marker, account: Self.planted("sealed"))
+        do throws(APIError) { try await client.send(payment) } catch { errors.append(error) }
+        // Nobody listens at the first port.
+        if let nowhere = try? HTTPURL("http://127.0.0.1:1/") {
+            let credentials = ProxyCredentials(user: "alice", password: Self.planted("proxy"))
+            await attempt(.with { $0.proxy = .http(nowhere, credentials: credentials) })
+        }
+        let pem = "-----BEGIN PRIVATE KEY-----\n\(Self.planted("clientkey"))\n-----END PRIVATE KEY-----\n"
+        let identities = [
+            ClientIdentity.pem(
+                certificates: Data(pem.utf8), key: Data(pem.utf8), passphrase: Self.planted("passphrase")),
+            .pkcs12(Data(Self.planted("clientkey").utf8), passphrase: Self.planted("passphrase")),
+        ]
+        for identity in identities {
+            await attempt(
+                .with {
+                    $0.baseURL = "https://127.0.0.1:1/"
+                    $0.trust = TrustPolicy.system.identified(by: identity)
+                })
+        }
+        return errors
+    }
+
+    /// A durable write that is not sent, so that it stays in the file.
+    private func order(by client: APIClient) async throws {
+        let store = SQLiteOutboxStore(.init(file: folder.appendingPathComponent("cache/outbox.sqlite")))
+        let outbox = Outbox(client, store: store, .init(endpoints: [Order.self], cipher: Cipher()))
+        let receipt = try await outbox.put(Order(note: CanaryScan.marker, password: Self.planted("outbox")))
+        try write(Self.texts(receipt) + Self.texts(outbox), to: "receipt.txt")
+        await outbox.close()
+    }
+
+    private struct Cipher: OutboxCipher {
+        private let key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+
+        func seal(_ plain: Data, for context: String) throws -> Data {
+            let sealed = try platformCryptography.seal(
+                plain, key: key, nonce: Data(count: 12), authenticating: Data(context.utf8))
+            return sealed.tag + sealed.bytes
+        }
+
+        func open(_ sealed: Data, for context: String) throws -> Data {
+            try platformCryptography.open(
+                SealedBytes(bytes: Data(sealed.dropFirst(16)), tag: Data(sealed.prefix(16))), key: key,
+                nonce: Data(count: 12), authenticating: Data(context.utf8))
+        }
     }
 
     /// What an app might print while it looks for a mistake.
@@ -128,6 +227,12 @@ struct CanaryRun {
             client, client.configuration, client.configuration.services, client.configuration.headers, secret, account,
             SortedParameterSigner(appKey: CanaryScan.marker, secret: secret),
             AWSSignatureV4(region: "eu-central-1", service: "s3") { account },
+            ProxyPolicy.http(
+                try HTTPURL(url), credentials: ProxyCredentials(user: "a", password: Self.planted("proxy"))),
+            ClientIdentity.pkcs12(Data(Self.planted("clientkey").utf8), passphrase: Self.planted("passphrase")),
+            TrustPolicy.system.identified(
+                by: .pkcs12(Data(Self.planted("clientkey").utf8), passphrase: Self.planted("passphrase"))),
+            try SealingKey.direct(Self.sealingSecret),
             try HTTPURL("\(url)?note=\(CanaryScan.marker)&X-Amz-Signature=\(Self.planted("query"))"),
         ]
     }
@@ -161,7 +266,25 @@ private final class EventWriter: EventSink {
     var lines: [String] { kept.withLock(\.self) }
 
     func receive(_ event: Event, _ context: EventContext) {
-        let texts = CanaryRun.texts(event) + ["\(context)"]
+        var texts = CanaryRun.texts(event) + ["\(context)"]
+        if case .requestSent(let request) = event {
+            texts += [true, false].map { request.curlCommand(showsContent: $0) }
+        }
         kept.withLock { $0 += texts }
+    }
+}
+
+/// What the log says in each of its forms: on standard error, in the journal, and field by field.
+private final class LineWriter: LogDestination {
+    private let kept = Locked(Data())
+
+    var data: Data { kept.withLock(\.self) }
+
+    func write(_ entry: LogEntry) {
+        var data = Data((StandardErrorLog.line(entry) + CanaryRun.texts(entry).joined(separator: "\n")).utf8)
+        #if os(Linux)
+            data += JournalLog.datagram(entry, identifier: "canary")
+        #endif
+        kept.withLock { [data] in $0 += data }
     }
 }

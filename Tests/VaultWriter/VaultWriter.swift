@@ -7,7 +7,7 @@ import Penstock
 /// - `vault-writer count FILE TIMES` adds one to a number so often, over the version that it has read.
 /// - `vault-writer full FILE BYTES` saves something longer than any file of the process may get, and prints what that comes to.
 /// - `vault-writer login URL TOKEN` signs in with the platform's own vault.
-/// - `vault-writer canary URL FOLDER` uses secrets of all kinds, and writes down whatever prints.
+/// - `vault-writer canary URL FOLDER TRANSPORT` uses secrets of all kinds, and writes down whatever prints.
 /// - `vault-writer call URL` sends a request with whatever login it finds.
 @main
 enum VaultWriter {
@@ -22,7 +22,8 @@ enum VaultWriter {
         case ("full", 4): try await full(vault(arguments[2]), Int(arguments[3]) ?? 0)
         case ("login", 4): try await client(arguments[2]).signIn(Credential(arguments[3], expiresIn: .seconds(3_600)))
         case ("call", 3): try await client(arguments[2]).get("/me")
-        case ("canary", 4): try await CanaryRun(arguments[2], arguments[3]).run()
+        case ("canary", 5):
+            try await CanaryRun(arguments[2], arguments[3], isFoundation: arguments[4] == "URLSession").run()
         default: exit(64)
         }
     }

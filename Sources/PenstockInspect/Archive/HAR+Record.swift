@@ -176,15 +176,17 @@ enum HARCookies {
     /// Those of one line of `Cookie` (RFC 6265 §4.2.1).
     static func sent(_ line: String) -> [HAR.Cookie] {
         line.split(separator: ";").compactMap { pair in
-            let name = pair.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
-            return name.isEmpty ? nil : HAR.Cookie(name: name, value: Redaction.mark)
+            let text = pair.trimmingCharacters(in: .whitespaces)
+            // What has no `=` is a value, and has no name.
+            let name = text.contains("=") ? text.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) : ""
+            return text.isEmpty ? nil : HAR.Cookie(name: name, value: Redaction.mark)
         }
     }
 
     /// That of one line of `Set-Cookie` (RFC 6265 §4.1.1); `nil` for one without a name.
     static func received(_ line: String) -> HAR.Cookie? {
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, let cookie = sent(String(first)).first else { return nil }
+        guard let first = parts.first, let cookie = sent(String(first)).first, !cookie.name.isEmpty else { return nil }
         return parts.dropFirst().reduce(into: cookie) { cookie, part in
             let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             let value = pair.count > 1 ? pair[1] : ""
