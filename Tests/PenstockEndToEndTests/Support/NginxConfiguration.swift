@@ -1,6 +1,6 @@
 import Foundation
 
-/// The configuration file of the test's nginx. Everything that nginx writes stays in `folder`.
+/// What stands in the `http` block of the test's nginx. Everything that nginx writes stays in `folder`.
 struct NginxConfiguration {
     let folder: URL
     /// Plain, elsewhere, then the TLS origins: valid, expired, self-signed, wrong host.
@@ -11,34 +11,20 @@ struct NginxConfiguration {
 
     var text: String {
         """
-        daemon off;
-        \(geteuid() == 0 ? "user root;" : "")
-        worker_processes 1;
-        pid nginx.pid;
-        error_log stderr warn;
-        events { worker_connections 1024; }
-        http {
-            log_format requests '$server_port $status $body_bytes_sent $request_uri';
-            access_log \(folder.path)/\(NginxServer.accessLogName) requests;
-            client_body_temp_path body;
-            proxy_temp_path proxy;
-            fastcgi_temp_path fastcgi;
-            uwsgi_temp_path uwsgi;
-            scgi_temp_path scgi;
-            keepalive_requests 1000000;
-            keepalive_timeout 75s;
-            client_max_body_size 64m;
-            client_body_in_file_only on;
-            absolute_redirect off;
-            types { application/json json; application/octet-stream bin; }
+        log_format requests '$server_port $status $body_bytes_sent $request_uri';
+        access_log \(folder.path)/\(NginxServer.accessLogName) requests;
+        keepalive_requests 1000000;
+        keepalive_timeout 75s;
+        client_max_body_size 64m;
+        client_body_in_file_only on;
+        absolute_redirect off;
+        types { application/json json; application/octet-stream bin; }
         \(plainServer(ports[0]))
         \(plainServer(ports[1]))
         \(secureServer(ports[2], certificates.valid))
         \(secureServer(ports[3], certificates.expired))
         \(secureServer(ports[4], certificates.selfSigned))
         \(secureServer(ports[5], certificates.wrongHost))
-        }
-
         """
     }
 

@@ -25,24 +25,15 @@ struct NginxServer: Sendable {
     static let list = "[" + (1...500).map { #"{"id":\#($0),"name":"Thing \#($0)"}"# }.joined(separator: ",") + "]"
 
     static func start() throws -> NginxServer {
-        guard let program = Programs.nginx else { throw HarnessError("nginx is missing: run `make setup`") }
-        let ready = UUID().uuidString
         var (authority, accessLog) = (URL(fileURLWithPath: "/"), URL(fileURLWithPath: "/"))
         var identity = Certificates.Identity(certificate: accessLog, key: accessLog)
-        let ports = try ServerProcess.start(program, ports: 6) { folder, ports in
+        let ports = try Nginx.start(ports: 6, connections: 1_024) { folder, ports, ready in
             let certificates = try Certificates(in: folder)
             authority = certificates.authority.certificate
             identity = certificates.valid
             accessLog = folder.appendingPathComponent(accessLogName)
             try writeContent(to: folder)
-            let configuration = NginxConfiguration(
-                folder: folder, ports: ports, certificates: certificates, ready: ready)
-            let file = folder.appendingPathComponent("nginx.conf")
-            try Data(configuration.text.utf8).write(to: file)
-            return (
-                arguments: ["-p", folder.path, "-c", file.path],
-                isReady: { Loopback.get("/ready", port: ports[0])?.contains(ready) == true }
-            )
+            return NginxConfiguration(folder: folder, ports: ports, certificates: certificates, ready: ready).text
         }
         return NginxServer(
             http: "http://127.0.0.1:\(ports[0])", elsewhere: "http://127.0.0.1:\(ports[1])",

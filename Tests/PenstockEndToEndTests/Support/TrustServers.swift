@@ -37,7 +37,7 @@ struct TrustServers: Sendable {
     static let passphrase = "open sesame"
 
     func url(_ site: Site, host: String = "localhost") -> String {
-        "https://\(host):\(ports[Site.allCases.firstIndex(of: site) ?? 0])"
+        "https://\(host):\(ports[1 + (Site.allCases.firstIndex(of: site) ?? 0)])"
     }
 
     static func shared() async throws -> TrustServers {
@@ -53,18 +53,11 @@ struct TrustServers: Sendable {
     }
 
     private static func start() throws -> TrustServers {
-        guard let program = Programs.nginx else { throw HarnessError("nginx is missing: run `make setup`") }
         var made: Material?
-        let ports = try ServerProcess.start(program, ports: Site.allCases.count + 1) { folder, ports in
+        let ports = try Nginx.start(ports: Site.allCases.count + 1, level: "crit") { folder, ports, ready in
             let material = try Material(in: folder)
             made = material
-            let file = folder.appendingPathComponent("nginx.conf")
-            let ready = UUID().uuidString
-            try Data(configuration(folder, ports, material, ready).utf8).write(to: file)
-            return (
-                arguments: ["-p", folder.path, "-c", file.path],
-                isReady: { ports.last.flatMap { Loopback.get("/ready", port: $0) }?.contains(ready) == true }
-            )
+            return configuration(ports, material, ready)
         }
         guard let made else { throw HarnessError("there are no certificates") }
         return TrustServers(
@@ -132,30 +125,14 @@ struct TrustServers: Sendable {
         }
     }
 
-    private static func configuration(
-        _ folder: URL, _ ports: [UInt16], _ material: Material, _ ready: String
-    ) -> String {
-        let sites = zip(Site.allCases, ports).map { site, port in
+    private static func configuration(_ ports: [UInt16], _ material: Material, _ ready: String) -> String {
+        let sites = zip(Site.allCases, ports.dropFirst()).map { site, port in
             server(site, port, material)
         }
         return """
-            daemon off;
-            \(geteuid() == 0 ? "user root;" : "")
-            worker_processes 1;
-            pid nginx.pid;
-            error_log stderr crit;
-            events { worker_connections 256; }
-            http {
-                access_log off;
-                client_body_temp_path body;
-                proxy_temp_path proxy;
-                fastcgi_temp_path fastcgi;
-                uwsgi_temp_path uwsgi;
-                scgi_temp_path scgi;
-                server { listen 127.0.0.1:\(ports.last ?? 0); location = /ready { return 200 "\(ready)"; } }
+            access_log off;
+            server { listen 127.0.0.1:\(ports[0]); location = /ready { return 200 "\(ready)"; } }
             \(sites.joined(separator: "\n"))
-            }
-
             """
     }
 

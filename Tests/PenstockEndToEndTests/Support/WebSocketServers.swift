@@ -21,9 +21,7 @@ struct WebSocketServers: Sendable {
     }
 
     private static func start() throws -> WebSocketServers {
-        guard let python = Programs.python, let nginx = Programs.nginx else {
-            throw HarnessError("websockets or nginx is missing: run `make setup`")
-        }
+        guard let python = Programs.python else { throw HarnessError("websockets is missing: run `make setup`") }
         let ready = UUID().uuidString
         let echo = try ServerProcess.start(python, ports: 1) { folder, ports in
             let script = folder.appendingPathComponent("echo.py")
@@ -34,15 +32,10 @@ struct WebSocketServers: Sendable {
             )
         }
         var authority = URL(fileURLWithPath: "/")
-        let proxy = try ServerProcess.start(nginx, ports: 2) { folder, ports in
+        let proxy = try Nginx.start(ports: 2) { folder, ports, ready in
             let certificates = try Certificates(in: folder)
             authority = certificates.authority.certificate
-            let file = folder.appendingPathComponent("nginx.conf")
-            try Data(configuration(to: echo[0], ports, certificates.valid, folder).utf8).write(to: file)
-            return (
-                arguments: ["-p", folder.path, "-c", file.path],
-                isReady: { Loopback.get("/ready", port: ports[0])?.contains(ready) == true }
-            )
+            return configuration(to: echo[0], ports, certificates.valid, ready)
         }
         return WebSocketServers(
             direct: "http://127.0.0.1:\(echo[0])", proxied: "http://127.0.0.1:\(proxy[0])",
@@ -75,7 +68,7 @@ struct WebSocketServers: Sendable {
         """
 
     private static func configuration(
-        to echo: UInt16, _ ports: [UInt16], _ identity: Certificates.Identity, _ folder: URL
+        to echo: UInt16, _ ports: [UInt16], _ identity: Certificates.Identity, _ ready: String
     ) -> String {
         let location = """
             location / {
@@ -86,29 +79,15 @@ struct WebSocketServers: Sendable {
             }
             """
         return """
-            daemon off;
-            \(geteuid() == 0 ? "user root;" : "")
-            worker_processes 1;
-            pid nginx.pid;
-            error_log stderr warn;
-            events { worker_connections 256; }
-            http {
-                access_log off;
-                client_body_temp_path body;
-                proxy_temp_path proxy;
-                fastcgi_temp_path fastcgi;
-                uwsgi_temp_path uwsgi;
-                scgi_temp_path scgi;
-                map $http_upgrade $connection_upgrade { default upgrade; "" close; }
-                server { listen 127.0.0.1:\(ports[0]); \(location) }
-                server {
-                    listen 127.0.0.1:\(ports[1]) ssl http2;
-                    ssl_certificate \(identity.certificate.path);
-                    ssl_certificate_key \(identity.key.path);
-                    \(location)
-                }
+            access_log off;
+            map $http_upgrade $connection_upgrade { default upgrade; "" close; }
+            server { listen 127.0.0.1:\(ports[0]); location = /ready { return 200 "\(ready)"; } \(location) }
+            server {
+                listen 127.0.0.1:\(ports[1]) ssl http2;
+                ssl_certificate \(identity.certificate.path);
+                ssl_certificate_key \(identity.key.path);
+                \(location)
             }
-
             """
     }
 
