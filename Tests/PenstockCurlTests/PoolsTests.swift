@@ -49,7 +49,7 @@
         @Test("The pools of a user who has signed out close as soon as they are at rest, and nobody else's do")
         func forgotten() throws {
             var pools = CurlPools(life: 90 * second, descriptors: 20_000)
-            var exchanges: [CurlExchange] = []
+            var exchanges: [CurlTransfer] = []
             var all: [CurlPool] = []
             for number in 0..<4 {
                 let pool = try pool(number / 2)
