@@ -72,8 +72,8 @@
             #expect(all.map(\.isClosed) == [false, false, false, true])
             // A second time it finds nothing.
             pools.forget("1")
-            _ = all[2].gate.ended(exchanges[1])
-            _ = all[0].gate.ended(exchanges[0])
+            _ = all[2].admission.ended(exchanges[1])
+            _ = all[0].admission.ended(exchanges[0])
             pools.tidy(3)
             #expect(all.map(\.isClosed) == [false, false, true, true])
             #expect(pools.working.allSatisfy { !$0.isClosed })

@@ -42,7 +42,9 @@ struct ResumableUploadState: Hashable, Sendable {
     static func read(_ place: URL) throws(ResumableUploadError) -> ResumableUploadState? {
         let found: Data?
         do throws(SystemError) {
-            found = try DurableFile.read(place.path, upTo: maximumBytes + 1)
+            found = try SystemError.ofFile { () throws(PrivateFileError) in
+                try PrivateFile(place).contents(limit: maximumBytes + 1, .narrows)
+            }
         } catch {
             throw .unusableState(reason: String(cString: strerror(error.code)))
         }
@@ -84,7 +86,7 @@ struct ResumableUploadState: Hashable, Sendable {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let data = Data("\(Self.name)\(Self.version)\n".utf8) + (try encoder.encode(line)) + Data("\n".utf8)
-            try DurableFile.replace(place.path, with: data)
+            _ = try SystemError.ofFile { () throws(PrivateFileError) in try PrivateFile(place).replace(with: data) }
         } catch let error as SystemError {
             throw .unusableState(reason: String(cString: strerror(error.code)))
         } catch {

@@ -337,6 +337,7 @@ import Testing
             "WebSocketClosure", "WebSocketDeflate", "WebSocketFailure", "WebSocketHandshake", "WebSocketLimits",
             "WebSocketOptions", "Width", "WireProtocol",
             "CookieFileError", "PublicSuffixList", "SameSite",
+            "ResumableUploadError", "ResumableUploadPolicy", "ResumableUploadProtocol",
         ],
         "names, numbers, dates and digests of the outbox": [
             "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",
@@ -364,7 +365,7 @@ import Testing
             "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "FileCookieStore", "Outbox", "OutboxReceipt",
             "OutboxToggle",
             "Configuration", "Update",
-            "Values",
+            "Values", "Receipt", "ResumableUpload",
         ],
         "a value of the app's own, which prints as it does anywhere": ["PathArgument", "Item", "TransferList"],
         "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],
