@@ -245,6 +245,12 @@ struct DatagramPath {
         let answers = [16 << 20, 16 << 20 | 1].map { machine.send(Data(count: $0)) }
         #expect(answers == [true, false])
         #expect(DatagramLimits(payloadBytes: .max).payloadBytes == 16 << 20)
+        #expect(DatagramLimits(payloadBytes: -1).payloadBytes == 0)
+        #expect(
+            DatagramLimits()
+                == DatagramLimits(
+                    payloadBytes: 16 << 20, reorderWindow: .milliseconds(20), connect: .seconds(10), idle: .seconds(30))
+        )
     }
 
     // MARK: Congestion

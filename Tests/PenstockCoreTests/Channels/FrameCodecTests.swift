@@ -56,6 +56,21 @@ import Testing
         #expect((try? LengthPrefixCodec(width: .one, countsItself: true).encode(Data(count: 255))) == nil)
     }
 
+    @Test("By default a frame has 16 MiB, a line 64 KiB, and no more")
+    func defaultLimits() throws {
+        #expect(LengthPrefixCodec().maxFrameBytes == 16 << 20)
+        #expect(LineCodec().maxLineBytes == 64 << 10)
+        #expect(try frames(LengthPrefixCodec(), Data([1, 0, 0, 0]), step: 4).isEmpty)
+        #expect(throws: FrameError.self) { try frames(LengthPrefixCodec(), Data([1, 0, 0, 1]), step: 4) }
+    }
+
+    @Test("A length that fills its bytes is written with all of them")
+    func wide() throws {
+        #expect(try LengthPrefixCodec(width: .two).encode(Data(count: 0xFFFF)).prefix(2) == Data([0xFF, 0xFF]))
+        #expect((try? LengthPrefixCodec(width: .two).encode(Data(count: 0x10000))) == nil)
+        #expect(try LengthPrefixCodec().encode(Data(count: 0x10203)).prefix(4) == Data([0, 1, 2, 3]))
+    }
+
     @Test("A length of 2^63 and one that is less than itself are refused at once")
     func lies() {
         for bytes in [Data([0x80] + [UInt8](repeating: 0, count: 7)), Data(repeating: 0xFF, count: 8)] {

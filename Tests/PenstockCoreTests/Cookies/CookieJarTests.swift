@@ -19,6 +19,10 @@ import Testing
 
     private static func pairs(_ jar: CookieJar) -> [String] { jar.cookies.map { "\($0.name)=\($0.value)" } }
 
+    @Test func `by default a host has 50 cookies, and all have 3,000`() {
+        #expect(CookieJar.Limits().perHost == 50 && CookieJar.Limits().total == 3_000)
+    }
+
     // MARK: One cookie
 
     @Test func `a cookie tells what its line said`() throws {

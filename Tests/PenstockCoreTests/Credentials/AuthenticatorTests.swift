@@ -289,6 +289,30 @@ import Testing
         #expect(api.value.map { $0.fields[.authorization] } == ["DPoP old", "DPoP old", "DPoP new"])
     }
 
+    @Test("A nonce may have 1,024 bytes, and those of the last 32 origins are kept")
+    func nonceLimits() throws {
+        let prover = DPoPProver(FakeKey())
+        let nonce = { (url: HTTPURL) in
+            try Self.parts(prover.proof(method: .get, url: url, token: nil, at: Date())).claims["nonce"]?.string
+        }
+        let take = { (url: HTTPURL, nonce: String) in
+            let answer = HTTPResponse(
+                status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce", .dpopNonce: nonce])
+            return prover.takesNonce(of: answer, to: HTTPRequest(method: .get, url: url))
+        }
+        let urls = try (0..<33).map { try HTTPURL("https://h\($0).example/") }
+        #expect(take(urls[0], String(repeating: "n", count: 1_025)) == false)
+        #expect(take(urls[0], "") == false)
+        #expect(try nonce(urls[0]) == nil)
+        #expect(take(urls[0], String(repeating: "n", count: 1_024)) == true)
+        #expect(try nonce(urls[0])?.count == 1_024)
+        for url in urls[..<32] { #expect(take(url, "n") == true) }
+        #expect(try nonce(urls[0]) == "n")
+        #expect(take(urls[32], "n") == true)
+        #expect(try nonce(urls[0]) == nil)
+        #expect(try nonce(urls[1]) == "n" && nonce(urls[32]) == "n")
+    }
+
     @Test("A server that wants another nonce for ever is asked twice, and nothing is renewed for it")
     func nonceForEver() async throws {
         let count = Box(0)

@@ -5,7 +5,40 @@ import Testing
 
 /// What credentials are, how they print, and how they are kept.
 struct CredentialValueTests {
+    @Test("By default a credential is renewed 30 s before its end, and a request for one may take 20 s")
+    func refreshDefaults() {
+        let policy = RefreshPolicy()
+        #expect(policy.leeway == .seconds(30) && policy.minimumLifetime == .seconds(5))
+        #expect(policy.timeout == .seconds(20) && policy.grace == .seconds(30) && policy.pause == .seconds(5))
+        #expect(policy.pollInterval == .milliseconds(250))
+    }
+
     private static let date = Date(timeIntervalSince1970: 1_000_000_000)
+
+    @Test("An item is kept up to its limits, and not a byte beyond")
+    func itemLimits() {
+        #expect(VaultItem.maximumSize == 1 << 20)
+        func isValid(
+            version: Int = 1, content: Int = 0, service: String = "s", environment: String = "", origin: String = "",
+            account: String = ""
+        ) -> Bool {
+            let item = VaultItem(version: String(repeating: "v", count: version), content: Data(count: content))
+            let key = CredentialKey(service: service, environment: environment, origin: origin, account: account)
+            return (try? item.validate(for: key)) != nil
+        }
+        #expect([0, 1, 256, 257].map { isValid(version: $0) } == [false, true, true, false])
+        #expect([1 << 20, 1 << 20 | 1].map { isValid(content: $0) } == [true, false])
+        let parts = [String(repeating: "p", count: 4_096), String(repeating: "p", count: 4_097), "p\0"]
+        #expect(parts.map { isValid(service: $0) } == [true, false, false])
+        #expect(parts.map { isValid(environment: $0) } == [true, false, false])
+        #expect(parts.map { isValid(origin: $0) } == [true, false, false])
+        #expect(parts.map { isValid(account: $0) } == [true, false, false])
+        #expect(!isValid(service: ""))
+        #expect(throws: VaultError.invalid) {
+            try VaultItem(version: "a\u{7F}", content: Data())
+                .validate(for: CredentialKey(service: "s", environment: "", origin: ""))
+        }
+    }
 
     @Test("Nothing that prints a credential, its record or its item shows what is in it")
     func printing() throws {

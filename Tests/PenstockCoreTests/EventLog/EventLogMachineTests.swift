@@ -22,6 +22,14 @@ struct EventLogMachineTests {
         return records.map(\.number)
     }
 
+    @Test("By default a batch is 30 events, 64 KiB or a minute, and 10,000 events or 4 MiB are kept")
+    func defaults() {
+        let policy = EventLogPolicy()
+        #expect(policy.count == 30 && policy.bytes == 65_536 && policy.age == .seconds(60))
+        #expect(policy.keptCount == 10_000 && policy.keptBytes == 4 << 20)
+        #expect(policy.firstDelay == .seconds(5) && policy.longestDelay == .seconds(600))
+    }
+
     @Test("A batch is made at its count, and not before")
     func count() {
         var machine = machine([1, 1])

@@ -130,6 +130,25 @@ import Testing
         #expect(ranking.ranked([a, b], at: .seconds(3)) == [b, a])
     }
 
+    @Test func `by default an address rests for half a minute to ten, and 512 are known for ten minutes`() {
+        let ranking = AddressRanking()
+        #expect(ranking.rest == .seconds(30) && ranking.longestRest == .seconds(600))
+        #expect(ranking.memory == .seconds(600) && ranking.maxAddresses == 512)
+    }
+
+    @Test func `numbers that make no sense are the nearest that do`() {
+        let ranking = AddressRanking(rest: .seconds(-1), longestRest: .seconds(-2), maxAddresses: 0)
+        #expect(ranking.rest == .zero && ranking.longestRest == .zero && ranking.maxAddresses == 1)
+        #expect(AddressRanking(rest: .seconds(5), longestRest: .seconds(4)).longestRest == .seconds(5))
+        // Twenty doublings, however short the first rest is.
+        var short = AddressRanking(rest: .nanoseconds(1), longestRest: .seconds(600))
+        for _ in 0..<21 { short.failed(a, at: .zero) }
+        let full = Duration.nanoseconds(1 << 20)
+        #expect(short.isResting(a, at: full - .nanoseconds(1)) && !short.isResting(a, at: full))
+        short.failed(a, at: .zero)
+        #expect(short.isResting(a, at: full - .nanoseconds(1)) && !short.isResting(a, at: full))
+    }
+
     @Test func `a failure repeated for ever overflows nothing, and of too many the oldest is forgotten`() {
         var ranking = AddressRanking(rest: .seconds(1), longestRest: .seconds(1), maxAddresses: 2)
         for _ in 0..<200 { ranking.failed(a, at: .zero) }
@@ -195,6 +214,19 @@ import Testing
         cache.keep(Self.answer(60), for: Self.key(3), at: Self.start)
         #expect(cache.count == 2 && cache.look(up: Self.key(2), at: Self.start) == .nothing)
         #expect(cache.look(up: Self.key(1), at: Self.start) == .fresh(Self.addresses))
+    }
+
+    @Test func `by default 128 hosts are known, and an answer is stale for a day`() {
+        #expect(HostCache().maxHosts == 128 && HostCache().staleness == .seconds(86_400))
+        let senseless = HostCache(maxHosts: -1, staleness: .seconds(-1))
+        #expect(senseless.maxHosts == 0 && senseless.staleness == .zero)
+    }
+
+    @Test func `an answer that holds for a second is read back from disk`() throws {
+        var (cache, other) = (HostCache(), HostCache())
+        cache.keep(Self.answer(1), for: Self.key, at: Self.start)
+        other.restore(try cache.encoded())
+        #expect(other.look(up: Self.key, at: Self.start + 0.9) == .fresh(Self.addresses))
     }
 
     @Test func `networks, hosts and ports are told apart, a trailing dot is not`() {

@@ -328,6 +328,36 @@ struct OutboxDeciderTests {
         #expect(seen.count == 200)
     }
 
+    @Test("By default a write lives a week, its key a day, and waits of its own are 2 s to a quarter of an hour")
+    func defaults() {
+        let policy = OutboxPolicy()
+        #expect(policy.lifetime == .seconds(604_800) && policy.keyLifetime == .seconds(86_400))
+        #expect(policy.baseDelay == .seconds(2) && policy.maximumDelay == .seconds(900))
+        #expect(policy.maximumHint == .seconds(3_600) && policy.conflictLimit == 5 && policy.numberField == nil)
+        #expect(policy.afterFailure == .goOn && policy.signOut == .purge)
+    }
+
+    @Test("What stands on disk keeps its numbers and its digests")
+    func onDisk() {
+        let reasons: [OutboxFailure.Reason] = [
+            .refused, .conflict, .business, .expired, .keyExpired, .unreadable, .blocked,
+        ]
+        #expect(reasons.map(\.rawValue) == Array(1...7))
+        #expect(OutboxPolicy.AfterFailure.goOn.rawValue == 0 && OutboxPolicy.AfterFailure.stopLane.rawValue == 1)
+        #expect(OutboxPolicy.SignOut.purge.rawValue == 0 && OutboxPolicy.SignOut.keep.rawValue == 1)
+        // The first half of the SHA-256 of "4:anna".
+        #expect(OutboxDigest.of("anna") == "a23effb1970dfa8e75d7f2069ba13a78")
+    }
+
+    @Test("A new write is queued, was never tried, and has no place yet")
+    func newRow() {
+        let row = OutboxRow(
+            id: OutboxID(), owner: OutboxOwner(identity: "anna", environment: "test"), lane: "a", payload: Data(),
+            created: Self.now, expires: Self.now)
+        #expect(row.state == .queued && row.attempts == 0 && row.conflicts == 0 && row.position == 0)
+        #expect(!row.isKept && !row.stopsLane && row.number == nil)
+    }
+
     @Test("Owners, lanes and folds are digests of which no two are alike")
     func digests() {
         #expect(OutboxDigest.of("a", "bc") != OutboxDigest.of("ab", "c"))

@@ -19,6 +19,11 @@ struct PagingMachineTests {
         return machine.finish(load, from: url, following: following)
     }
 
+    @Test("By default 10,000 pages are loaded, and a position has 8,192 bytes")
+    func defaults() {
+        #expect(PagingLimits().pages == 10_000 && PagingLimits().positionLength == 8_192)
+    }
+
     @Test("One page is loaded at a time, and the next one begins where the last one said")
     func advances() throws {
         var machine = PagingMachine(start: .number(1))

@@ -225,6 +225,35 @@ struct AdmissionQueueTests {
         #expect(order(queue) == [1] + stride(from: 10, through: 100_000, by: 10).map { Ticket($0) })
     }
 
+    @Test("Of very many hosts only those are forgotten that have nothing under way, nothing waiting and nothing owed")
+    func manyHosts() {
+        var capped = AdmissionQueue(.init(perHost: 1))
+        #expect(capped.enter(1, host: "busy", priority: .normal, at: .zero) == .admitted)
+        for ticket in 2...600 {
+            #expect(capped.enter(Ticket(ticket), host: "h\(ticket)", priority: .normal, at: .zero) == .admitted)
+            _ = capped.leave(Ticket(ticket), at: .zero)
+        }
+        #expect(capped.enter(601, host: "busy", priority: .normal, at: .zero) == .waits(.host))
+        #expect(capped.leave(1, at: .zero) == [601])
+
+        var full = AdmissionQueue(.init(total: 1))
+        for ticket in 1...600 {
+            _ = full.enter(Ticket(ticket), host: "h\(ticket)", priority: .normal, at: .zero)
+        }
+        #expect(order(full) == (1...600).map { Ticket($0) })
+
+        var rated = AdmissionQueue(.init(rate: .init(1, per: .seconds(10)), heedsServer: true))
+        #expect(rated.enter(1, host: "spent", priority: .normal, at: .zero) == .admitted)
+        rated.pause(host: "paused", for: .seconds(10), at: .zero)
+        for ticket in 2...600 {
+            _ = rated.enter(Ticket(ticket), host: "h\(ticket)", priority: .normal, at: .zero)
+            _ = rated.leave(Ticket(ticket), at: .zero)
+        }
+        _ = rated.leave(1, at: .zero)
+        #expect(rated.enter(601, host: "spent", priority: .normal, at: .seconds(9)) == .waits(.rate))
+        #expect(rated.enter(602, host: "paused", priority: .normal, at: .seconds(9)) == .waits(.rate))
+    }
+
     @Test("Whatever happens, caps are kept, nobody is lost, and an empty queue admits at once", arguments: 0..<20)
     func random(_ seed: UInt64) {
         var random = Seeded(seed: seed)

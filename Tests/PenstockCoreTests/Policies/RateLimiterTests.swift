@@ -91,6 +91,8 @@ struct ServerRateLimitTests {
                 .init("plain", remaining: 1), .init(#"a;b,c""#, remaining: 2, reset: .seconds(3)),
                 .init("more", remaining: 7, reset: .zero),
             ])
+        // The quote after an escaped backslash ends the name.
+        #expect(limits(["RateLimit": #""x\\";r=2"#]) == [.init(#"x\"#, remaining: 2)])
     }
 
     @Test("What does not follow the syntax is left out, and nothing overflows")

@@ -40,6 +40,14 @@ struct RetryBudgetTests {
         #expect(budget.withdraw(.throttled, at: .seconds(1_000)) == false)
     }
 
+    @Test("A floor that comes back in no time does not come back", arguments: [Duration.zero, .seconds(-1)])
+    func senselessRefill(_ refill: Duration) {
+        var budget = RetryBudget(.init(reserve: 2, refill: refill), at: .zero)
+        #expect(budget.withdraw(.timeout, at: .zero) == true)
+        #expect(budget.withdraw(.throttled, at: .seconds(1_000)) == false)
+        #expect(budget.tokens == 0)
+    }
+
     @Test("Successes save up to the capacity, and time takes nothing of it")
     func capacity() {
         var budget = RetryBudget(.init(ratio: 1, reserve: 2, refill: .seconds(10), capacity: 5), at: .zero)
@@ -70,6 +78,7 @@ struct RetryBudgetTests {
     func unlimited() {
         var budget = RetryBudget(.unlimited, at: .zero)
         #expect((0..<100_000).allSatisfy { _ in budget.withdraw(.timeout, at: .zero) })
+        #expect(RetryBudget.Policy.unlimited.ratio == 0 && RetryBudget.Policy.unlimited.refill == nil)
     }
 
     @Test("By default a fifth of the successes, and a floor of ten that takes 10 s for each token")

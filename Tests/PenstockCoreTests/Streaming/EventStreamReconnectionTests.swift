@@ -29,6 +29,12 @@ import Testing
         #expect(decide(.completed, Policy(delay: .seconds(1))) == .reconnect(after: .seconds(1), lastEventID: nil))
     }
 
+    @Test("By default it waits 3 to 30 s, a server may ask for 0.1 to 600 s, and nothing ends it")
+    func defaults() {
+        #expect(Policy().delay == .seconds(3) && Policy().maxDelay == .seconds(30) && Policy().maxFailures == nil)
+        #expect(Policy().serverDelays == .milliseconds(100) ... .seconds(600))
+    }
+
     @Test("A server can neither have itself flooded nor put us off for ever")
     func bounds() {
         #expect(decide(.completed, retry: .zero) == .reconnect(after: .milliseconds(100), lastEventID: nil))

@@ -30,6 +30,13 @@ import Testing
         }
     }
 
+    @Test("By default a line has 1 MiB, and no more", arguments: [1 << 20, 1 << 20 | 1])
+    func defaultLimit(length: Int) {
+        var parser = JSONLinesParser()
+        parser.push(Data(repeating: 0x31, count: length) + [0x0A])
+        #expect(((try? parser.next()) != nil) == (length == 1 << 20))
+    }
+
     @Test("Lines are the bytes that came, counted from 0")
     func bytes() throws {
         var parser = JSONLinesParser()

@@ -54,6 +54,12 @@ import Testing
         #expect(Self.halving.above(minimum).isWorthwhile(length, ofType: type) == expected)
     }
 
+    @Test func `by default what is shorter than 1 KiB is not compressed`() {
+        #expect(Self.halving.minimumLength == 1_024)
+        #expect(RequestCompression.gzip.minimumLength == 1_024)
+        #expect(RequestCompression.zstd.minimumLength == 1_024)
+    }
+
     @Test func `what is not a tenth shorter is sent as it is`() {
         #expect(RequestCompression.saves(900, of: 1_000))
         #expect(!RequestCompression.saves(901, of: 1_000))
