@@ -92,6 +92,28 @@ struct CircuitBreakerTests {
         #expect(within.openFor != nil)
     }
 
+    @Test("Attempts are forgotten by tenths of the window")
+    func tenths() {
+        for (moment, isForgotten) in [(Duration.seconds(3) - .nanoseconds(1), true), (.seconds(3), false)] {
+            var bench = Bench()
+            bench.now = moment
+            bench.fail(19)
+            bench.now = .seconds(30)
+            bench.fail(1)
+            #expect((bench.breaker.state == .closed) == isForgotten, "\(moment)")
+        }
+    }
+
+    @Test("A clock that goes back loses nothing")
+    func clockBack() {
+        var bench = Bench()
+        bench.now = .seconds(100)
+        bench.fail(19)
+        bench.now = .seconds(1)
+        bench.fail(1)
+        #expect(bench.openFor != nil)
+    }
+
     @Test("While it is open everything is refused, with the time to ask again")
     func open() {
         var bench = Bench()
@@ -242,6 +264,17 @@ struct AdaptiveThrottleTests {
         var throttle = throttle(requests: 10, accepts: 0)
         #expect(throttle.refusalProbability(at: .seconds(120) - .nanoseconds(1)) > 0.9)
         #expect(throttle.refusalProbability(at: .seconds(120)) == 0)
+    }
+
+    @Test("A draw below the probability is refused, and the probability itself is let through")
+    func draw() {
+        // One request and no accept: one half. Of what is drawn the lower 53 bits count.
+        for (drawn, isAdmitted) in [(UInt64(1) << 52, true), ((UInt64(1) << 52) - 1, false), (0, false)] {
+            var throttle = throttle(requests: 1, accepts: 0)
+            var random = RandomSource { drawn }
+            #expect(throttle.refusalProbability(at: .zero) == 0.5)
+            #expect(throttle.admit(at: .zero, using: &random) == isAdmitted, "\(drawn)")
+        }
     }
 
     @Test("A server is sent twice what it can take, and next to nothing while it takes nothing")
