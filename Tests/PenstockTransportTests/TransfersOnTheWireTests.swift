@@ -78,7 +78,7 @@ import Testing
                 let error = await #expect(throws: APIError.self) { try await call.value }
                 #expect(error?.kind == .transport(.requestBody))
                 // Which of the two, the reader's lead over the wire decides.
-                let cause = error?.underlying as? SourceFileError
+                let cause = (error?.underlying as? TransportError)?.underlying as? SourceFileError
                 #expect(cause == .shrank(file) || cause == .changed(file))
                 #expect(server.requests.isEmpty)
             }

@@ -185,9 +185,9 @@ public struct APIError: Error, Sendable {
         set { parts.sendState = newValue }
     }
 
-    /// The error that this one was made of: a ``TransportError``, a `DecodingError`, a ``ParameterEncodingError``, what the
-    /// content of the request threw (such as a ``MultipartError``), or whatever the app's own code threw. `nil` where there is none. Of it only the type is printed, since nobody knows
-    /// what it holds.
+    /// The error that this one was made of: a ``TransportError``, a `DecodingError`, a ``ParameterEncodingError``, or whatever the
+    /// app's own code threw; `nil` where there is none. What the content of the request threw, such as a ``MultipartError``, is
+    /// the ``TransportError/underlying`` of the first. Of it only the type is printed, since nobody knows what it holds.
     public var underlying: (any Error)? {
         get { parts.underlying }
         set { parts.underlying = newValue }

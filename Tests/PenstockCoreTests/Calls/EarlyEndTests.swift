@@ -55,7 +55,7 @@ import Testing
             let script = ScriptedTransport([
                 .respond(HTTPResponse(status: 503, fields: ["Retry-After": "4"])), Self.held,
             ])
-            let client = Self.client(script, clock, recorder) { _ in }
+            let client = Self.client(script, clock, recorder) { $0.options.retry = .limit(1) }
             let call = client.start(Hello())
             await clock.waitForSleepers(count: 1)
             if isLater {
