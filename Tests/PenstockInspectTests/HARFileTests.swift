@@ -100,6 +100,55 @@ import Testing
         }
     }
 
+    private func mode(_ file: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    }
+
+    @Test("The user alone may read archive and report, also where others could read those before")
+    func privacy() async throws {
+        try await withFile { file in
+            let report = file.deletingPathExtension().appendingPathExtension("html")
+            try await record(1, to: file)
+            try HTMLReport.write(archive: file, to: report)
+            #expect(try mode(file) == 0o600 && mode(report) == 0o600)
+            let page = try Data(contentsOf: report)
+            for (startsOver, wide) in [(false, 0o644), (true, 0o666), (false, 0o601), (true, 0o620)] {
+                try FileManager.default.setAttributes([.posixPermissions: wide], ofItemAtPath: file.path)
+                try FileManager.default.setAttributes([.posixPermissions: wide], ofItemAtPath: report.path)
+                _ = try HARRecorder(file: file, startsOver: startsOver)
+                try await record(1, to: file)
+                try HTMLReport.write(archive: file, to: report)
+                #expect(try mode(file) == 0o600 && mode(report) == 0o600, "from \(String(wide, radix: 8))")
+            }
+            #expect(try !page.isEmpty && !Data(contentsOf: report).isEmpty)
+            // What is not ours keeps its permissions too.
+            try Data("hello".utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+            #expect(throws: HARError.foreignFile) { try HARRecorder(file: file) }
+            #expect(try mode(file) == 0o644)
+        }
+    }
+
+    @Test("A link in the archive's place is refused, whatever it leads to, and what it leads to stays as it is")
+    func links() async throws {
+        try await withFile { file in
+            let link = file.deletingLastPathComponent().appendingPathComponent("link.har")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+            let refusal = HARError.unusableFile(reason: "it is a symbolic link")
+            #expect(throws: refusal) { try HARRecorder(file: link) }
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            try await record(1, to: file)
+            let before = try Data(contentsOf: file)
+            #expect(throws: refusal) { try HARRecorder(file: link, startsOver: true) }
+            #expect(try Data(contentsOf: file) == before)
+            // A report takes the place of a link.
+            try HTMLReport.write(archive: file, to: link)
+            #expect(try Data(contentsOf: file) == before)
+            let type = try FileManager.default.attributesOfItem(atPath: link.path)[.type] as? FileAttributeType
+            #expect(try type == .typeRegular && mode(link) == 0o600)
+        }
+    }
+
     @Test("An archive may start over, and keeps to its limit")
     func limits() async throws {
         try await withFile { file in

@@ -31,18 +31,22 @@ final class HARFile {
     private(set) var end: UInt64
     private var isEmpty: Bool
 
-    /// Opens an archive to add to, or makes one, which the user alone may read.
+    /// Opens an archive to add to, or makes one. The user alone may read it, also where others could before. A link is not
+    /// followed: somebody else may have put it there.
     ///
     /// - Parameter startsOver: whether an archive that is there is emptied.
     init(_ url: URL, version: String, startsOver: Bool) throws(HARError) {
-        let descriptor = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .unusableFile(reason: String(cString: strerror(errno))) }
+        let descriptor = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw .unusableFile(reason: errno == ELOOP ? "it is a symbolic link" : String(cString: strerror(errno)))
+        }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .inUse }
         do {
             let header = Self.header(version: version)
             let size = try handle.seekToEnd()
             (end, isEmpty) = try Self.repaired(handle, size)
+            try Self.keepPrivate(descriptor)
             if end == 0 || startsOver {
                 try handle.truncate(atOffset: 0)
                 try handle.seek(toOffset: 0)
@@ -78,6 +82,15 @@ final class HARFile {
     func synchronize() { try? handle.synchronize() }
 
     // MARK: Opening what is there
+
+    /// Takes the permissions away from others. What is no file, such as `/dev/null`, is everybody's.
+    private static func keepPrivate(_ descriptor: Int32) throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
+            return
+        }
+        guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
 
     /// Finds the end of the last whole entry, and closes the archive there.
     ///

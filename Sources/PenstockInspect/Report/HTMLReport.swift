@@ -12,14 +12,14 @@ import PenstockCore
 /// the archive is data to the page and never markup; its content security policy allows its own script and style by a
 /// random nonce, and nothing from anywhere.
 public enum HTMLReport {
-    /// Reads an archive and writes the report.
+    /// Reads an archive and writes the report, which the user alone may read.
     ///
     /// - Parameter title: stands at the top; `Calls` unless given.
     /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
     public static func write(archive: URL, to report: URL, title: String = "Calls") throws(HARError) {
         let har = try HAR(contentsOf: archive)
         do {
-            try page(har, title: title).write(to: report, options: .atomic)
+            try PrivateFile(report).replace(with: page(har, title: title))
         } catch {
             throw HARError(error)
         }
