@@ -55,6 +55,27 @@ public final class RuleTransport: Transport {
         transport.closeConnections(of: identity)
     }
 
+    /// Has the wire made by the other transport. A channel that a rule is for is refused: what goes over it names its server,
+    /// and is no request that could be answered here.
+    public func connect(
+        _ exchange: TransportRequest, speaking: WireProtocol
+    ) async throws(TransportError) -> any TransportWire {
+        try checkChannel(exchange)
+        return try await transport.connect(exchange, speaking: speaking)
+    }
+
+    /// Has the socket opened by the other transport, as ``connect(_:speaking:)`` has a wire.
+    public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
+        try checkChannel(exchange)
+        return try await transport.datagrams(exchange)
+    }
+
+    /// That of the other transport.
+    public var messageCompression: (any WebSocketCompression)? { transport.messageCompression }
+
+    /// What the other transport makes of it.
+    public func encoded(_ content: Data, in coding: String) -> Data? { transport.encoded(content, in: coding) }
+
     /// Shuts the other transport down.
     public func shutdown() async {
         await transport.shutdown()
@@ -76,6 +97,16 @@ public final class RuleTransport: Transport {
             return .send(exchange)
         case .block(let reason): throw TransportError(.blocked(reason: reason), sendState: .unsent, message: reason)
         case .respond(let response, let delay): return .respond(response, after: delay)
+        }
+    }
+
+    private func checkChannel(_ exchange: TransportRequest) throws(TransportError) {
+        switch rules.decide(on: exchange.request) {
+        case .pass: return
+        case .block(let reason): throw TransportError(.blocked(reason: reason), sendState: .unsent, message: reason)
+        case .send, .respond:
+            throw TransportError(
+                .unsupported("channels"), sendState: .unsent, message: "a rule other than to drop it is for a channel")
         }
     }
 

@@ -148,4 +148,69 @@ struct RuleTransportTests {
         clock.advance(by: .seconds(2))
         #expect(try await error == nil)
     }
+
+    @Test func `a channel goes to the other transport, and one that a rule is for to none`() async throws {
+        let channels = Channels()
+        let rules = try RequestRules(
+            [
+                .init("away", .path("/moved"), .reroute(to: HTTPURL("https://b.example"))),
+                .init("stub", .path("/stub"), .respond(HTTPResponse(status: 200))),
+                .init("it", .path("/dropped"), .drop),
+            ], build: .debug)
+        let ruled = RuleTransport(channels, rules: rules)
+        func kinds(_ path: String) async throws -> [TransportError.Kind?] {
+            let exchange = try exchange(.get, "https://a.example\(path)")
+            var kinds: [TransportError.Kind?] = []
+            do { _ = try await ruled.connect(exchange, speaking: .http1) } catch { kinds.append(error.kind) }
+            do { _ = try await ruled.datagrams(exchange) } catch { kinds.append(error.kind) }
+            return kinds
+        }
+        #expect(try await kinds("/x") == [.connectionLost, .cancelled])
+        #expect(channels.asked.withLock { $0 } == ["wire /x", "socket /x"])
+        let blocked = TransportError.Kind.blocked(reason: "the rule it drops the request")
+        #expect(try await kinds("/dropped") == [blocked, blocked])
+        for path in ["/moved", "/stub"] {
+            #expect(try await kinds(path) == [.unsupported("channels"), .unsupported("channels")])
+        }
+        #expect(channels.asked.withLock(\.count) == 2)
+    }
+
+    @Test func `what a transport can do beside sending is not lost below rules`() throws {
+        let ruled = RuleTransport(Channels(), rules: try RequestRules([], build: .debug))
+        #expect(ruled.encoded(Data("abc".utf8), in: "gzip") == Data("gzip of 3".utf8))
+        #expect(ruled.messageCompression is NoCompression)
+        #expect(RecordingTransport(Channels()).encoded(Data("ab".utf8), in: "zstd") == Data("zstd of 2".utf8))
+    }
+}
+
+/// A transport that has been asked for channels, and has none.
+private final class Channels: Transport {
+    let asked = Locked<[String]>([])
+    let capabilities = TransportCapabilities.all
+    var messageCompression: (any WebSocketCompression)? { NoCompression() }
+
+    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        throw TransportError(.protocolViolation, sendState: .unsent)
+    }
+
+    func connect(
+        _ exchange: TransportRequest, speaking: WireProtocol
+    ) async throws(TransportError) -> any TransportWire {
+        asked.withLock { $0.append("wire \(exchange.request.url.path)") }
+        throw TransportError(.connectionLost, sendState: .unsent)
+    }
+
+    func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
+        asked.withLock { $0.append("socket \(exchange.request.url.path)") }
+        throw TransportError(.cancelled, sendState: .unsent)
+    }
+
+    func encoded(_ content: Data, in coding: String) -> Data? { Data("\(coding) of \(content.count)".utf8) }
+
+    func shutdown() async {}
+}
+
+private struct NoCompression: WebSocketCompression {
+    func deflater(windowBits: Int) -> (any MessageDeflater)? { nil }
+    func inflater(windowBits: Int) -> (any MessageInflater)? { nil }
 }
