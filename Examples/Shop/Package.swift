@@ -17,6 +17,7 @@ let package = Package(
             name: "ShopServer",
             dependencies: [
                 .product(name: "PenstockCore", package: "Penstock"),
+                .product(name: "PenstockSecurity", package: "Penstock"),
                 .product(name: "PenstockTesting", package: "Penstock"),
             ],
             swiftSettings: strict),

@@ -11,7 +11,7 @@ struct Program {
             let archive = folder.appendingPathComponent("penstock-shop.har")
             let report = folder.appendingPathComponent("penstock-shop.html")
             let recorder = try HARRecorder(file: archive, startsOver: true)
-            try await Story.run(events: recorder) { print($0) }
+            try await Story.run(events: recorder, draw: draw) { print($0) }
             await recorder.close()
             try HTMLReport.write(archive: archive, to: report, title: "A visit to the shop")
             print("What happened is in \(report.path), for a browser, and in \(archive.path).")
@@ -19,5 +19,11 @@ struct Program {
             FileHandle.standardError.write(Data("Shop: \(error)\n".utf8))
             exit(1)
         }
+    }
+
+    /// What moves is for a terminal alone.
+    nonisolated private static func draw(_ line: String) {
+        guard isatty(FileHandle.standardOutput.fileDescriptor) == 1 else { return }
+        FileHandle.standardOutput.write(Data("\r\u{1B}[K\(line)".utf8))
     }
 }

@@ -37,17 +37,16 @@ extension Story {
     }
 
     func tapAway() async throws -> [String] {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let before = world.development.wire.requestCount
-        let log = try await shop.events.log(in: folder.appendingPathComponent("taps.log"))
-        for number in 1...30 { log.record(Tap("row \(number)")) }
-        try await world.development.wire.waitForRequests(count: before + 1)
-        await log.flush()
-        let (left, hits) = (await log.count, world.development.wire.requestCount - before)
-        await log.close()
-        try expect(left == 0 && hits == 1, "\(hits) requests, and \(left) taps are left")
-        return ["30 taps, requests at the server: \(hits)"]
+        try await inFolder { folder in
+            let before = world.development.wire.requestCount
+            let log = try await shop.events.log(in: folder.appendingPathComponent("taps.log"))
+            for number in 1...30 { log.record(Tap("row \(number)")) }
+            try await world.development.wire.waitForRequests(count: before + 1)
+            await log.flush()
+            let (left, hits) = (await log.count, world.development.wire.requestCount - before)
+            await log.close()
+            try expect(left == 0 && hits == 1, "\(hits) requests, and \(left) taps are left")
+            return ["30 taps, requests at the server: \(hits)"]
+        }
     }
 }

@@ -12,16 +12,32 @@ struct Story {
     /// Between the phone and the network.
     let tunnel: Tunnel
 
+    /// Told of everything that happens to a call.
+    let events: (any EventSink)?
+
+    /// Shows a line in the place of the one before it; an empty one takes it away.
+    let draw: @Sendable (String) -> Void
+
     /// - Parameters:
     ///   - writes: keeps what is not delivered yet.
     ///   - events: told of everything that happens to a call.
-    init(at world: World, writes: any OutboxStore = MemoryOutboxStore(), events: (any EventSink)? = nil) {
+    ///   - draw: shows a line in the place of the one before it, for what moves; an empty one takes it away.
+    init(
+        at world: World, writes: any OutboxStore = MemoryOutboxStore(), events: (any EventSink)? = nil,
+        draw: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.world = world
+        self.events = events
+        self.draw = draw
         tunnel = Tunnel(PlatformTransport.make())
-        shop = ShopApp(at: world.addresses, transport: tunnel, events: events, writes: writes)
+        shop = ShopApp(
+            at: world.addresses, transport: tunnel, events: events, writes: writes, vault: MemoryVault(),
+            keys: world.keys)
     }
 
-    private var chapters: [(title: String, tell: () async throws -> [String])] {
+    typealias Chapter = (title: String, tell: () async throws -> [String])
+
+    private var chapters: [Chapter] {
         [
             ("The catalogue", listProducts),
             ("A wrong password", failToLogIn),
@@ -45,24 +61,32 @@ struct Story {
             ("A call that needs another one", askInTurn),
             ("Rapid taps", tapAway),
             ("What is kept, by four policies", useFourPolicies),
-            ("A logout", logOut),
-        ]
+            ("A call that is signed", signCall),
+            ("A call that is sealed", sealCall),
+            ("The app is started again", startAgain),
+            ("A rule below the app", ruleBelow),
+            ("A picture goes up", sendPicture),
+            ("A film comes down, through a cut connection", watchFilm),
+            ("A conversation", talk),
+        ] + secureChapters + [("A logout", logOut)]
     }
 
     /// Opens the servers, tells everything, and closes them again.
     ///
+    /// - Parameter draw: shows a line in the place of the one before it; an empty one takes it away.
     /// - Throws: ``Surprise``.
-    static func run(events: (any EventSink)? = nil, say: (String) -> Void) async throws {
+    static func run(
+        events: (any EventSink)? = nil, draw: @escaping @Sendable (String) -> Void = { _ in }, say: (String) -> Void
+    ) async throws {
         let world = try World()
         defer { world.close() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let writes = PlatformOutbox.open(folder.appendingPathComponent("outbox.sqlite"))
-        let story = Story(at: world, writes: writes, events: events)
+        let story = Story(at: world, writes: writes, events: events, draw: draw)
         try await story.tell(say)
-        await story.shop.outbox.close()
+        await story.shop.end()
         await writes.close()
-        await story.shop.client.transport.shutdown()
     }
 
     /// - Throws: ``Surprise``, with the title of the chapter it happened in.
@@ -103,9 +127,26 @@ extension Story {
         }
     }
 
+    /// The same app once more, from its start to its end.
+    func running<Result>(
+        over transport: any Transport = PlatformTransport.make(), vault: any CredentialVault = MemoryVault(),
+        keys: ShopKeys? = nil, _ body: (ShopApp) async throws -> Result
+    ) async throws -> Result {
+        try await world.running(over: transport, vault: vault, keys: keys, events: events, body)
+    }
+
     /// Cents as an amount.
     func amount(_ cents: Int) -> String {
         let rest = cents % 100
         return "\(cents / 100).\(rest < 10 ? "0" : "")\(rest)"
     }
+}
+
+/// A folder of its own for what `body` does, which goes with it.
+@MainActor
+func inFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
 }

@@ -16,6 +16,7 @@ final class Tunnel: Transport {
     }
 
     var capabilities: TransportCapabilities { outside.capabilities }
+    var messageCompression: (any WebSocketCompression)? { outside.messageCompression }
 
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
         try check()
@@ -30,6 +31,17 @@ final class Tunnel: Transport {
     func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
         try check()
         try await outside.preconnect(exchange)
+    }
+
+    func connect(
+        _ exchange: TransportRequest, speaking: WireProtocol
+    ) async throws(TransportError) -> any TransportWire {
+        try check()
+        return try await outside.connect(exchange, speaking: speaking)
+    }
+
+    func closeConnections(of identity: String) {
+        outside.closeConnections(of: identity)
     }
 
     func shutdown() async {

@@ -22,11 +22,15 @@ final class ShopDesk: Sendable {
     }
 
     let member = MemberDesk()
+    let till: TillDesk
+    private let vouchers: VoucherDesk
     private let stock: Stock
     private let state: Mutex<State>
 
-    init(_ stock: Stock) {
+    init(_ stock: Stock, keys: ServerKeys) {
         self.stock = stock
+        till = TillDesk(keys)
+        vouchers = VoucherDesk(secret: keys.vouchers)
         let counted = stock.items.compactMap { item in item.stock.map { (item.id, $0) } }
         let customers = Dictionary(stock.customers.map { ($0.account, $0) }) { first, _ in first }
         state = Mutex(State(customers: customers, left: Dictionary(counted) { first, _ in first }))
@@ -52,6 +56,9 @@ final class ShopDesk: Sendable {
         case (.post, 1, "members"): return member.join(customer(of: request))
         case (.get, 2, "members"): return member.page(parts[1], request)
         case (.post, 1, "token"): return member.renew(request)
+        case (.get, 2, "vouchers"): return vouchers.voucher(parts[1], request)
+        case (.post, 1, "payments"): return till.pay(request)
+        case (.get, 1, "chat"): return .webSocket(request) { $0.echo() }
         case (.post, 1, "orders"): return orderOnce(request)
         case (.put, 3, "products") where parts[2] == "like": return like(request, Int(parts[1]))
         default: return .text("There is nothing here.", status: 404)

@@ -13,10 +13,15 @@ public final class ShopServer: Sendable {
     /// What is for members.
     public var members: MemberDesk { desk.member }
 
-    /// - Parameter faults: what goes wrong with the first requests, one for each; `nil` for one that goes well.
-    public init(_ stock: Stock, faults: [LoopbackServer.Fault?] = []) throws {
+    /// Where users pay.
+    public var till: TillDesk { desk.till }
+
+    /// - Parameters:
+    ///   - keys: what lies between the shop and its app. Without them no app gets a voucher, or pays.
+    ///   - faults: what goes wrong with the first requests, one for each; `nil` for one that goes well.
+    public init(_ stock: Stock, keys: ServerKeys? = nil, faults: [LoopbackServer.Fault?] = []) throws {
         let gate = DispatchGroup()
-        let desk = ShopDesk(stock)
+        let desk = ShopDesk(stock, keys: try keys ?? .nobodys())
         let rush = Rush()
         self.gate = gate
         self.rush = rush

@@ -1,3 +1,4 @@
+import Foundation
 import Penstock
 import PenstockTesting
 import Testing
@@ -102,6 +103,55 @@ struct SessionTests {
         }
     }
 
+    @Test("Whoever was logged in when the app ended is logged in when it starts again, and nobody else")
+    func relaunch() async throws {
+        try await withWorld { world, _ in
+            let vault = MemoryVault()
+            let user = try await world.running(vault: vault) { app in
+                #expect(try await app.resume() == nil)
+                return try await app.users.login(account: "alice", password: "open sesame")
+            }
+            let seen = world.development.wire.requestCount
+            try await world.running(vault: vault) { app in
+                #expect(app.session.user == nil)
+                #expect(try await app.resume() == user)
+                #expect(try await app.users.profile().account == "alice")
+                #expect(world.development.wire.requestCount == seen + 1)
+                // Another environment has logins of its own, and leaves this one's where it is.
+                try app.switchEnvironment(to: .test)
+                #expect(try await app.resume() == nil)
+            }
+            try await world.running(vault: vault) { app in
+                #expect(try await app.resume() == user)
+                try await app.users.logout()
+                #expect(try await app.resume() == nil)
+            }
+            #expect(try await vault.keys().isEmpty)
+        }
+    }
+
+    @Test("A vault that is locked logs nobody out, and one that is full keeps nobody from logging in")
+    func lockedVault() async throws {
+        try await withWorld { world, _ in
+            try await inFolder { folder in
+                let file = folder.appendingPathComponent("a.vault")
+                let (key, moved) = (folder.appendingPathComponent("key"), folder.appendingPathComponent("moved"))
+                func vault() -> EncryptedFileVault { EncryptedFileVault(file: file, key: .file(key)) }
+                let user = try await world.running(vault: vault()) { app in
+                    try await app.users.login(account: "alice", password: "open sesame")
+                }
+                try FileManager.default.moveItem(at: key, to: moved)
+                try await world.running(vault: vault()) { app in
+                    await #expect(throws: VaultError.locked) { try await app.resume() }
+                    try await app.users.login(account: "alice", password: "open sesame")
+                    #expect(app.session.user?.id == user.id)
+                }
+                try FileManager.default.moveItem(at: moved, to: key)
+                #expect(try await world.running(vault: vault()) { try await $0.resume() } == user)
+            }
+        }
+    }
+
     @Test("Two apps side by side have logins of their own, and go when they are let go of", .covers("S1.15"))
     func noHiddenSingleton() async throws {
         try await withWorld { world, first in
@@ -109,7 +159,7 @@ struct SessionTests {
             weak var client: APIClient?
             weak var session: Session?
             do {
-                let second = ShopApp(at: world.addresses)
+                let second = ShopApp(at: world.addresses, vault: MemoryVault())
                 (client, session) = (second.client, second.session)
                 #expect(second.session.user == nil)
                 _ = try await second.products.products(page: 1)

@@ -11,7 +11,7 @@ import Testing
 func withWorld(events: (any EventSink)? = nil, _ body: (World, ShopApp) async throws -> Void) async throws {
     let world = try World()
     defer { world.close() }
-    let shop = ShopApp(at: world.addresses, events: events)
+    let shop = ShopApp(at: world.addresses, events: events, vault: MemoryVault(), keys: world.keys)
     try await body(world, shop)
     #expect(shop.client.callCount == 0)
     await shop.client.transport.shutdown()
@@ -22,7 +22,7 @@ func stubbed(_ stub: StubTransport) -> ShopApp {
     ShopApp(
         at: ShopAddresses(
             shop: [.development: "https://shop.example.com/api"], places: [.development: "https://maps.example.org"]),
-        transport: stub)
+        transport: stub, vault: MemoryVault())
 }
 
 extension HTTPRequest {

@@ -14,7 +14,9 @@ struct UnhappyTests {
     func orderIsCutOff() async throws {
         let server = try ShopServer(.development, faults: [nil, .init(.close, at: .responseStart)])
         defer { server.wire.stop() }
-        let shop = ShopApp(at: ShopAddresses(shop: [.development: server.url], places: [.development: server.url]))
+        let shop = ShopApp(
+            at: ShopAddresses(shop: [.development: server.url], places: [.development: server.url]),
+            vault: MemoryVault())
         try await shop.users.login(account: "alice", password: "open sesame")
         let error = await #expect(throws: APIError.self) { try await shop.orders.placeOrder(of: 1, quantity: 1) }
         #expect(error?.kind == .transport(.connectionLost) && error?.sendState == .maybeProcessed)
@@ -33,7 +35,7 @@ struct UnhappyTests {
             return HTTPResponse(status: 301, fields: ["Location": "/api/products/7"])
         }
         let servers = ShopAddresses(shop: [.development: "https://shop.example.com/api"], places: [:])
-        let shop = ShopApp(at: servers, transport: stub, time: clock.timeSource)
+        let shop = ShopApp(at: servers, transport: stub, time: clock.timeSource, vault: MemoryVault())
         let error = await #expect(throws: APIError.self) { try await shop.products.product(inNewsletter: 7) }
         #expect(error?.kind == .timeout(.total))
         #expect(stub.requests.map(\.url.path) == ["/api/p/7"])
@@ -48,7 +50,7 @@ struct UnhappyTests {
         let server = try ShopServer(.development)
         let addresses = ShopAddresses(shop: [.development: server.url], places: [:])
         let recorder = RecordingTransport(PlatformTransport.make())
-        let (user, seen) = try await visit(ShopApp(at: addresses, transport: recorder))
+        let (user, seen) = try await visit(ShopApp(at: addresses, transport: recorder, vault: MemoryVault()))
         await recorder.shutdown()
         server.wire.stop()
 
@@ -59,7 +61,7 @@ struct UnhappyTests {
         #expect(!text.contains(user.token) && !text.contains("open sesame"))
 
         let replay = ReplayTransport(try Recording(contentsOf: file))
-        let (again, catalogue) = try await visit(ShopApp(at: addresses, transport: replay))
+        let (again, catalogue) = try await visit(ShopApp(at: addresses, transport: replay, vault: MemoryVault()))
         #expect(again.name == user.name && catalogue.title == seen.title)
         #expect(replay.remaining.isEmpty && replay.unknown.isEmpty)
     }

@@ -1,7 +1,7 @@
 import Penstock
 
 /// A logged-in user.
-public struct User: Decodable, Hashable, Sendable {
+public struct User: Codable, Hashable, Sendable {
     @Default<Empty> public var id: String
     @Default<Empty> public var token: String
     @Default<Anonymous> public var name: String

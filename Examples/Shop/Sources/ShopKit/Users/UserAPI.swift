@@ -14,7 +14,7 @@ public struct UserAPI: Sendable {
     @discardableResult
     public func login(account: String, password: String) async throws(APIError) -> User {
         let user = try await client.send(Login(account: account, password: password))
-        session.begin(as: user)
+        await session.begin(as: user, in: client.environment)
         return user
     }
 
@@ -22,7 +22,7 @@ public struct UserAPI: Sendable {
     @discardableResult
     public func register(account: String, password: String, name: String? = nil) async throws(APIError) -> User {
         let user = try await client.send(Register(account: account, password: password, name: name))
-        session.begin(as: user)
+        await session.begin(as: user, in: client.environment)
         return user
     }
 
@@ -47,7 +47,7 @@ public struct UserAPI: Sendable {
         var failure: APIError?
         do throws(APIError) { try await client.send(Logout()) } catch { failure = error }
         if let user { await client.signOut(user.id) }
-        session.end()
+        await session.end(in: client.environment)
         if let failure { throw failure }
     }
 }
