@@ -25,7 +25,8 @@ enum Command {
         case "drive": return try await drive(Array(words.dropFirst()))
         case "cache": return try await cache(Array(words.dropFirst()))
         case "vault": return try await vault(Array(words.dropFirst()))
-        case "report", "replay", "completions", "manual": return try await other(words[0], Array(words.dropFirst()))
+        case "report", "replay", "record", "completions", "manual":
+            return try await other(words[0], Array(words.dropFirst()))
         case "--help", "-h": return Console.show(Help.program)
         case "--version": return Console.show(Help.version)
         case .some(let word): throw UsageError("no such command: \(word)")
@@ -67,7 +68,7 @@ enum Command {
         }
     }
 
-    /// The commands that send nothing.
+    /// The commands whose help says no more than their options.
     private static func other(_ name: String, _ words: [String]) async throws(UsageError) -> Int32 {
         let options = CommandRule.all.first { $0.name == name }?.options ?? CommandRule.plain
         do throws(UsageError) {
@@ -77,6 +78,7 @@ enum Command {
             switch name {
             case "report": return try ReportCommand.run(arguments)
             case "replay": return try await ReplayCommand.run(arguments)
+            case "record": return try await RecordCommand(arguments).run()
             case "manual" where arguments.operands.isEmpty: return Console.show(Manual.text)
             case "completions" where arguments.operands.count == 1:
                 return Console.show(try Completions.script(for: arguments.operands[0]))

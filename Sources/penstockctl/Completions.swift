@@ -23,6 +23,10 @@ struct CommandRule {
             summary: "makes a page of an HTTP archive, for a browser",
             options: ReportCommand.table),
         CommandRule(
+            name: "record", synopsis: "record --har FILE --to ORIGIN [options]",
+            summary: "hands requests on from a server on this machine, and records the answers for replay",
+            options: RecordCommand.table),
+        CommandRule(
             name: "replay", synopsis: "replay FILE.har",
             summary: "serves the answers of an HTTP archive on this machine",
             options: ReplayCommand.table),

@@ -8,14 +8,16 @@ struct Fetch: Sendable {
 
     func run() async throws(UsageError) -> Int32 {
         let store = try await options.cache?.open()
+        let cookies = try await cookieStore()
         let transport = options.transport.make()
         let recorder = try Recorder(archive: options.archive, report: options.report)
-        let client = APIClient(configuration(store, recorder), transport: transport)
+        let client = APIClient(configuration(store, cookies, recorder), transport: transport)
         let result = await Interrupts.cancelling { await sendAll(by: client) }
         await transport.shutdown()
         await store?.close()
         do throws(OutputFailure) {
             try await recorder?.finish()
+            try await keep(cookies)
             return try finish(result)
         } catch {
             Console.note(error.message)
@@ -24,11 +26,21 @@ struct Fetch: Sendable {
     }
 
     private func send(by client: APIClient) async -> Result<APIResponse<Data>, APIError> {
+        let call = client.start(FetchCall(request: request))
+        // Many calls at a time have a bar of their own, and a trace is not to be written over.
+        if TransferBar.isShown, options.repetitions == 1, !options.isVerbose { await show(call) }
+        return await call.result
+    }
+
+    /// Shows how far the call is, until it ends.
+    private func show(_ call: Call<Data>) async {
+        let bar = TransferBar()
         do throws(APIError) {
-            return .success(try await client.send(request))
+            for try await case .progress(let progress) in call.updates { bar.draw(progress) }
         } catch {
-            return .failure(error)
+            // The result tells of it.
         }
+        bar.remove()
     }
 
     /// Sends the request as often as is asked, and tells how long that took.
@@ -71,8 +83,16 @@ struct Fetch: Sendable {
         }
     }
 
-    private func configuration(_ store: (any CacheStore)?, _ recorder: Recorder?) -> APIClient.Configuration {
-        var configuration = APIClient.Configuration(services: [])
+    private func configuration(
+        _ store: (any CacheStore)?, _ cookies: FileCookieStore?, _ recorder: Recorder?
+    ) -> APIClient.Configuration {
+        var configuration = APIClient.Configuration(services: [
+            FetchCall.service(of: request.url, signer: options.signer)
+        ])
+        configuration.environment = .production
+        // The one endpoint has properties that are no parameters.
+        configuration.checksEndpoints = false
+        if let cookies { configuration.cookies = cookies }
         configuration.headers = [.userAgent: "penstockctl/\(PenstockVersion.current)"]
         configuration.options = callOptions
         configuration.cache = store.map(CacheChoice.store) ?? .none
@@ -90,6 +110,37 @@ struct Fetch: Sendable {
             call.timeouts = options.timeout.map(Timeouts.total) ?? Timeouts()
             call.trust = options.trust
             call.resolver = options.resolver
+        }
+    }
+}
+
+// MARK: Cookies
+
+extension Fetch {
+    private func cookieStore() async throws(UsageError) -> FileCookieStore? {
+        guard let path = options.cookies else { return nil }
+        do throws(CookieFileError) {
+            return try await FileCookieStore.open(
+                URL(fileURLWithPath: path), suffixes: PlatformPublicSuffixes.list)
+        } catch {
+            throw UsageError("--cookies: \(Self.text(of: error))")
+        }
+    }
+
+    private func keep(_ cookies: FileCookieStore?) async throws(OutputFailure) {
+        do throws(CookieFileError) {
+            try await cookies?.flush()
+        } catch {
+            throw OutputFailure("--cookies: \(Self.text(of: error))")
+        }
+    }
+
+    private static func text(of error: CookieFileError) -> String {
+        switch error {
+        case .newerVersion: "a later version has written the file, which is left as it is"
+        case .foreignFile: "this is no file of cookies of Penstock's, and is left as it is"
+        case .inUse: "another program has the file"
+        case .unusableFile(let reason): reason
         }
     }
 }

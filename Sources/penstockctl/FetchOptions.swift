@@ -11,6 +11,8 @@ struct FetchOptions: Sendable {
     let timeout: Duration?
     let transport: TransportChoice
     let trust: TrustPolicy?
+    let signer: (any Signer)?
+    let cookies: String?
     let resolver: HostResolver
     let isJSON: Bool
     let followsRedirects: Bool
@@ -23,42 +25,51 @@ struct FetchOptions: Sendable {
     let repetitions: Int
     let concurrency: Int
 
-    static let table = [
-        OptionRule(
-            names: ["-H", "--header"], placeholder: "'name: value'", help: "a header field; may be repeated",
-            isRepeatable: true),
-        OptionRule(
-            names: ["-d", "--data"], placeholder: "DATA|@FILE",
-            help: "the body: the text itself, a file, or standard input (@-)"),
-        OptionRule(
-            names: ["-o", "--output"], placeholder: "FILE", help: "write the body to FILE, whole or not at all"),
-        OptionRule(names: ["--json"], placeholder: nil, help: "print one JSON object that tells everything"),
-        OptionRule(
-            names: ["--timeout"], placeholder: "SECONDS", help: "for the whole call, redirects included (default: none)"
-        ),
-        OptionRule(
-            names: ["--transport"], placeholder: TransportChoice.names(" | "),
-            help: "what carries the request (default \(TransportChoice.platform.name))"),
-        OptionRule(names: ["--cache"], placeholder: "FILE", help: "store responses in FILE, and answer from it"),
-        OptionRule(
-            names: ["--policy"], placeholder: CachePolicy.Mode.allCases.map(\.rawValue).joined(separator: " | "),
-            help: "how the cache is used (default http)"),
-        OptionRule(names: ["--har"], placeholder: "FILE", help: "write what happened into FILE, as an HTTP archive"),
-        OptionRule(
-            names: ["--report"], placeholder: "FILE", help: "write what happened into FILE, as a page for a browser"),
-        OptionRule(names: ["--repeat"], placeholder: "N", help: "send it N times, and tell how long that took"),
-        OptionRule(names: ["--concurrency"], placeholder: "M", help: "with --repeat: M at a time (default 1)"),
-        OptionRule(names: ["--no-follow"], placeholder: nil, help: "a redirect is the answer"),
-        FetchTrust.authorities, FetchTrust.pin, FetchTrust.certificate, FetchTrust.key, Names.option,
-        OptionRule(
-            names: ["--fail"], placeholder: nil, help: "exit with \(ExitCode.httpFailure) for a status of 400 and above"
-        ),
-        OptionRule(
-            names: ["-v", "--verbose"], placeholder: nil,
-            help: "tell of requests, responses and events; secrets are left out"),
-        OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
-        OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
-    ]
+    static let table: [OptionRule] =
+        [
+            OptionRule(
+                names: ["-H", "--header"], placeholder: "'name: value'", help: "a header field; may be repeated",
+                isRepeatable: true),
+            OptionRule(
+                names: ["-d", "--data"], placeholder: "DATA|@FILE",
+                help: "the body: the text itself, a file, or standard input (@-)"),
+            OptionRule(
+                names: ["-o", "--output"], placeholder: "FILE", help: "write the body to FILE, whole or not at all"),
+            OptionRule(names: ["--json"], placeholder: nil, help: "print one JSON object that tells everything"),
+            OptionRule(
+                names: ["--timeout"], placeholder: "SECONDS",
+                help: "for the whole call, redirects included (default: none)"
+            ),
+            OptionRule(
+                names: ["--transport"], placeholder: TransportChoice.names(" | "),
+                help: "what carries the request (default \(TransportChoice.platform.name))"),
+            OptionRule(names: ["--cache"], placeholder: "FILE", help: "store responses in FILE, and answer from it"),
+            OptionRule(
+                names: ["--policy"], placeholder: CachePolicy.Mode.allCases.map(\.rawValue).joined(separator: " | "),
+                help: "how the cache is used (default http)"),
+            OptionRule(
+                names: ["--har"], placeholder: "FILE", help: "write what happened into FILE, as an HTTP archive"),
+            OptionRule(
+                names: ["--report"], placeholder: "FILE", help: "write what happened into FILE, as a page for a browser"
+            ),
+            OptionRule(names: ["--repeat"], placeholder: "N", help: "send it N times, and tell how long that took"),
+            OptionRule(names: ["--concurrency"], placeholder: "M", help: "with --repeat: M at a time (default 1)"),
+            OptionRule(names: ["--no-follow"], placeholder: nil, help: "a redirect is the answer"),
+            FetchTrust.authorities, FetchTrust.pin, FetchTrust.certificate, FetchTrust.key, Names.option,
+        ] + FetchSigning.options + [
+            OptionRule(
+                names: ["--cookies"], placeholder: "FILE",
+                help: "send the cookies of FILE, and keep there those that come and have an expiry"),
+            OptionRule(
+                names: ["--fail"], placeholder: nil,
+                help: "exit with \(ExitCode.httpFailure) for a status of 400 and above"
+            ),
+            OptionRule(
+                names: ["-v", "--verbose"], placeholder: nil,
+                help: "tell of requests, responses and events; secrets are left out"),
+            OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
+            OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
+        ]
 
     init(_ arguments: Arguments) throws(UsageError) {
         let data = try arguments.value("--data").map(FetchData.init(_:))
@@ -69,6 +80,8 @@ struct FetchOptions: Sendable {
         timeout = try Self.timeout(arguments.value("--timeout"))
         transport = try TransportChoice.chosen(arguments.value("--transport"))
         trust = try FetchTrust.policy(arguments, host: url.host)
+        signer = try FetchSigning.signer(arguments)
+        cookies = arguments.value("--cookies")
         resolver = try Names.resolver(arguments)
         isJSON = arguments.has("--json")
         followsRedirects = !arguments.has("--no-follow")
@@ -151,7 +164,7 @@ extension FetchOptions {
         return .milliseconds((seconds * 1000).rounded())
     }
 
-    private static func count(_ text: String?, _ option: String, upTo most: Int) throws(UsageError) -> Int {
+    static func count(_ text: String?, _ option: String, upTo most: Int) throws(UsageError) -> Int {
         guard let text else { return 1 }
         guard text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(text), (1...most).contains(count) else {
             throw UsageError("\(option): \(String(reflecting: text)) is no number from 1 to \(most)")

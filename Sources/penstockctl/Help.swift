@@ -39,6 +39,9 @@ enum Help {
         -d sends application/x-www-form-urlencoded unless -H names another Content-Type.
         The body goes to standard output as it is (content codings removed), everything else to standard error.
         With both -o and --json the body goes to the file and is left out of the object.
+        On a terminal a bar shows how far the transfer is, but not with -v.
+        Keys for --sign come from a file or the environment, never from an argument, which others on the machine can read.
+        A redirect to another origin is not signed. --cookies keeps no cookie that ends with the session.
 
         exit status
         \(rows(statuses))
@@ -47,6 +50,8 @@ enum Help {
           penstockctl fetch https://example.com/ -o page.html
           penstockctl fetch PUT https://example.com/items/7 -H 'Content-Type: application/json' -d @item.json
           penstockctl fetch https://example.com/ --json --timeout 5
+          penstockctl fetch https://files.s3.eu-central-1.amazonaws.com/a.txt --sign aws:eu-central-1:s3
+          penstockctl fetch https://pay.example.com/orders -d @order.json --sign rfc9421 --sign-id ci --sign-key ci.pem
         """
 
     static let cache = """

@@ -19,16 +19,8 @@ enum ReplayCommand {
         } catch {
             throw UsageError("\(path): \(ReportCommand.text(error))")
         }
-        do {
-            let server = try LoopbackServer { answers.answer("\($0.method)", $0.target) }
-            defer { server.stop() }
-            try Console.out(Data("\(server.url.absoluteString)\n".utf8))
-            Console.note("\(answers.count) answers are served; an interrupt ends it")
-            await Interrupts.cancelling { while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) } }
-            return ExitCode.success
-        } catch {
-            Console.note("no server: \(error.localizedDescription)")
-            return ExitCode.output
+        return await LoopbackService.serve("\(answers.count) answers are served") { request in
+            answers.answer("\(request.method)", request.target)
         }
     }
 }

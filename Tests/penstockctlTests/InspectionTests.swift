@@ -95,10 +95,13 @@ import Testing
         let manual = try await Tool.run("manual")
         let bash = try await Tool.run("completions", "bash")
         let fish = try await Tool.run("completions", "fish")
-        for word in ["fetch", "cache", "vault", "report", "replay", "drive", "completions", "manual"] {
+        for word in ["fetch", "cache", "vault", "report", "replay", "record", "drive", "completions", "manual"] {
             for text in [manual.text, bash.text, fish.text] { #expect(text.contains(word), "\(word)") }
         }
-        for option in ["--har", "--report", "--repeat", "--concurrency", "--timeout", "--cacert", "--no-follow"] {
+        for option in [
+            "--har", "--report", "--repeat", "--concurrency", "--timeout", "--cacert", "--no-follow", "--sign-key",
+            "--cookies", "--to",
+        ] {
             #expect(bash.text.contains(option) && fish.text.contains(option.dropFirst(2)))
             #expect(manual.text.contains(option.replacingOccurrences(of: "-", with: "\\-")))
         }

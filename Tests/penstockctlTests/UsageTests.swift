@@ -10,7 +10,8 @@ import Testing
         #expect(help.errors.isEmpty)
         let words = [
             "-H", "-d", "-o", "--json", "--timeout", "--transport", "--no-follow", "--cacert", "--pin", "--cert",
-            "--key", "--resolve", "--fail", "-v", "64",
+            "--key", "--resolve", "--sign", "--sign-key", "--sign-id", "--sign-query", "--cookies", "--fail", "-v",
+            "64",
             "130",
             "timeout", "unreachable", "tls", "blocked", "limitExceeded", "cancelled",
         ]

@@ -27,7 +27,8 @@ public enum HARAnswers {
                 return nil
             }
             return Answer(
-                method: entry.request.method, target: comparable(url.target), response: response(entry.response))
+                method: entry.request.method, target: comparable(url.target),
+                response: response(entry.response, to: url))
         }
     }
 
@@ -39,12 +40,24 @@ public enum HARAnswers {
         return shown.target
     }
 
-    private static func response(_ recorded: HAR.Response) -> HTTPResponse {
+    /// A redirect within an origin, as one who answers in its place has to write it: by path and query alone.
+    package static func relocated(_ fields: HTTPFields, of url: HTTPURL) -> HTTPFields {
+        guard let location = fields[.location], let target = try? url.resolving(location),
+            // Two slashes at its beginning would be a host.
+            target.origin == url.origin, !target.target.hasPrefix("//")
+        else { return fields }
+        var fields = fields
+        fields[.location] = target.target
+        return fields
+    }
+
+    private static func response(_ recorded: HAR.Response, to url: HTTPURL) -> HTTPResponse {
         var response = HTTPResponse(status: recorded.status)
         for field in recorded.headers ?? [] where !framing.contains(HTTPFieldName(field.name)) {
             // HTTP/2's own, in the archives of browsers.
             if !field.name.hasPrefix(":") { response.fields.append(field.value, for: HTTPFieldName(field.name)) }
         }
+        response.fields = relocated(response.fields, of: url)
         if let text = recorded.content?.text {
             response.body =
                 recorded.content?.encoding == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
