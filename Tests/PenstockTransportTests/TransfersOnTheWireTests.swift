@@ -157,7 +157,7 @@ import Testing
                 response.declaredLength = film.count - from
                 response.body = .bytes(Data(film.dropFirst(from).prefix(cut)))
                 response.ending = .drop
-                // What is still in a buffer when a connection breaks is lost with it.
+                // What is still in a buffer when a connection breaks is lost with it, so some time is left to read it.
                 response.trailerDelay = .milliseconds(200)
             }
             return response
@@ -183,7 +183,11 @@ import Testing
                 #expect(try Data(contentsOf: file.url) == Self.film)
                 #expect(try Data(contentsOf: folder.appendingPathComponent("seven.mp4")) == Data("mine".utf8))
                 let ranges = server.requests.map { $0.fields["Range"] }
-                #expect(ranges == [nil, "bytes=1000000-", "bytes=1500000-"])
+                let starts = ranges.compactMap { $0 }.compactMap { Int($0.dropFirst(6).dropLast()) }
+                try #require(ranges.count == 3 && ranges[0] == nil && starts.count == 2)
+                // On a busy machine the break overtakes what is still in a buffer, which is lost with the connection.
+                #expect((1...1_000_000).contains(starts[0]))
+                #expect((starts[0] + 1...starts[0] + 500_000).contains(starts[1]))
                 #expect(server.requests.dropFirst().allSatisfy { $0.fields["If-Range"] == "\"v1\"" })
                 let replaced = try await client.download(
                     Film(), to: .file(folder.appendingPathComponent("seven.mp4"), overwriting: .replace)

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An absolute `http` or `https` URL, parsed once and strictly (RFC 3986, RFC 9110 §4.2).
 ///
 /// The one parse decides everything that is derived from it: the socket, the TLS server name, the `Host` field, the
@@ -141,5 +143,24 @@ extension HTTPURL.ParseError: CustomStringConvertible {
         case .invalidHost: "the URL's host is not valid"
         case .invalidPort: "the URL's port is not a number from 1 to 65535"
         }
+    }
+}
+
+extension HTTPURL {
+    /// Foundation's URL as Penstock reads it.
+    ///
+    /// - Throws: what is wrong with it: it is relative, or of another scheme than `http` and `https`, or holds user information.
+    public init(_ url: URL) throws(ParseError) {
+        try self.init(url.absoluteString)
+    }
+}
+
+extension URL {
+    /// The same URL, character by character, as Foundation has it.
+    ///
+    /// - Returns: `nil` for the few that Foundation does not take as they are.
+    public init?(_ url: HTTPURL) {
+        self.init(string: url.absoluteString)
+        guard absoluteString == url.absoluteString else { return nil }
     }
 }

@@ -13,3 +13,9 @@ public enum BuildFlavor: Sendable {
         public static let current = BuildFlavor.release
     #endif
 }
+
+/// The version of this package.
+public enum PenstockVersion {
+    /// By the rules of semantic versioning.
+    public static let current = "0.1.0"
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A value behind a lock, and the tasks that wait until the value satisfies a condition: what is called a monitor, with
 /// continuations in place of threads. Copies are the same value.
 ///
@@ -71,5 +73,62 @@ package struct Monitor<State: Sendable>: Sendable {
             }
             if let taken { continuation.resume(returning: taken) }
         }
+    }
+}
+
+/// A value that is changed on a queue of its own, in the order in which changes are asked for: for work that waits for the disk,
+/// which must not hold a lock or a thread that runs tasks.
+///
+/// Unchecked because the value is touched on its queue alone.
+package final class SerialState<Value>: @unchecked Sendable {
+    private let queue: DispatchQueue
+    private var value: Value
+
+    /// - Parameter value: touched by nobody else from now on.
+    package init(_ value: Value, label: String) {
+        self.value = value
+        queue = DispatchQueue(label: label)
+    }
+
+    /// Returns at once.
+    package func run(_ body: @escaping @Sendable (inout Value) -> Void) {
+        queue.async { body(&self.value) }
+    }
+
+    /// Returns when it is done, and what was asked for before it: for one that must wait because too much has been asked for.
+    package func runAndWait(_ body: (inout Value) -> Void) {
+        queue.sync { body(&value) }
+    }
+}
+
+/// A value that one task waits for. The first that is given counts; whoever gives a later one gives it to nobody.
+final class Promise<Value: Sendable>: Sendable {
+    private enum Outcome: Sendable {
+        case kept(Value)
+        case broken
+    }
+
+    private let outcome = Monitor<Outcome?>(nil)
+
+    /// Gives the value.
+    func keep(_ value: Value) {
+        settle(.kept(value))
+    }
+
+    /// Ends the wait without a value.
+    func abandon() {
+        settle(.broken)
+    }
+
+    /// The value; `nil` where the wait was ended first. To be asked for once.
+    func value() async -> Value? {
+        switch await outcome.wait(for: { $0 }) {
+        case .kept(let value): value
+        case .broken: nil
+        }
+    }
+
+    private func settle(_ new: Outcome) {
+        outcome.withLock { if $0 == nil { $0 = new } }
     }
 }

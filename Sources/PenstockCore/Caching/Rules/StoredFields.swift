@@ -42,3 +42,26 @@ enum StoredFields {
         return fields.without(connectionFields + others)
     }
 }
+
+/// Names of the fields that caching is about.
+extension HTTPFieldName {
+    static let age: HTTPFieldName = "Age"
+    static let cacheControl: HTTPFieldName = "Cache-Control"
+    static let connection: HTTPFieldName = "Connection"
+    static let contentLanguage: HTTPFieldName = "Content-Language"
+    static let contentLocation: HTTPFieldName = "Content-Location"
+    static let contentRange: HTTPFieldName = "Content-Range"
+    static let date: HTTPFieldName = "Date"
+    static let eTag: HTTPFieldName = "ETag"
+    static let expires: HTTPFieldName = "Expires"
+    static let ifMatch: HTTPFieldName = "If-Match"
+    static let ifModifiedSince: HTTPFieldName = "If-Modified-Since"
+    static let ifNoneMatch: HTTPFieldName = "If-None-Match"
+    static let ifRange: HTTPFieldName = "If-Range"
+    static let ifUnmodifiedSince: HTTPFieldName = "If-Unmodified-Since"
+    static let lastModified: HTTPFieldName = "Last-Modified"
+    static let pragma: HTTPFieldName = "Pragma"
+    static let range: HTTPFieldName = "Range"
+    static let vary: HTTPFieldName = "Vary"
+    static let warning: HTTPFieldName = "Warning"
+}

@@ -30,3 +30,121 @@ public struct CacheVariant: Hashable, Sendable {
         self.isUnmatchable = isUnmatchable
     }
 }
+
+/// What `Vary` makes of a request (RFC 9111 §4.1).
+extension CacheVariant {
+    /// The variant that `response` is, having been selected by `request`.
+    init(response: HTTPFields, request: HTTPFields) {
+        guard response.contains(.vary) else {
+            self.init()
+            return
+        }
+        let members = FieldList.members(response.values(of: .vary))
+        let names = Set(members.map { $0.lowercased() })
+        self.init(
+            selectors: names.subtracting(["*"]).sorted().map {
+                Selector(name: $0, value: SelectorValue.of($0, in: request))
+            },
+            isUnmatchable: names.contains("*"))
+    }
+
+    /// Whether `request` has the nominated fields with the same values. A field it lacks matches only one that was
+    /// lacking.
+    func matches(_ request: HTTPFields) -> Bool {
+        !isUnmatchable && selectors.allSatisfy { SelectorValue.of($0.name, in: request) == $0.value }
+    }
+
+    /// Whether `request` would get the same representation although its `Accept-Language` is another one.
+    ///
+    /// It would where the stored response is in the one language that the request prefers to all others: whatever the
+    /// server holds besides, it can do no better. All other fields have to match.
+    func matches(_ request: HTTPFields, language: String) -> Bool {
+        let name = "accept-language"
+        guard !isUnmatchable, selectors.contains(where: { $0.name == name && $0.value != nil }),
+            LanguagePreference.first(in: request.values(of: .acceptLanguage)) == language.lowercased()
+        else { return false }
+        return selectors.allSatisfy { $0.name == name || SelectorValue.of($0.name, in: request) == $0.value }
+    }
+}
+
+/// The value of a nominated request field in the one form that values of the same meaning share.
+///
+/// All field lines are joined, and white space around the commas of a list is left out: both are without meaning in any
+/// list-based field (RFC 9110 §5.3, §5.6.1), and in others a comma is either absent or quoted. Letter case does not count
+/// in the fields whose members are case-insensitive by definition. The order of members is kept, except for languages.
+///
+/// `Accept-Language: en, nl` and `nl, en` are the same value. Order says nothing there: only the weight does, and that
+/// servers take the first of several equal ones "cannot be relied upon" (RFC 9110 §12.5.4). An app that prefers one says so by
+/// a weight, as every system's list of preferred languages does when it becomes a field. What one app sends in two orders,
+/// because a list was sorted anew, would otherwise be stored twice.
+enum SelectorValue {
+    /// Fields that `Vary` mostly names, and that carry no credentials: known without a look at the name's parts.
+    private static let plain: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "origin", "user-agent",
+    ]
+    private static let caseless: Set = ["accept-encoding", "accept-language", "accept-charset"]
+
+    static func of(_ name: String, in request: HTTPFields) -> String? {
+        let lines = request.values(of: HTTPFieldName(name))
+        guard let first = lines.first else { return nil }
+        // What is stored of a credential tells equal from unequal and no more.
+        let isSecret = !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
+        if lines.count == 1, !isSecret, first.utf8.allSatisfy(isPlain) { return first }
+        let members = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
+        let ordered = name == "accept-language" ? LanguagePreference.sorted(members) : members
+        let joined = ordered.joined(separator: ",")
+        return isSecret ? SHA256.hex(joined.utf8) : joined
+    }
+
+    /// In a value of such characters alone there is nothing to normalise: it has no space, comma, parameter or capital.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte > 0x2C && byte != UInt8(ascii: ";") && byte != 0x7F && HTTPSyntax.lowercased(byte) == byte
+    }
+
+    /// A weight may have white space before its parameter: `de ; q=0.5`.
+    private static func withoutSpace(_ member: Substring) -> String {
+        String(decoding: member.utf8.lazy.filter { !FieldList.isSpace($0) }.map(HTTPSyntax.lowercased), as: UTF8.self)
+    }
+}
+
+/// The language a request prefers (RFC 9110 §12.5.4).
+enum LanguagePreference {
+    /// The range whose weight is greater than that of each other one; lower-case. `nil` when there is no such range,
+    /// when it is `*`, or when a weight cannot be read.
+    static func first(in lines: [String]) -> String? {
+        var best: (range: String, weight: Int)?
+        var isTied = false
+        for member in FieldList.members(lines) {
+            guard let entry = parse(member) else { return nil }
+            if entry.weight == best?.weight { isTied = true }
+            if entry.weight > best?.weight ?? 0 { (best, isTied) = (entry, false) }
+        }
+        return isTied || best?.range == "*" ? nil : best?.range
+    }
+
+    /// The members of `Accept-Language`, the preferred ones first and equally preferred ones by name, in one way of writing
+    /// for each weight. As they are when one of them cannot be read.
+    static func sorted(_ members: [String]) -> [String] {
+        let entries = members.compactMap { parse($0[...]) }
+        guard entries.count == members.count else { return members }
+        return entries.sorted { ($1.weight, $0.range) < ($0.weight, $1.range) }
+            .map { $0.weight == 1_000 ? $0.range : "\($0.range);q=\($0.weight)" }
+    }
+
+    private static func parse(_ member: Substring) -> (range: String, weight: Int)? {
+        let parts = member.lowercased().split(separator: ";").map { HTTPSyntax.trimmed(String($0)) }
+        switch parts.count {
+        case 1: return (parts[0], 1_000)
+        case 2 where parts[1].hasPrefix("q="): return weight(parts[1].dropFirst(2)).map { (parts[0], $0) }
+        default: return nil
+        }
+    }
+
+    /// Thousandths (RFC 9110 §12.4.2).
+    private static func weight(_ text: Substring) -> Int? {
+        guard (1...5).contains(text.utf8.count), let value = Double(text), (0...1).contains(value),
+            text.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") })
+        else { return nil }
+        return Int((value * 1_000).rounded())
+    }
+}
