@@ -50,7 +50,13 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
 
 extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Its name and what it is about, without the secrets in that: the server, or the app, has written some of it.
-    public var description: String { Redaction.text(text) }
+    public var description: String {
+        // Each part by itself: what is wrong with a field is no value of it.
+        if case .invalidParameter(let field, let reason) = self {
+            return "\(entry.name) \(PrintableText.bounded(Redaction.text(field))): \(Redaction.text(reason))"
+        }
+        return Redaction.text(text)
+    }
 
     public var debugDescription: String { description }
 
@@ -59,7 +65,7 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
     private var text: String {
         let name = entry.name
         return switch self {
-        case .invalidParameter(let field, let reason): "\(name) \(PrintableText.bounded(field)): \(reason)"
+        case .invalidParameter(let field, let reason): "\(name) \(field): \(reason)"
         case .invalidConfiguration(let reason), .blocked(let reason), .malformedEnvelope(let reason),
             .unavailable(let reason):
             "\(name): \(reason)"

@@ -197,6 +197,8 @@ enum CacheSchema {
             throw SQLiteError(code: SQLITE_NOTADB, message: "not a cache of this version")
         }
         for migration in migrations.dropFirst(version) { try connection.execute(migration.sql) }
+        // A new file holds nothing that must go, and what was set aside before it was made stays.
+        if version == 0 { try connection.execute("UPDATE state SET owes_scrub = 0") }
         try connection.execute("PRAGMA user_version=\(migrations.count)")
     }
 }
