@@ -30,7 +30,7 @@ extension CacheHop {
     ///
     /// - Returns: `nil` when it has to be read; empty where the answer has none, or streams it.
     /// - Throws: ``APIError/Kind/limitExceeded(_:)`` where it is larger than the call's limit.
-    func bodyAtHand(for hit: CacheHit, at stored: StoredResponse) throws(APIError) -> Data? {
+    private func bodyAtHand(for hit: CacheHit, at stored: StoredResponse) throws(APIError) -> Data? {
         guard let bytes = hit.reply.content, !bytes.isEmpty, !call.streams else { return Data() }
         guard bytes.count <= call.settings.limits.bodyBytes else { throw tooLarge(hit) }
         return stored.body?.content(bytes)
