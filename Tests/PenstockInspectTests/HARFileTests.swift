@@ -60,6 +60,24 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test("A process that is started while the archive is open does not keep it from being opened again")
+        func descriptorsOfOthers() async throws {
+            try await withFile { file in
+                for closes in [true, false] {
+                    var recorder: HARRecorder? = try HARRecorder(file: file)
+                    let copies = try DescriptorCopies(of: file)
+                    #expect(copies.count == 1)
+                    #expect(throws: HARError.inUse) { try HARRecorder(file: file) }
+                    if closes { await recorder?.close() }
+                    recorder = nil
+                    #expect(throws: Never.self) { try HARRecorder(file: file) }
+                    _ = consume copies
+                }
+            }
+        }
+    #endif
+
     @Test("A write that was cut off in the middle leaves every entry before it", .covers("X11"))
     func tornWrites() async throws {
         try await withFile { file in

@@ -26,6 +26,8 @@ final class FileDescriptor: Sendable {
     }
 
     deinit {
+        // A process that another thread starts just now holds the descriptor until it runs its program, and a lock with it.
+        flock(raw, LOCK_UN)
         close(raw)
     }
 

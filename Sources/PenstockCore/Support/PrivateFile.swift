@@ -193,6 +193,8 @@ package final class FileLock: Sendable {
     }
 
     deinit {
+        // A process that another thread starts just now holds the descriptor until it runs its program, and the lock with it.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }

@@ -27,6 +27,8 @@ final class HARFile {
     static func header(version: String) -> String { beginning + #""version":"\#(version)"},"entries":["# + "\n" }
 
     private let handle: FileHandle
+    /// `nil` once the file is let go of.
+    private var locked: Int32?
     /// Where the footer begins.
     private(set) var end: UInt64
     private var isEmpty: Bool
@@ -42,6 +44,7 @@ final class HARFile {
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .inUse }
+        locked = descriptor
         do {
             let header = Self.header(version: version)
             let size = try handle.seekToEnd()
@@ -75,8 +78,22 @@ final class HARFile {
         }
     }
 
+    deinit {
+        unlock()
+    }
+
     /// Lets go of the file.
-    func close() { try? handle.close() }
+    func close() {
+        unlock()
+        try? handle.close()
+    }
+
+    /// A process that another thread starts just now holds the descriptor until it runs its program, and the lock with it unless
+    /// it is let go of here.
+    private func unlock() {
+        if let descriptor = locked { flock(descriptor, LOCK_UN) }
+        locked = nil
+    }
 
     /// Has what was written survive a loss of power.
     func synchronize() { try? handle.synchronize() }

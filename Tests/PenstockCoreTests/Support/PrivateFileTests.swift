@@ -112,6 +112,15 @@ struct PrivateFileTests {
             withExtendedLifetime(lock) {}
         }
         #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: file) } == nil)
+        #if os(Linux)
+            // A process that is started meanwhile does not keep it.
+            var lock: FileLock? = try FileLock(beside: file)
+            let copies = try DescriptorCopies(of: folder.url.appendingPathComponent("file.lock"))
+            withExtendedLifetime(lock) { #expect(copies.count == 1) }
+            lock = nil
+            #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: file) } == nil)
+            _ = consume copies
+        #endif
         #expect(try Self.mode(folder.url.appendingPathComponent("file.lock")) == 0o600)
         let nowhere = PrivateFile(folder.url.appendingPathComponent("none/file"))
         #expect(Self.error { () throws(PrivateFileError) in try FileLock(beside: nowhere) } == .system(ENOENT))
