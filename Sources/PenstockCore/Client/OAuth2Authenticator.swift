@@ -109,7 +109,9 @@ public struct OAuth2Authenticator: Authenticator {
             // An answer that is lost is the coordinator's business, who knows of other processes and of the grace.
             options.idempotency = .byMethod
         }
-        for _ in 0..<2 {
+        for isAgain in [false, true] {
+            // Counted and not refused, as at the API (`Authenticate`): without the nonce no request would ever pass.
+            if isAgain { _ = context.client.state.origins.withdraw(.replay, for: url.origin) }
             if let prover {
                 request.fields[.dpop] = try prover.proof(method: .post, url: url, token: nil, at: context.time.date())
             }

@@ -363,6 +363,32 @@ import Testing
         }
     }
 
+    @Test(
+        "The second request to the token endpoint, with the nonce, is counted by the retry budget, and goes though nothing is left",
+        arguments: [0.5, 1, 2])
+    func nonceOfTheTokenEndpointIsCounted(reserve: Double) async throws {
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        for wantsNonce in [false, true] {
+            let rig = AuthRig(authenticator) { request in
+                guard request.url.host == "id.example.com" else {
+                    return request.fields[.authorization] == "DPoP new" ? .product : HTTPResponse(status: 401)
+                }
+                let proof = try? Self.parts(request.fields[.dpop] ?? "")
+                guard !wantsNonce || proof?.claims["nonce"]?.string == "t1" else {
+                    var refusal = HTTPResponse.json(#"{"error":"use_dpop_nonce"}"#, status: 400)
+                    refusal.fields[.dpopNonce] = "t1"
+                    return refusal
+                }
+                return .json(#"{"access_token":"new","token_type":"DPoP","expires_in":60}"#)
+            }
+            try await rig.signIn()
+            let client = rig.client.with { $0.retryBudget = .init(ratio: 0, reserve: reserve, refill: nil) }
+            #expect(try await client.send(GetProduct()).id == 7)
+            let origin = try HTTPURL(Self.tokens).origin
+            #expect(client.state.origins.withdraw(.failure, for: origin) == (wantsNonce ? reserve == 2 : reserve >= 1))
+        }
+    }
+
     @Test("A bearer token is not taken in place of one that is bound to the key")
     func downgrade() async throws {
         let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
