@@ -71,7 +71,8 @@ extension ActiveCall {
     /// The response of a streamed call, which ends with its content.
     func streamedResponse() async throws(APIError) -> StreamedResponse {
         let exchange = try await run { () async throws(APIError) in try await self.path(self.judgeHead) }
-        return StreamedResponse(exchange, context.attempts, ContentReader(exchange, context, onEnd: finish))
+        return StreamedResponse(
+            exchange, context.attempts, ContentReader(exchange, context, onEnd: { self.finish($0) }))
     }
 }
 

@@ -77,7 +77,7 @@ extension APIClient {
                 if let response = try? self.deliver(exchange, for: active) { feed.yield(cached: response) }
             }
         }
-        let audience = CallAudience(context: context, feed: feed, owner: CallOwner(scope))
+        let audience = CallAudience(context: context, feed: feed, owner: CallOwner(scope), told: active.told)
         gather(audience)
         let task = Task {
             let result = await Result { () async throws(APIError) in try await active.response() }

@@ -110,22 +110,26 @@ final class ActiveCall<E: Endpoint>: Sendable {
             let error = APIError.wrapping(error)
             throw finish(error) ?? error
         }
-        if !context.streams || context.isCancelled, let error = finish(nil) { throw error }
+        guard !context.streams || context.isCancelled else { return output }
+        // What was ended after its answer had been judged was about to be delivered.
+        if let error = finish(nil, at: context.streams ? .transport : .delivery) { throw error }
         return output
     }
 
     /// The end of the call, whatever came of it; to be called once.
     ///
-    /// - Parameter error: what it failed of; `nil` for a success.
+    /// - Parameters:
+    ///   - error: what it failed of; `nil` for a success.
+    ///   - stage: what it was doing, where it was ended early and nothing of it had failed.
     /// - Returns: what the caller is told. What was ended early is no success, and whatever it failed of, it failed of that;
     ///   every error is completed and mapped.
     @discardableResult
-    func finish(_ error: APIError?) -> APIError? {
+    func finish(_ error: APIError?, at stage: StageName = .transport) -> APIError? {
         let ending = context.close()
         if let place { client.state.calls.remove(context, at: place) }
         parent?.release(context)
         if !isDeliveredLater { leaveScope() }
-        let error = completed(error, ending)
+        let error = (error ?? ending.map { APIError($0.kind, stage: stage) }).map { told.completed($0, ending) }
         context.events?.end(error.map(Event.Outcome.init) ?? .success)
         return error
     }
@@ -135,15 +139,10 @@ final class ActiveCall<E: Endpoint>: Sendable {
         scope?.remove(context)
     }
 
-    private func completed(_ error: APIError?, _ ending: CallContext.Ending?) -> APIError? {
-        guard var error = error ?? ending.map({ APIError($0.kind, stage: .transport) }) else { return nil }
-        if let ending { error.kind = ending.kind }
-        error.attempts = context.attempts
-        error.modelFormat = context.settings.modelFormat
-        error.presentation =
-            (try? runtime.get())?.service.errorMapper?.presentation(of: error)
-            ?? client.configuration.errorMapper?.presentation(of: error)
-        return error
+    /// What makes of an error of the call the one that is told.
+    var told: ToldErrors {
+        let mappers = [(try? runtime.get())?.service.errorMapper, client.configuration.errorMapper]
+        return ToldErrors(context: context, mappers: mappers.compactMap(\.self))
     }
 
     /// Sends a request through the stages. Where code of the app's is among them, the call does not wait for it past its
@@ -161,6 +160,33 @@ final class ActiveCall<E: Endpoint>: Sendable {
         try await context.interruptible(at: .transport) { [context] () async throws(APIError) in
             try await pipeline(request, context)
         }
+    }
+}
+
+/// Makes of an error of a call the one that is told: with the attempts of the call, and with what the app makes of it.
+struct ToldErrors: Sendable {
+    let context: CallContext
+    /// The service's before the client's: the first that has something to say is heard.
+    let mappers: [ErrorMapper]
+
+    /// - Parameter ending: why the call was ended early, which is then what it failed of.
+    func completed(_ error: APIError, _ ending: CallContext.Ending?) -> APIError {
+        var error = error
+        if let ending { error.kind = ending.kind }
+        error.attempts = context.attempts
+        error.modelFormat = context.settings.modelFormat
+        error.presentation = nil
+        error.presentation = mappers.lazy.compactMap { $0.presentation(of: error) }.first
+        return error
+    }
+
+    /// The error of a call that was ended while its result waited to be delivered.
+    ///
+    /// - Parameter error: what it had failed of; `nil` for a success.
+    func undelivered(_ error: APIError?, _ ending: CallContext.Ending) -> APIError {
+        var error = error ?? APIError(ending.kind, stage: .delivery)
+        error.stage = .delivery
+        return completed(error, ending)
     }
 }
 

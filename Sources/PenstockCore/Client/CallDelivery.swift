@@ -70,6 +70,7 @@ struct CallAudience<Output: Sendable>: Sendable {
     let context: CallContext
     let feed: CallFeed<Output>
     let owner: CallOwner
+    let told: ToldErrors
 
     func add(_ completion: @escaping CallCompletion<Output>) {
         hear { news in if let result = news.result { completion(result.map(\.value)) } }
@@ -98,26 +99,23 @@ struct CallAudience<Output: Sendable>: Sendable {
     private func hear<A: Actor>(
         on actor: A, _ take: @escaping @Sendable (isolated A, CallNews<Output>) -> Void
     ) {
-        feed.add { [context, owner] news in await Self.deliver(news, of: context, owner, on: actor, to: take) }
+        feed.add { [told, owner] news in await Self.deliver(news, told, owner, on: actor, to: take) }
     }
 
     /// The last look before something leaves: what was cancelled after it was made is not delivered.
     private static func deliver<A: Actor>(
-        _ news: CallNews<Output>, of context: CallContext, _ owner: CallOwner, on actor: isolated A,
+        _ news: CallNews<Output>, _ told: ToldErrors, _ owner: CallOwner, on actor: isolated A,
         to take: @Sendable (isolated A, CallNews<Output>) -> Void
     ) {
         guard !owner.isGone else { return }
-        switch (context.ending, news) {
+        switch (told.context.ending, news) {
         case (nil, _), (.deadline, _): take(actor, news)
         case (.ownerGone, _), (_, .cached): return
-        case (let ending?, .result(let result)): take(actor, .result(.failure(Self.ended(result, ending))))
+        case (let ending?, .result(.success)): take(actor, .result(.failure(told.undelivered(nil, ending))))
+        case (let ending?, .result(.failure(let error))):
+            // An error that says so already was made by the end of the call itself.
+            take(actor, .result(.failure(error.kind == ending.kind ? error : told.undelivered(error, ending))))
         }
-    }
-
-    private static func ended(_ result: Result<some Sendable, APIError>, _ ending: CallContext.Ending) -> APIError {
-        guard case .failure(var error) = result else { return APIError(ending.kind, stage: .transport) }
-        error.kind = ending.kind
-        return error
     }
 }
 

@@ -60,6 +60,8 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let validation = StageName(rawValue: "validation")
     /// A reformer makes something else of the content.
     public static let reform = StageName(rawValue: "reform")
+    /// The result is there, and is handed to those who wait for it.
+    public static let delivery = StageName(rawValue: "delivery")
 
     public var description: String { rawValue }
 }

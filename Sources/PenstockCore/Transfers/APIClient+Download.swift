@@ -69,7 +69,7 @@ extension APIClient {
         let terms = ActiveCall<E>.Terms(
             own: options, scope: scope, isSilent: true, isDeliveredLater: true, isEndless: true)
         let call = ActiveCall(endpoint, making, terms, of: self)
-        let audience = CallAudience(context: call.context, feed: feed, owner: CallOwner(scope))
+        let audience = CallAudience(context: call.context, feed: feed, owner: CallOwner(scope), told: call.told)
         let task = Task {
             let result = await Result { () async throws(APIError) in
                 try await call.run { () async throws(APIError) in try await DownloadRun.response(call, order, feed) }

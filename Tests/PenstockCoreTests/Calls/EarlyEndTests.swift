@@ -115,4 +115,81 @@ import Testing
             #expect(error?.stage == .attemptInterception)
         }
     }
+
+    /// Ends all calls of its client where the response has come, or where it has been decoded.
+    private final class Ender: Interceptor {
+        let client = Box<APIClient?>(nil)
+
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            let exchange = try await next(request)
+            client.value?.cancelAll()
+            return exchange
+        }
+    }
+
+    private struct Late: Endpoint {
+        typealias Output = Message
+        let ender: Ender
+        var route: Route { .get("/hello") }
+        var validator: Validator<Message> {
+            .rule("ends all") { _ in
+                ender.client.value?.cancelAll()
+                return true
+            }
+        }
+    }
+
+    @Test("A call that is ended once its response was judged was being delivered; a stream was still on the wire")
+    func judged() async throws {
+        let (clock, recorder, ender) = (TestClock(), EventRecorder(), Ender())
+        let script = ScriptedTransport(Array(repeating: .respond(CallSupport.greeting), count: 2))
+        let client = Self.client(script, clock, recorder) { _ in }
+        ender.client.update { $0 = client }
+        defer { ender.client.update { $0 = nil } }
+        let error = await failure { try await client.send(Late(ender: ender)) }
+        #expect(error?.kind == .cancelled)
+        #expect(error?.stage == .delivery)
+        #expect(error?.attempts.count == 1)
+        let streaming = client.with { $0.callInterceptors = [ender] }
+        ender.client.update { $0 = streaming }
+        let cut = await failure { try await streaming.stream(Hello()) }
+        #expect(cut?.kind == .cancelled)
+        #expect(cut?.stage == .transport)
+    }
+
+    @Test(
+        "A call that is ended while its result waits for the main actor was being delivered, and says nothing else",
+        arguments: [200, 500])
+    @MainActor func delivered(status: Int) async throws {
+        let (clock, recorder, over) = (TestClock(), EventRecorder(), CallOver())
+        let script = ScriptedTransport([.respond(HTTPResponse(status: status, body: CallSupport.greeting.body))])
+        let client = Self.client(script, clock, recorder) {
+            $0.sinks = [over]
+            $0.errorMapper = ErrorMapper { .init(userText: "\($0.kind), \($0.attempts.count)") }
+        }
+        let mailbox = Mailbox<Result<Message, APIError>>()
+        let call = client.start(Hello(), completion: mailbox.put)
+        // The main actor is held here until the call is over, so that it is ended before the delivery.
+        over.wait()
+        call.cancel()
+        await mailbox.wait(for: 1)
+        let error = try #require(mailbox.values.first?.failure)
+        #expect(error.kind == .cancelled)
+        #expect(error.stage == .delivery)
+        #expect(error.attempts.map(\.status) == [status])
+        #expect(error.presentation?.userText == "cancelled, 1")
+    }
+
+    /// Blocks whoever waits until a call is over.
+    private final class CallOver: EventSink {
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func receive(_ event: Event, _ context: EventContext) {
+            if case .callEnded = event { semaphore.signal() }
+        }
+
+        func wait() {
+            semaphore.wait()
+        }
+    }
 }
