@@ -1,5 +1,6 @@
 import Foundation
 import PenstockTestSupport
+import PenstockTesting
 import Testing
 
 @testable import PenstockCore
@@ -150,6 +151,39 @@ struct SecretTests {
         let later = try Rig(rig.folder)
         #expect(await later.store.find(key).count == 1)
         await later.store.close()
+    }
+
+    @Test(
+        "A credential that a response varies by cannot be guessed from the file, and finds the response again in the next process"
+    )
+    func variants() async throws {
+        let folder = try Rig().folder
+        let token = "Bearer \(Self.secret)"
+        func client(_ rig: Rig, _ hits: Locked<Int>) -> APIClient {
+            var configuration = APIClient.Configuration(
+                services: [Service(.main, [.production: "https://example.com"])])
+            configuration.cache = .store(rig.store)
+            configuration.time = rig.clock.timeSource
+            // Named, so that the user is not told by the credential.
+            configuration.identity = { "alice" }
+            let stub = StubTransport { _ throws(TransportError) in
+                hits.withLock { $0 += 1 }
+                let fields: HTTPFields = ["Cache-Control": "max-age=600", "Vary": "X-Api-Key"]
+                return HTTPResponse(status: 200, fields: fields, body: Data("tea".utf8))
+            }
+            return APIClient(configuration, transport: stub)
+        }
+        for expected in [(first: 1, other: 2), (first: 0, other: 0)] {
+            let (rig, hits) = (try Rig(folder), Locked(0))
+            let client = client(rig, hits)
+            for (key, count) in [(token, expected.first), (token, expected.first), ("other", expected.other)] {
+                let options = CallOptions.headers(["X-Api-Key": key]).cache(.http)
+                let _: String = try await client.get("/a", options: options)
+                #expect(hits.withLock(\.self) == count)
+            }
+            #expect(try await Self.leaks(rig) == [])
+            #expect(try folder.bytes.range(of: Data(SHA256.hex(token.utf8).utf8)) == nil)
+        }
     }
 
     @Test("What an earlier version wrote with secrets in it is gone from the file once it is opened")

@@ -64,8 +64,12 @@ extension CacheQuery {
     func freshened(_ stored: CachedResponse, by arrival: CacheArrival, isChosen: Bool) -> CachedResponse {
         let fields = StoredFields.merged(stored.fields, with: arrival)
         // What the request selects once more keeps its place; what it selects now for the first time gets one.
-        let isKnown = stored.variant.matches(request.fields) && fields.combined(.vary) == stored.fields.combined(.vary)
-        let variant = isChosen && !isKnown ? CacheVariant(response: fields, request: request.fields) : stored.variant
+        let isKnown =
+            stored.variant.matches(request.fields, digests)
+            && fields.combined(.vary) == stored.fields.combined(.vary)
+        let variant =
+            isChosen && !isKnown
+            ? CacheVariant(response: fields, request: request.fields, digests) : stored.variant
         return CachedResponse(
             key: stored.key, variant: variant, status: stored.status, fields: fields, version: stored.version,
             requestTime: arrival.requestTime, responseTime: arrival.responseTime, bodyLength: stored.bodyLength,

@@ -58,7 +58,7 @@ extension CacheQuery {
     /// A server error replaces a good response only when the server gives it a lifetime of its own.
     private func replacesBetter(_ arrival: CacheArrival, _ response: ResponseControl) -> Bool {
         guard arrival.status >= 500, !FreshnessLifetime.isExplicit(arrival.fields, response) else { return false }
-        let variant = CacheVariant(response: arrival.fields, request: request.fields)
+        let variant = CacheVariant(response: arrival.fields, request: request.fields, digests)
         return candidates.contains { $0.variant == variant && $0.status < 400 }
     }
 
@@ -66,7 +66,7 @@ extension CacheQuery {
 
     /// `nil` when a part does not fit what is stored.
     func insertion(of arrival: CacheArrival) -> CacheInsertion? {
-        let variant = CacheVariant(response: arrival.fields, request: request.fields)
+        let variant = CacheVariant(response: arrival.fields, request: request.fields, digests)
         if arrival.isDiscarded { return headAlone(arrival, variant) }
         guard arrival.status == 206 else { return whole(arrival, variant) }
         guard let stored = candidates.first(where: { $0.variant == variant && $0.status < 300 }) else {
@@ -149,7 +149,7 @@ extension CacheQuery {
     /// invalid.
     func headUpdates(by arrival: CacheArrival) -> [CacheUpdate] {
         guard !policy.isOff, !control.noStore, !ResponseControl(arrival.fields).noStore else { return [] }
-        return candidates.filter { $0.variant.matches(request.fields) }.map { stored in
+        return candidates.filter { $0.variant.matches(request.fields, digests) }.map { stored in
             guard isHead(arrival, of: stored) else {
                 var invalid = stored
                 invalid.isInvalidated = true

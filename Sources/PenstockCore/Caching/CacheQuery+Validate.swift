@@ -35,7 +35,7 @@ extension CacheQuery {
         var plain = request
         plain.fields = plain.fields.without(Self.conditions)
         var query = CacheQuery(plain, key: key, candidates: candidates, policy: policy)
-        query.discards = discards
+        (query.discards, query.digests) = (discards, digests)
         return query.validation(of: stored, reason)
             ?? CacheValidation(
                 purpose: .validate, request: plain, candidates: [], selected: stored, reason: reason)

@@ -25,6 +25,8 @@ package struct CacheQuery: Sendable {
     let range: ByteRange.Field
     /// Whether nobody will look at the content of a response; `nil` when all content is wanted.
     var discards: (@Sendable (HTTPResponse) -> Bool)?
+    /// What stands for a credential that a response varies by.
+    var digests = CredentialDigests.locked
 
     /// A query about one request.
     ///
@@ -68,13 +70,14 @@ package struct CacheQuery: Sendable {
     /// The stored response that fits the request's fields: the most recent, complete ones before parts.
     var selected: CachedResponse? {
         // One response that matches is by far the most common case.
-        if candidates.count == 1, candidates[0].variant.matches(request.fields) { return candidates[0] }
-        let exact = candidates.filter { $0.variant.matches(request.fields) }
+        if candidates.count == 1, candidates[0].variant.matches(request.fields, digests) { return candidates[0] }
+        let exact = candidates.filter { $0.variant.matches(request.fields, digests) }
         if let best = best(of: exact) { return best }
         return best(
             of: candidates.filter { stored in
                 let languages = FieldList.members(stored.fields.values(of: .contentLanguage))
-                return languages.count == 1 && stored.variant.matches(request.fields, language: String(languages[0]))
+                return languages.count == 1
+                    && stored.variant.matches(request.fields, language: String(languages[0]), digests)
             })
     }
 

@@ -158,6 +158,17 @@ final class CredentialDigests: Sendable {
         return digest
     }
 
+    /// That of the value of one field; `nil` while the key is not known.
+    func digest(of value: String, in name: String) -> String? {
+        state.withLock(\.key).map { SHA256.hex(Array(name.utf8) + [0] + Array(value.utf8), key: $0) }
+    }
+
+    /// Whether the key is known.
+    var isUnlocked: Bool { state.withLock { $0.key != nil } }
+
+    /// Those of nobody, whose key is never known: for what is decided on apart from a store.
+    static let locked = CredentialDigests()
+
     /// Takes the key of the store, or one of its own where the store has none. The first one stays.
     func unlock(with key: Data?) {
         let key = key.flatMap { $0.count < 16 ? nil : $0 } ?? Self.newKey()

@@ -13,7 +13,8 @@ final class CacheAccess: Sendable {
     let exchanges = SharedExchanges<CachePurpose, CacheLoad>()
     /// What is being refreshed.
     private let refreshes = Locked<Set<CacheKey>>([])
-    private let digests = CredentialDigests()
+    /// What stands for credentials in the store. Its key is asked for when it is needed.
+    let digests = CredentialDigests()
     private let state = Monitor(State())
 
     /// Whether the store never waits.
@@ -193,6 +194,12 @@ extension CacheAccess {
     func unlockDigests(_ call: CallContext) async throws(APIError) {
         if isPrompt { return await unlockDigests() }
         try await call.interruptible(at: .cache) { [self] () async throws(APIError) in await unlockDigests() }
+    }
+
+    /// The same for a response that has come: it does not wait for long, and what is not known by then is not stored.
+    func unlockDigests(behind call: CallContext) async {
+        if isPrompt { return await unlockDigests() }
+        await call.patiently(upTo: Self.patience) { [self] in await unlockDigests() }
     }
 
     /// Changes the store. The call waits for it, but not past its end, and no longer than its deadline leaves.

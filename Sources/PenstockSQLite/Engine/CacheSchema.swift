@@ -69,14 +69,20 @@ enum CacheSchema {
                 """),
         Migration(
             name: "no secrets: what was written with those of its URL and its fields goes, and every byte of it",
-            sql: """
-                DELETE FROM entry;
-                DELETE FROM tag;
-                DELETE FROM chunk;
-                DELETE FROM unfinished;
-                UPDATE state SET entries = 0, bytes = 0, unfinished = 0, owes_scrub = 1;
-                """),
+            sql: emptying),
+        Migration(
+            name: "no digests of credentials that can be made without the file's secret: what has some goes",
+            sql: emptying),
     ]
+
+    /// Removes all that is stored, and has every byte of it erased.
+    private static let emptying = """
+        DELETE FROM entry;
+        DELETE FROM tag;
+        DELETE FROM chunk;
+        DELETE FROM unfinished;
+        UPDATE state SET entries = 0, bytes = 0, unfinished = 0, owes_scrub = 1;
+        """
 
     /// "PSTK": says that the file is a cache of Penstock's.
     private static let applicationID: Int64 = 0x5053_544B

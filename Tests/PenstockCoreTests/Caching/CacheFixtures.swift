@@ -1,11 +1,14 @@
 import Foundation
-import PenstockCore
+
+@testable import PenstockCore
 
 /// Stored responses and decisions about them, with a clock that stands still.
 enum CacheFixtures {
     /// Tue, 14 Nov 2023 22:13:20 GMT.
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
     static let url = "https://a.example/list?page=2"
+
+    static let digests = CredentialDigests(unlocked: Data(repeating: 7, count: 32))
 
     static func date(_ offset: TimeInterval) -> String { HTTPDate.format(start + offset) }
 
@@ -15,7 +18,9 @@ enum CacheFixtures {
     ) throws -> CacheQuery {
         let request = HTTPRequest(method: method, url: try HTTPURL(url), fields: fields, body: body)
         let key = CacheKey(method: method, url: request.url, partition: .init())
-        return CacheQuery(request, key: key, candidates: candidates, policy: policy)
+        var query = CacheQuery(request, key: key, candidates: candidates, policy: policy)
+        query.digests = digests
+        return query
     }
 
     static func arrival(
@@ -73,5 +78,12 @@ enum CacheFixtures {
         let query = try query(method, request, stored.compactMap(\.self))
         guard case .revalidate(let validation) = query.decide(now: start + seconds) else { return nil }
         return validation
+    }
+}
+
+extension CredentialDigests {
+    convenience init(unlocked key: Data) {
+        self.init()
+        unlock(with: key)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
-import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite struct VaryTests {
     static func fields(_ pairs: [(String, String)]) -> HTTPFields {
@@ -111,5 +112,42 @@ import Testing
         #expect(!"\(stored.variant)".contains("secret"))
         #expect(try CacheFixtures.decide(["Authorization": "Bearer secret"], [stored], after: 1) == "use fresh")
         #expect(try CacheFixtures.decide(["Authorization": "Bearer other"], [stored], after: 1) == "load vary-mismatch")
+    }
+
+    @Test func `the digest of a credential is made with the key of the store, and of its field`() throws {
+        let request: HTTPFields = ["Authorization": "Bearer secret", "X-Api-Key": "Bearer secret"]
+        func values(_ digests: CredentialDigests, _ vary: String = "Authorization, X-Api-Key") -> [String?] {
+            CacheVariant(response: ["Vary": vary], request: request, digests).selectors.map(\.value)
+        }
+        let (one, other) = (CacheFixtures.digests, CredentialDigests(unlocked: Data(repeating: 8, count: 32)))
+        #expect(values(one).compactMap(\.?.utf8.count) == [64, 64])
+        #expect(Set(values(one) + values(other) + [SHA256.hex("Bearer secret".utf8)]).count == 5)
+        let stored = CacheVariant(response: ["Vary": "Authorization"], request: request, one)
+        #expect(stored.matches(request, one) && !stored.matches(request, other))
+    }
+
+    @Test func `while the key is not known a credential is the same as nothing, and all else as it is`() throws {
+        let locked = CredentialDigests()
+        let request: HTTPFields = ["Authorization": "Bearer secret", "Foo": "1"]
+        let secret = CacheVariant(response: ["Vary": "Foo, Authorization"], request: request, locked)
+        #expect(secret.isUnmatchable && secret.selectors == [.init(name: "foo", value: "1")])
+        #expect(!CacheVariant(selectors: [.init(name: "authorization", value: "")]).matches(request, locked))
+        #expect(!CacheVariant(selectors: [.init(name: "authorization", value: nil)]).matches(request, locked))
+        let absent = CacheVariant(response: ["Vary": "Foo, Authorization"], request: ["Foo": "1"], locked)
+        #expect(!absent.isUnmatchable && absent.matches(["Foo": "1"], locked) && !absent.matches(request, locked))
+    }
+
+    @Test(
+        "The key is asked for where a credential that the request has decides, and nowhere else",
+        arguments: [
+            ("Authorization", true), ("foo, AUTHORIZATION", true), ("X-Api-Key", false), ("Foo", false), ("*", false),
+            ("", false), ("Accept-Language", false),
+        ])
+    func needsKey(vary: String, isNeeded: Bool) {
+        let request: HTTPFields = ["Authorization": "Bearer secret", "Foo": "1", "Accept-Language": "de"]
+        #expect(CacheVariant.needsKey(["Vary": vary], request) == isNeeded)
+        #expect(!CacheVariant.needsKey([:], request))
+        let variant = CacheVariant(response: ["Vary": vary], request: request, CacheFixtures.digests)
+        #expect(variant.holdsDigest == isNeeded)
     }
 }

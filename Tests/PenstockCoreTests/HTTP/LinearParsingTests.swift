@@ -56,8 +56,9 @@ import Testing
 
     /// What the cache makes of a field that a response varies on.
     static func variant(_ name: HTTPFieldName, _ value: String) {
-        let variant = CacheVariant(response: ["Vary": name.text], request: [name: value])
-        _ = variant.matches([name: value], language: "de")
+        let digests = CacheFixtures.digests
+        let variant = CacheVariant(response: ["Vary": name.text], request: [name: value], digests)
+        _ = variant.matches([name: value], language: "de", digests)
     }
 
     static let responseFields: [Parser] = [

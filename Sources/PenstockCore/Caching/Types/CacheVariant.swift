@@ -4,7 +4,7 @@ public struct CacheVariant: Hashable, Sendable {
     public struct Selector: Hashable, Sendable {
         /// Lower-case.
         public let name: String
-        /// Normalised, and as a digest where it is a credential; `nil` when the request had no such field, which is not
+        /// Normalised, and as a keyed digest where it is a credential; `nil` when the request had no such field, which is not
         /// the same as an empty one.
         public let value: String?
 
@@ -33,37 +33,59 @@ public struct CacheVariant: Hashable, Sendable {
 
 /// What `Vary` makes of a request (RFC 9111 §4.1).
 extension CacheVariant {
-    /// The variant that `response` is, having been selected by `request`.
-    init(response: HTTPFields, request: HTTPFields) {
+    /// The variant that `response` is, having been selected by `request`. Where a credential takes part and the key of the
+    /// digests is not known, no request is known to match.
+    init(response: HTTPFields, request: HTTPFields, _ digests: CredentialDigests) {
         guard response.contains(.vary) else {
             self.init()
             return
         }
-        let members = FieldList.members(response.values(of: .vary))
-        let names = Set(members.map { $0.lowercased() })
-        self.init(
-            selectors: names.subtracting(["*"]).sorted().map {
-                Selector(name: $0, value: SelectorValue.of($0, in: request))
-            },
-            isUnmatchable: names.contains("*"))
+        let names = Self.names(response)
+        var isUnmatchable = names.contains("*")
+        var selectors: [Selector] = []
+        for name in names.subtracting(["*"]).sorted() {
+            switch SelectorValue.of(name, in: request, digests) {
+            case .absent: selectors.append(Selector(name: name, value: nil))
+            case .known(let value): selectors.append(Selector(name: name, value: value))
+            case .locked: isUnmatchable = true
+            }
+        }
+        self.init(selectors: selectors, isUnmatchable: isUnmatchable)
     }
+
+    private static func names(_ response: HTTPFields) -> Set<String> {
+        Set(FieldList.members(response.values(of: .vary)).map { $0.lowercased() })
+    }
+
+    /// Whether the variant that a response is depends on a credential of the request, so that the key of the digests is
+    /// needed to tell it.
+    static func needsKey(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
+        response.contains(.vary)
+            && names(response).contains { SelectorValue.isSecret($0) && request.contains(HTTPFieldName($0)) }
+    }
+
+    /// Whether it was chosen by a credential, so that the key of the digests is needed to tell what it matches.
+    var holdsDigest: Bool { selectors.contains { $0.value != nil && SelectorValue.isSecret($0.name) } }
 
     /// Whether `request` has the nominated fields with the same values. A field it lacks matches only one that was
     /// lacking.
-    func matches(_ request: HTTPFields) -> Bool {
-        !isUnmatchable && selectors.allSatisfy { SelectorValue.of($0.name, in: request) == $0.value }
+    func matches(_ request: HTTPFields, _ digests: CredentialDigests) -> Bool {
+        !isUnmatchable
+            && selectors.allSatisfy { SelectorValue.of($0.name, in: request, digests).isSame(as: $0.value) }
     }
 
     /// Whether `request` would get the same representation although its `Accept-Language` is another one.
     ///
     /// It would where the stored response is in the one language that the request prefers to all others: whatever the
     /// server holds besides, it can do no better. All other fields have to match.
-    func matches(_ request: HTTPFields, language: String) -> Bool {
+    func matches(_ request: HTTPFields, language: String, _ digests: CredentialDigests) -> Bool {
         let name = "accept-language"
         guard !isUnmatchable, selectors.contains(where: { $0.name == name && $0.value != nil }),
             LanguagePreference.first(in: request.values(of: .acceptLanguage)) == language.lowercased()
         else { return false }
-        return selectors.allSatisfy { $0.name == name || SelectorValue.of($0.name, in: request) == $0.value }
+        return selectors.allSatisfy {
+            $0.name == name || SelectorValue.of($0.name, in: request, digests).isSame(as: $0.value)
+        }
     }
 }
 
@@ -78,22 +100,41 @@ extension CacheVariant {
 /// a weight, as every system's list of preferred languages does when it becomes a field. What one app sends in two orders,
 /// because a list was sorted anew, would otherwise be stored twice.
 enum SelectorValue {
+    /// The request has no such field.
+    case absent
+    case known(String)
+    /// A credential, while the key of the digests is not known. It is the same as nothing.
+    case locked
+
+    func isSame(as stored: String?) -> Bool {
+        switch self {
+        case .absent: stored == nil
+        case .known(let value): stored == value
+        case .locked: false
+        }
+    }
+
+    /// Whether what is stored of a field of this name is a digest, which tells equal from unequal and no more.
+    static func isSecret(_ name: String) -> Bool {
+        !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
+    }
+
     /// Fields that `Vary` mostly names, and that carry no credentials: known without a look at the name's parts.
     private static let plain: Set = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "origin", "user-agent",
     ]
     private static let caseless: Set = ["accept-encoding", "accept-language", "accept-charset"]
 
-    static func of(_ name: String, in request: HTTPFields) -> String? {
+    static func of(_ name: String, in request: HTTPFields, _ digests: CredentialDigests) -> SelectorValue {
         let lines = request.values(of: HTTPFieldName(name))
-        guard let first = lines.first else { return nil }
-        // What is stored of a credential tells equal from unequal and no more.
-        let isSecret = !plain.contains(name) && Redaction.isSecret(HTTPFieldName(name))
-        if lines.count == 1, !isSecret, first.utf8.allSatisfy(isPlain) { return first }
+        guard let first = lines.first else { return .absent }
+        let isSecret = isSecret(name)
+        if lines.count == 1, !isSecret, first.utf8.allSatisfy(isPlain) { return .known(first) }
         let members = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
         let ordered = name == "accept-language" ? LanguagePreference.sorted(members) : members
         let joined = ordered.joined(separator: ",")
-        return isSecret ? SHA256.hex(joined.utf8) : joined
+        guard isSecret else { return .known(joined) }
+        return digests.digest(of: joined, in: name).map(SelectorValue.known) ?? .locked
     }
 
     /// In a value of such characters alone there is nothing to normalise: it has no space, comma, parameter or capital.

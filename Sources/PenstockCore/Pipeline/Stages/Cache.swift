@@ -40,6 +40,7 @@ struct Cache: Stage {
         }
         guard var hop = CacheHop(request, call, next, self, owner) else { return .pass }
         if !hop.isFound { hop = try await hop.find() }
+        if hop.isLocked { try await access.unlockDigests(call) }
         let plan = hop.plan()
         guard case .deliver(let hit)? = plan.steps.first else { return try carryOut(plan, hop) }
         guard let stored = hop.place(of: hit.stored), let body = try await hop.body(for: hit, at: stored) else {

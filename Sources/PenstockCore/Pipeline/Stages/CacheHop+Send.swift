@@ -13,6 +13,7 @@ extension CacheHop {
         } catch {
             return try await failed(error, sent)
         }
+        await unlockDigests(for: answer.response.fields)
         return try await receive(CacheAnswer(answer, to: sent, at: time, ticket))
     }
 

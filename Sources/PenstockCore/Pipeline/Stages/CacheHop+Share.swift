@@ -95,6 +95,7 @@ extension CacheHop {
             try call.checkGoesOn(at: .cache)
             throw APIError(.cancelled, stage: .cache)
         case .success(let exchange):
+            await unlockDigests(for: exchange.response.fields)
             let answer = CacheAnswer(exchange, to: sent, at: load.note.time, ticket, in: load.note, leads: leads)
             return leads || fits(answer, load.request) ? try await receive(answer) : nil
         case .failure(let error):
@@ -121,8 +122,8 @@ extension CacheHop {
         guard isOwned(answer.exchange) else { return false }
         let arrival = arrival(of: answer)
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
-        let variant = CacheVariant(response: arrival.fields, request: request.fields)
-        return variant.matches(answer.sent.value.request.fields)
+        let variant = CacheVariant(response: arrival.fields, request: request.fields, query.digests)
+        return variant.matches(answer.sent.value.request.fields, query.digests)
     }
 
     /// Another call's patience is not this one's.

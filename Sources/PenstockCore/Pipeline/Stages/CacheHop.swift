@@ -43,12 +43,22 @@ final class CacheHop: Sendable {
         stored = atHand ?? []
         source = .memory
         var query = CacheQuery(request, key: key, candidates: stored.map(\.response), policy: policy)
-        query.discards = next.discards
+        (query.discards, query.digests) = (next.discards, stage.access.digests)
         self.query = query
     }
 
     var access: CacheAccess { stage.access }
     var lane: CacheLane { stage.lane }
+
+    /// Whether something was found that was chosen by a credential, while the key of the digests is not known.
+    var isLocked: Bool { query.candidates.contains(where: \.variant.holdsDigest) && !access.digests.isUnlocked }
+
+    /// Asks for the key of the digests where it is needed to tell which variant a response is.
+    @inline(__always)
+    func unlockDigests(for response: HTTPFields) async {
+        guard CacheVariant.needsKey(response, query.request.fields), !access.digests.isUnlocked else { return }
+        await access.unlockDigests(behind: call)
+    }
 
     /// The same with what the store finds.
     @inline(never)
