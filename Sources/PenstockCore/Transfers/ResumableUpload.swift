@@ -9,7 +9,8 @@ import Foundation
 /// ```
 ///
 /// The same line in a later process takes the upload up: what it needs is in a file beside the one that is sent
-/// (`video.mov.upload`), which goes when the upload is done.
+/// (`video.mov.upload`), which goes when the upload is done. Each user has one of their own, told apart by a mark behind the name:
+/// who uploads the same file next does not lose what another one has begun.
 ///
 /// - **One object.** No more than one object comes of it, whatever is lost: the server is asked what it has before anything is
 ///   sent again, and an upload that may be complete is never begun anew.
@@ -74,17 +75,18 @@ public final class ResumableUpload: Sendable {
         worker.resume()
     }
 
-    /// Forgets what an upload that has not ended has on disk: the next upload of the file begins anew, also where the file was
-    /// changed. Waits for the disk.
+    /// Forgets what uploads of a file that have not ended have on disk, whoever's they are: the next one begins anew, also where
+    /// the file was changed. Waits for the disk.
     ///
     /// - Parameter state: where it is, if not beside the file.
     /// - Throws: why it cannot be removed. That there is none is no reason.
     public static func forget(_ file: URL, state: URL? = nil) throws {
-        let place = state ?? ResumableUploadState.place(of: file)
-        do {
-            try FileManager.default.removeItem(at: place)
-        } catch CocoaError.fileNoSuchFile {
-            return
+        for place in try ResumableUploadState.places(at: state ?? ResumableUploadState.place(of: file)) {
+            do {
+                try FileManager.default.removeItem(at: place)
+            } catch CocoaError.fileNoSuchFile {
+                continue
+            }
         }
     }
 
@@ -127,7 +129,8 @@ extension APIClient {
     ///   - contentType: the media type of the file. `application/octet-stream` by default.
     ///   - fileName: what the server is told the file is called; its own name by default, nothing where it is empty.
     ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys without spaces and commas. None by default.
-    ///   - state: where the state is kept until the upload is over. Beside the file by default: `video.mov.upload`.
+    ///   - state: where the state is kept until the upload is over. Beside the file by default: `video.mov.upload`. That of a user
+    ///     (`APIClient.Configuration.identity`) has a mark behind this name, such as `video.mov.upload-1f0e…`.
     ///   - policy: how much it bears before it fails. ``ResumableUploadPolicy/standard`` by default.
     ///   - options: for each of its requests, ``Timeouts/total`` too.
     public func upload(

@@ -37,6 +37,33 @@ struct ResumableUploadState: Hashable, Sendable {
     /// The state beside a file.
     static func place(of file: URL) -> URL { file.appendingPathExtension("upload") }
 
+    private static let markLength = 16
+
+    /// That of one user: two who upload the same file in turn do not lose what the other has. Nobody's is the place itself.
+    ///
+    /// - Parameter base: the place that was asked for.
+    static func place(at base: URL, for identity: String, in environment: String) -> URL {
+        guard !identity.isEmpty else { return base }
+        let mark = SHA256.hex("\(environment.utf8.count):\(environment)\(identity)".utf8).prefix(markLength)
+        return base.deletingLastPathComponent().appendingPathComponent("\(base.lastPathComponent)-\(mark)")
+    }
+
+    /// All that there are of a place, whoever's.
+    static func places(at base: URL) throws -> [URL] {
+        let (folder, start) = (base.deletingLastPathComponent(), base.lastPathComponent + "-")
+        var names: [String] = []
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        } catch CocoaError.fileReadNoSuchFile {
+            return []
+        }
+        let marked = names.filter { name in
+            let mark = name.dropFirst(start.count)
+            return name.hasPrefix(start) && mark.utf8.count == markLength && mark.allSatisfy(\.isHexDigit)
+        }
+        return [base] + marked.map { folder.appendingPathComponent($0) }
+    }
+
     /// - Returns: `nil` where there is none, or one that cannot be read: what is damaged is no reason to send nothing. A state of
     ///   a later version is left alone.
     static func read(_ place: URL) throws(ResumableUploadError) -> ResumableUploadState? {

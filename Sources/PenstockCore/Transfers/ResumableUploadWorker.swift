@@ -7,7 +7,7 @@ struct ResumableUploadOrder: Sendable {
     let service: ServiceID
     let form: ResumableUploadProtocol
     let metadata: UploadMetadata
-    /// Where the state is.
+    /// Where the state of nobody in particular is.
     let state: URL
     let policy: ResumableUploadPolicy
     let options: CallOptions
@@ -89,7 +89,9 @@ final class ResumableUploadWorker: Sendable {
         _ source: ResumableUploadSource, _ subject: ResumableUploadState.Subject
     ) async throws(APIError) -> ResumableUpload.Receipt {
         let record = try await told { () async throws(ResumableUploadError) in
-            try await source.run { [place = order.state] _ throws(ResumableUploadError) in
+            let place = ResumableUploadState.place(
+                at: order.state, for: subject.identity, in: subject.environment)
+            return try await source.run { _ throws(ResumableUploadError) in
                 try UploadRecord.open(place, subject)
             }
         }

@@ -505,6 +505,46 @@ final class ResumableUploadTests {
         #expect(server.objects == [content])
     }
 
+    @Test func `a second user's upload of the same file leaves the first one's to be gone on with`() async throws {
+        let server = UploadServer(.tus, faults: [nil, .cut(after: 200_000), .status(403)])
+        func client(_ user: String, _ environment: ServerEnvironment = .development) -> APIClient {
+            self.client(server) {
+                $0.identity = { user }
+                $0.services = ServiceRegistry([
+                    Service(.main, [.development: "https://a.example/api", .test: "https://a.example/api"])
+                ])
+                $0.environment = environment
+            }
+        }
+        #expect(await failure(client("alice").upload(file, to: "/videos", resumableBy: .tus)) != nil)
+        for other in [client("bob"), client("alice", .test), client("")] {
+            _ = try await other.upload(file, to: "/videos", resumableBy: .tus).value
+            #expect(server.requests.suffix(2) == ["POST", "PATCH"])
+        }
+        _ = try await client("alice").upload(file, to: "/videos", resumableBy: .tus).value
+        #expect(server.requests.suffix(2) == ["HEAD", "PATCH"])
+        #expect(server.objects == Array(repeating: content, count: 4))
+        #expect(server.state.withLock(\.received) == 4 * content.count)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["clip.mov"])
+    }
+
+    @Test func `what all users have begun of a file is forgotten, and nothing else beside it`() async throws {
+        for user in ["", "alice", "bob"] {
+            let server = UploadServer(.tus, faults: [nil, .cut(after: 1), .status(403)])
+            _ = await failure(
+                client(server) { $0.identity = { user } }.upload(file, to: "/videos", resumableBy: .tus))
+        }
+        let others = [
+            "clip.mov.upload-0123456789abcde", "clip.mov.upload-0123456789abcdef0", "clip.mov.upload-0123456789abcdeg",
+            "clip.mov.upload.0123456789abcdef", "clip.mp4.upload",
+        ]
+        for name in others { try Data("mine".utf8).write(to: folder.appendingPathComponent(name)) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == others.count + 4)
+        for _ in 1...2 { try ResumableUpload.forget(file) }
+        try ResumableUpload.forget(folder.appendingPathComponent("none/clip.mov"))
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == Set(others + ["clip.mov"]))
+    }
+
     @Test func `an upload ends where its user does`() async throws {
         let server = UploadServer(.tus, faults: [nil, .cut(after: 200_000)])
         let user = Locked("alice")
