@@ -63,6 +63,7 @@ private final class KeptTelemetry: TelemetryExporter {
         let call = try #require(kept.spans.first)
         #expect(kept.spans.dropFirst().allSatisfy { $0.parentID == call.spanID } && call.parentID == nil)
         #expect(kept.spans.map(\.isError) == [false, true, false])
+        #expect(call.events.map(\.name) == ["penstock.cache", "penstock.retry"])
         #expect(
             attributes(kept.spans[1]) == [
                 "http.request.method": .string("GET"), "server.address": .string("api.example.com"),
@@ -95,6 +96,57 @@ private final class KeptTelemetry: TelemetryExporter {
         #expect(span["network.peer.address"] == .string("192.0.2.1") && span["network.peer.port"] == .int(8443))
         #expect(kept.spans.last?.name == "HTTP" && kept.spans.allSatisfy(\.isError))
         #expect(!"\(kept.spans) \(kept.durations)".contains("c4n4ry"))
+    }
+
+    @Test("What was decided about a call are events of its span, by names of our own, without secrets", .covers("X12"))
+    func decisions() async throws {
+        let clock = TestClock()
+        let refusal = HTTPResponse(status: 503, fields: ["Retry-After": "4"])
+        let moved = HTTPResponse(status: 302, fields: ["Location": "/there?token=c4n4ry"])
+        let script = ScriptedTransport([.respond(refusal), .respond(moved), .respond(InspectRig.greeting)])
+        let kept = KeptTelemetry()
+        let telemetry = Telemetry("shop", to: kept, time: TestClock().timeSource)
+        let client = InspectRig.client(script) {
+            $0.sinks = [telemetry]
+            $0.options.retry = .limit(1)
+            $0.cache = .none
+            $0.time = clock.timeSource
+        }
+        let call = client.start(Hello())
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(4))
+        _ = try await call.value
+        await telemetry.flush()
+        let span = try #require(kept.spans.first)
+        #expect(span.events.map(\.name) == ["penstock.retry", "penstock.redirect"])
+        #expect(span.events.map { $0.time.timeIntervalSince(span.start) } == [0, 4])
+        let words = span.events.map(\.attributes).map { $0.first?.value }
+        #expect(
+            words == [
+                .string("retried after 4000 ms: 503"),
+                .string(
+                    "redirected by 302 from https://api.example.com/hello?name=world to https://api.example.com/there?token=\(Redaction.mark)"
+                ),
+            ])
+        #expect(
+            span.events.map { $0.attributes.map(\.name) }.allSatisfy {
+                $0 == ["penstock.decision", "penstock.attempt"]
+            })
+        #expect(span.events.map { $0.attributes.last?.value } == [.int(1), .int(2)])
+        #expect(kept.spans.count == 4 && kept.spans.dropFirst().allSatisfy(\.events.isEmpty))
+    }
+
+    @Test("Every decision that has words has a kind, and nothing else has one")
+    func kinds() throws {
+        for event in try InspectRig.oneOfEach() {
+            #expect((Words.kind(event) == nil) == (Words.decision(event) == nil), "\(event)")
+        }
+        let kinds = try Set(InspectRig.oneOfEach().compactMap(Words.kind))
+        #expect(
+            kinds == [
+                "redirect", "replay", "retry", "hedge", "circuit_breaker", "admission", "in_flight",
+                "credential", "default",
+            ])
     }
 
     @Test("A server that may know the trace is told its span, which is the one that is recorded", .covers("X12"))
@@ -200,7 +252,8 @@ private final class KeptTelemetry: TelemetryExporter {
         arguments += SemanticName.allCases.map(\.rawValue)
         let result = try await Subprocess.run(try Python.executable(), arguments)
         #expect(
-            result.status == 0 && result.output == "3 spans [1, 3, 3] [0, 2, 0] 2 points 15 [] []\n", "\(result.output)"
+            result.status == 0 && result.output == "3 spans [1, 3, 3] [0, 2, 0] 2 points 15 [] [] events\n",
+            "\(result.output)"
         )
     }
 
@@ -236,6 +289,10 @@ private final class KeptTelemetry: TelemetryExporter {
         used = {a.key for span in spans for a in span.attributes}
         print(len(spans), 'spans', [s.kind for s in spans], [s.status.code for s in spans],
             len(found.histogram.data_points), 'points', len(found.histogram.data_points[0].bucket_counts),
-            sorted(set(names) - known), sorted(used - set(names)))
+            sorted(set(names) - known), sorted(used - set(names)), 'events')
+        events = [event for span in spans for event in span.events]
+        assert events and all(e.name.startswith('penstock.') and e.attributes for e in events), events
+        assert all(a.key.startswith('penstock.') for e in events for a in e.attributes)
+        assert all(spans[0].start_time_unix_nano <= e.time_unix_nano <= spans[0].end_time_unix_nano for e in events)
         """
 }

@@ -5,6 +5,8 @@ import PenstockCore
 struct CallRecord: Sendable {
     /// Something that was decided, in words.
     struct Decision: Sendable {
+        /// In one word, for programs.
+        let kind: String
         let at: Duration
         let attempt: Int
         let text: String
@@ -145,9 +147,14 @@ extension CallRecord {
     }
 
     private mutating func note(_ event: Event, _ context: EventContext) {
-        guard decisions.count < Self.mostDecisions, let text = Words.decision(event) else { return }
+        guard decisions.count < Self.mostDecisions, let kind = Words.kind(event), let text = Words.decision(event)
+        else {
+            return
+        }
         decisions.append(
-            Decision(at: context.elapsed, attempt: context.attempt, text: LogText.oneLine(Redaction.text(text))))
+            Decision(
+                kind: kind, at: context.elapsed, attempt: context.attempt,
+                text: LogText.oneLine(Redaction.text(text))))
     }
 }
 

@@ -22,6 +22,23 @@ enum Words {
         }
     }
 
+    /// What kind of decision an event tells of, in one word; `nil` for every event that tells of none. There are few.
+    static func kind(_ event: Event) -> String? {
+        switch event {
+        case .redirected: "redirect"
+        case .replayed: "replay"
+        case .cacheDecided: "cache"
+        case .retried, .notRetried: "retry"
+        case .hedged: "hedge"
+        case .circuitChanged: "circuit_breaker"
+        case .queued, .admitted: "admission"
+        case .inFlightDecided: "in_flight"
+        case .credentialDecided: "credential"
+        case .defaultUsed: "default"
+        default: nil
+        }
+    }
+
     /// How long, in the unit that reads best.
     static func duration(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)

@@ -104,9 +104,17 @@ package enum OTLP {
             // 2 is STATUS_CODE_ERROR, 0 STATUS_CODE_UNSET: a success is not said by a client.
             "status": ["code": span.isError ? 2 : 0],
         ]
+        if !span.events.isEmpty { members["events"] = .array(span.events.map(event)) }
         members["parentSpanId"] = span.parentID.map(JSONValue.string)
         members["traceState"] = span.traceState.map(JSONValue.string)
         return .object(members)
+    }
+
+    private static func event(_ event: SpanEvent) -> JSONValue {
+        [
+            "timeUnixNano": nanoseconds(event.time), "name": .string(event.name),
+            "attributes": attributes(event.attributes),
+        ]
     }
 
     private static func attributes(_ attributes: [TelemetryAttribute]) -> JSONValue {

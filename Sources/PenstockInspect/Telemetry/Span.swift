@@ -31,6 +31,30 @@ public struct Span: Hashable, Sendable {
     public let attributes: [TelemetryAttribute]
     /// Whether it failed: of an attempt, also a status of 400 or above.
     public let isError: Bool
+    /// Of a call, what was decided about it, in order: the first 200. None of an attempt.
+    public let events: [SpanEvent]
+}
+
+/// Something that happened during a span (OpenTelemetry, "Tracing API"): a decision about a call, for which the conventions have
+/// no names.
+public struct SpanEvent: Hashable, Sendable {
+    /// The kind of decision, with a prefix of our own: `penstock.cache`, `penstock.retry`, `penstock.redirect`, `penstock.replay`,
+    /// `penstock.credential`, `penstock.admission`, `penstock.in_flight`, `penstock.hedge`, `penstock.circuit_breaker`,
+    /// `penstock.default`. More may come.
+    public let name: String
+    /// When it was decided.
+    public let time: Date
+    /// `penstock.decision`: what was decided and why, in the words of the log. `penstock.attempt`: the number of the attempt that
+    /// it belongs to, where one had begun.
+    public let attributes: [TelemetryAttribute]
+
+    init(_ decision: CallRecord.Decision, since start: Date) {
+        name = OwnName.prefix + decision.kind
+        time = start.addingTimeInterval(decision.at / .seconds(1))
+        var attributes = [TelemetryAttribute(.decision, decision.text)]
+        if decision.attempt > 0 { attributes.append(TelemetryAttribute(.attempt, decision.attempt)) }
+        self.attributes = attributes
+    }
 }
 
 /// A name and a value that describe a span, a measurement or an app.
@@ -44,7 +68,7 @@ public struct TelemetryAttribute: Hashable, Sendable {
         case int(Int)
     }
 
-    /// By OpenTelemetry's semantic conventions.
+    /// By OpenTelemetry's semantic conventions, or with the prefix `penstock.` where they have none.
     public let name: String
     /// Nothing secret, by the rules of ``Redaction``.
     public let value: Value
@@ -52,6 +76,14 @@ public struct TelemetryAttribute: Hashable, Sendable {
     init(_ name: SemanticName, _ value: Value) {
         self.name = name.rawValue
         self.value = value
+    }
+
+    init(_ name: OwnName, _ text: String) {
+        (self.name, value) = (name.rawValue, .string(text))
+    }
+
+    init(_ name: OwnName, _ number: Int) {
+        (self.name, value) = (name.rawValue, .int(number))
     }
 
     init(_ name: SemanticName, _ text: String) { self.init(name, .string(text)) }
@@ -81,6 +113,14 @@ package enum SemanticName: String, CaseIterable, Sendable {
 
     /// The name of the metric.
     package static let requestDuration = "http.client.request.duration"
+}
+
+/// Names that no convention has.
+enum OwnName: String {
+    static let prefix = "penstock."
+
+    case decision = "penstock.decision"
+    case attempt = "penstock.attempt"
 }
 
 /// What an attempt is by the semantic conventions for HTTP client spans and metrics.

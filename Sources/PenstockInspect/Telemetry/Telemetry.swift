@@ -12,6 +12,7 @@ public protocol TelemetryExporter: Sendable {
 }
 
 /// Traces and metrics by OpenTelemetry's conventions: a span for each attempt, in that of its call, and how long attempts took.
+/// What was decided about a call, such as a retry or what the cache did, are events of its span (``SpanEvent``).
 ///
 /// ```swift
 /// let telemetry = Telemetry("shop", to: OTLPExporter("http://127.0.0.1:4318"), propagatesTo: ["https://shop.example.com"])
@@ -155,7 +156,8 @@ public final class Telemetry: EventSink, Interceptor {
             traceID: trace.context.traceID, spanID: trace.context.spanID, parentID: trace.parentID,
             traceState: trace.context.state.value, name: record.summary.endpoint, kind: .internal,
             start: record.started,
-            duration: record.elapsed, attributes: attributes, isError: !attributes.isEmpty)
+            duration: record.elapsed, attributes: attributes, isError: !attributes.isEmpty,
+            events: record.decisions.map { SpanEvent($0, since: record.started) })
     }
 
     private func attemptSpan(_ attempt: AttemptRecord, _ trace: Trace) -> Span {
@@ -167,7 +169,7 @@ public final class Telemetry: EventSink, Interceptor {
             traceState: trace.context.state.value, name: HTTPSemantics.name(of: attempt), kind: .client,
             start: attempt.date, duration: attempt.length,
             attributes: HTTPSemantics.common(attempt) + HTTPSemantics.ofSpan(attempt),
-            isError: HTTPSemantics.errorType(of: attempt) != nil)
+            isError: HTTPSemantics.errorType(of: attempt) != nil, events: [])
     }
 
     // MARK: Sending
