@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockSecurity
@@ -69,7 +70,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: codes) func `authentication codes are those of the standard`(
+    @Test(.covers("S1.12"), arguments: codes) func `authentication codes are those of the standard`(
         function: HashFunction, key: [UInt8], text: String, code: String
     ) throws {
         let made = try library.authenticationCode(of: Data(text.utf8), key: Data(key), by: function)

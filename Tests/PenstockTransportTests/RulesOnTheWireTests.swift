@@ -47,7 +47,7 @@ struct RulesOnTheWireTests {
     }
 
     @Test(
-        "A rule reroutes a client's request to another scheme, host and port with its body",
+        "A rule reroutes a client's request to another scheme, host and port with its body", .covers("S0.13"),
         arguments: TransportUnderTest.all)
     func reroute(transport: TransportUnderTest) async throws {
         try await run(transport) {

@@ -265,6 +265,8 @@
             #expect(connections.count == (keepsAlive ? 2 : 4))
             let resumed = connections.prefix(2).filter { $0.handshake?.isResumed != false }
             #expect(resumed.isEmpty)
+            let carried = Dictionary(grouping: bank.server.requests, by: \.connection).values
+            #expect(carried.allSatisfy { Set($0.map { $0.fields["X-User"] }).count == 1 })
         }
     }
 #endif

@@ -30,7 +30,7 @@ import Testing
         #expect(gate.began.sorted() == ["/a", "/b", "/bad"])
     }
 
-    @Test("A child is made of the typed outputs of its parents, and begins once they are there")
+    @Test("A child is made of the typed outputs of its parents, and begins once they are there", .covers("S3.33"))
     func childrenGetOutputs() async throws {
         let gate = GateTransport { request throws(TransportError) in
             request.url.path == "/count" ? HTTPResponse(status: 200, body: Data("7".utf8)) : .message("told")
@@ -54,7 +54,7 @@ import Testing
         #expect(results.isSuccess)
     }
 
-    @Test("A failure skips its descendants, which are told why; the other branches go on")
+    @Test("A failure skips its descendants, which are told why; the other branches go on", .covers("S3.33"))
     func failureSkips() async throws {
         let gate = GateTransport(isOpen: true) { request throws(TransportError) in
             .message("x", status: request.url.path == "/bad" ? 500 : 200)

@@ -97,7 +97,7 @@ import Testing
 
     @Test(
         "The hook for an expired token is asynchronous, on data, upload and download alike: it may replace, fail, and replay",
-        .covers("S2.15"), arguments: ["data", "upload", "download"])
+        .covers("S2.15"), arguments: ["data", "upload", "download", "file"])
     func hook(kind: String) async throws {
         for choice in ["replace", "fail", "replay"] {
             let hook = Intercepting { request, call, next in
@@ -123,7 +123,7 @@ import Testing
 
     @Test(
         "An expired token is renewed for uploads and downloads as for data", .covers("S2.15"),
-        arguments: ["data", "upload", "download"])
+        arguments: ["data", "upload", "download", "file"])
     func renewed(kind: String) async throws {
         let rig = AuthRig()
         try await rig.signIn()
@@ -151,6 +151,11 @@ import Testing
         switch kind {
         case "upload": return try await client.send(Upload(content: .stream(pieces)))
         case "download": return String(decoding: try await client.stream(GetProduct()).collect(), as: UTF8.self)
+        case "file":
+            let place = FileManager.default.temporaryDirectory.appendingPathComponent("penstock-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: place) }
+            let file = try await client.download(GetProduct(), to: .file(place)).value
+            return (try? String(contentsOf: file.url, encoding: .utf8)) ?? ""
         default: return try await client.send(GetProduct()).name
         }
     }

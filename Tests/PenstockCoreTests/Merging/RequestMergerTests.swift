@@ -22,7 +22,7 @@ struct MergeQueueTests {
         #expect(next.batch != first.batch && next.isFirst)
     }
 
-    @Test("Keys of different groups are never asked for together")
+    @Test("Keys of different groups are never asked for together", .covers("S3.44"))
     func groups() {
         var queue = MergeQueue<String, Int>(limit: 10)
         let (alice, bob) = (queue.add(1, of: "alice"), queue.add(1, of: "bob"))
@@ -224,7 +224,7 @@ struct MergeQueueTests {
         #expect(try await others[1].value.get() == "name 14")
     }
 
-    @Test("What was asked for by one user is never sent as another's")
+    @Test("What was asked for by one user is never sent as another's", .covers("S3.44"))
     func users() async throws {
         let user = Box("alice")
         let gate = GateTransport(isOpen: true, server)

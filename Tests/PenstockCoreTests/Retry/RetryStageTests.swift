@@ -136,7 +136,7 @@ struct RetryStageTests {
         #expect(trace.filter { $0 == "admission" }.count == 3)
     }
 
-    @Test("What is not idempotent is sent again only where the server provably did not process it")
+    @Test("What is not idempotent is sent again only where the server provably did not process it", .covers("S3.31"))
     func unprocessed() async throws {
         for (step, hits) in [
             (ScriptedTransport.Step.lost(.unsent), 2), (.lost(.unprocessed), 2), (.lost(.maybeProcessed), 1),

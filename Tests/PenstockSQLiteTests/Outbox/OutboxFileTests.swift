@@ -345,4 +345,52 @@ struct OutboxFileTests {
         try await store.release(lease)
         return clock.now - start
     }
+
+    private struct SetLike: OutboxEndpoint {
+        typealias Output = Void
+        var isLiked: Bool
+        var route: Route { .put("/likes/1") }
+        var lane: OutboxLane { "like/1" }
+        var fold: OutboxFold? { "like/1" }
+    }
+
+    @Test(
+        "The last of nine taps is in the file when the app ends, and is the one write of the next; a refusal shows what the server has",
+        .covers("S3.12"), arguments: [200, 403])
+    func toggle(status: Int) async throws {
+        let folder = try Folder()
+        let stub = StubTransport { _ in HTTPResponse(status: status) }
+        let client = APIClient(.init(services: [Service(.main, "https://api.example.com")]), transport: stub)
+        func launch(initially value: Bool) async throws -> (SQLiteOutboxStore, Outbox, OutboxToggle<SetLike>) {
+            let store = Self.open(folder)
+            let outbox = Outbox(client, store: store, .init(endpoints: [SetLike.self]))
+            let like = try await OutboxToggle("like/1", initially: value, in: outbox) { SetLike(isLiked: $0) }
+            return (store, outbox, like)
+        }
+        let first = try await launch(initially: true)
+        for _ in 1...9 {
+            first.2.toggle()
+            try await first.2.stored()
+        }
+        #expect(!first.2.value)
+        await first.1.close()
+        await first.0.close()
+        #expect(stub.requests.isEmpty)
+        // The app has learned nothing of it: what the server has is in the file as well.
+        let second = try await launch(initially: false)
+        #expect(!second.2.value, "the last tap")
+        second.1.start()
+        if status == 200 {
+            try await second.2.settled()
+        } else {
+            await #expect(throws: OutboxError.self) { try await second.2.settled() }
+        }
+        #expect(second.2.value == (status == 403))
+        let sent = stub.requests.map { request in
+            if case .bytes(let data) = request.body.source { String(decoding: data, as: UTF8.self) } else { "" }
+        }
+        #expect(sent == [#"{"isLiked":false}"#])
+        await second.1.close()
+        await second.0.close()
+    }
 }
