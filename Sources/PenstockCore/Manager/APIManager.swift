@@ -137,30 +137,14 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
         case .success(let response): (self.response, error) = (response, nil)
         case .failure(let error): self.error = error
         }
-        deliver(result) { [error] manager in manager.tellDelegate(error) }
+        deliver(result)
     }
 
     /// A stored response has come before the one that is loaded.
     private func show(_ response: APIResponse<API.Output>) {
         (self.response, error) = (response, nil)
-        deliver(.success(response)) { manager in manager.delegate?.managerDidLoadCached(manager) }
-    }
-
-    private func deliver(
-        _ result: Result<APIResponse<API.Output>, APIError>, _ tell: (APIManager) -> Void
-    ) {
-        let failure = error
-        let isAllowed = willDeliver(result) && interceptor?.manager(self, willDeliver: failure) ?? true
-        if isAllowed { tell(self) }
-        didDeliver(result)
-        interceptor?.manager(self, didDeliver: failure)
-    }
-
-    private func tellDelegate(_ error: APIError?) {
-        if let error {
-            delegate?.managerDidFail(self, error)
-        } else {
-            delegate?.managerDidSucceed(self)
-        }
+        deliver(.success(response), isStored: true)
     }
 }
+
+extension APIManager: DeliveringManager {}

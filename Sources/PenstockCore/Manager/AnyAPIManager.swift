@@ -81,3 +81,35 @@ extension APIManagerInterceptor {
     /// Does nothing.
     public func manager(_ manager: any AnyAPIManager, didDeliver error: APIError?) {}
 }
+
+/// A manager that delivers: to its own hooks, to those from outside, and to its delegate where neither keeps it.
+@MainActor
+protocol DeliveringManager: AnyAPIManager {
+    /// What its own hooks are handed of a success.
+    associatedtype Delivered
+    var delegate: (any APIManagerDelegate)? { get }
+    var interceptor: (any APIManagerInterceptor)? { get }
+    func willDeliver(_ result: Result<Delivered, APIError>) -> Bool
+    func didDeliver(_ result: Result<Delivered, APIError>)
+}
+
+extension DeliveringManager {
+    /// Delivers what the manager has kept already.
+    ///
+    /// - Parameter isStored: whether it has come before the response that is loaded.
+    func deliver(_ result: Result<Delivered, APIError>, isStored: Bool = false) {
+        let failure: APIError? = if case .failure(let error) = result { error } else { nil }
+        let isAllowed = willDeliver(result) && interceptor?.manager(self, willDeliver: failure) ?? true
+        if isAllowed { tellDelegate(failure, isStored) }
+        didDeliver(result)
+        interceptor?.manager(self, didDeliver: failure)
+    }
+
+    private func tellDelegate(_ failure: APIError?, _ isStored: Bool) {
+        switch failure {
+        case let failure?: delegate?.managerDidFail(self, failure)
+        case nil where isStored: delegate?.managerDidLoadCached(self)
+        case nil: delegate?.managerDidSucceed(self)
+        }
+    }
+}

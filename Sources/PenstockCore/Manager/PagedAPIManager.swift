@@ -58,7 +58,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
         case .join: return call?.id
         case .end: return nil
         case .refuse(let error):
-            deliver(.failure(APIError(error)))
+            tell(.failure(APIError(error)))
             return nil
         }
     }
@@ -150,7 +150,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
             pages.append(response.value)
             urls.insert(response.request.url)
             self.response = response
-            deliver(.success(response.value))
+            tell(.success(response.value))
         } catch {
             fail(load, APIError(error, of: response))
         }
@@ -158,23 +158,13 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
 
     private func fail(_ load: PagingMachine.Load, _ error: APIError) {
         machine.fail(load)
-        deliver(.failure(error))
+        tell(.failure(error))
     }
 
-    private func deliver(_ result: Result<API.Output, APIError>) {
+    private func tell(_ result: Result<API.Output, APIError>) {
         if case .failure(let error) = result { self.error = error } else { error = nil }
-        let failure = error
-        let isAllowed = willDeliver(result) && interceptor?.manager(self, willDeliver: failure) ?? true
-        if isAllowed { tellDelegate(failure) }
-        didDeliver(result)
-        interceptor?.manager(self, didDeliver: failure)
-    }
-
-    private func tellDelegate(_ error: APIError?) {
-        if let error {
-            delegate?.managerDidFail(self, error)
-        } else {
-            delegate?.managerDidSucceed(self)
-        }
+        deliver(result)
     }
 }
+
+extension PagedAPIManager: DeliveringManager {}
