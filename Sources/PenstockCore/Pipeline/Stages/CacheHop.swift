@@ -51,7 +51,7 @@ final class CacheHop: Sendable {
     var lane: CacheLane { stage.lane }
 
     /// Whether something was found that was chosen by a credential, while the key of the digests is not known.
-    var isLocked: Bool { query.candidates.contains(where: \.variant.holdsDigest) && !access.digests.isUnlocked }
+    var isLocked: Bool { query.candidates.contains { $0.variant.holdsDigest } && !access.digests.isUnlocked }
 
     /// Asks for the key of the digests where it is needed to tell which variant a response is.
     @inline(__always)
