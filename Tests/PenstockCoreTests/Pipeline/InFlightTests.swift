@@ -13,7 +13,7 @@ import Testing
         var route: Route { .get("/list") }
     }
 
-    private static func answer(_ number: Int) -> HTTPResponse {
+    fileprivate static func answer(_ number: Int) -> HTTPResponse {
         HTTPResponse(status: 200, body: Data(#"{"text":"\#(number)"}"#.utf8))
     }
 
@@ -140,6 +140,30 @@ import Testing
         #expect(heard.values.compactMap(\.failure?.kind) == Array(repeating: .dropped(.superseded), count: 4))
         #expect(recorder.reasons.filter { $0 == .dropped(.superseded) }.count == 4)
         #expect(recorder.grammarViolations == [])
+    }
+
+    @MainActor
+    @Test("An old response whose wire did not end when told to comes late, and changes nothing", .covers("S3.8"))
+    func lateResponse() async {
+        let transport = Deaf()
+        let client = CallSupport.client(transport) { $0.cache = .none }
+        var filter = 1
+        let manager = APIManager(client: client, inFlight: .cancelPrevious) { Filtered(filter: filter) }
+        let heard = Mailbox<Result<String, APIError>>()
+        let delegate = Hearing(heard)
+        manager.delegate = delegate
+        manager.load()
+        await transport.began.wait { $0 == 1 }
+        filter = 2
+        manager.load()
+        await transport.began.wait { $0 == 2 }
+        transport.new.open()
+        await heard.wait(for: 1)
+        #expect((try? heard.values.first?.get()) == "2")
+        transport.old.open()
+        await heard.wait(for: 2)
+        #expect(heard.values.last?.failure?.kind == .dropped(.superseded))
+        #expect(manager.response?.value.text == "2")
     }
 
     @MainActor
@@ -464,6 +488,22 @@ private final class Hearing: APIManagerDelegate {
     }
 
     func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError) { heard.put(.failure(error)) }
+}
+
+/// Answers the filters 1 and 2 when it is let, and hears of no cancellation.
+private struct Deaf: Transport {
+    let capabilities = TransportCapabilities.all
+    let (old, new) = (Latch(), Latch())
+    let began = Monitor(0)
+
+    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let isNew = exchange.request.url.query == "filter=2"
+        began.withLock { $0 += 1 }
+        await (isNew ? new : old).wait()
+        return TransportResponse(InFlightTests.answer(isNew ? 2 : 1))
+    }
+
+    func shutdown() async {}
 }
 
 /// Counts calls that have ended.
