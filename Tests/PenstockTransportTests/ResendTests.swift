@@ -143,6 +143,43 @@ struct ResendTests {
                 #expect(server.connectionCount == 3)
             }
         }
+
+        @Test(
+            "What a GOAWAY left out before is no proof for the attempt that follows",
+            .covers("X8", "H14"),
+            arguments: TransportUnderTest.withTrust)
+        func staleLeave(transport: TransportUnderTest) async throws {
+            let authority = try TestCertificateAuthority()
+            let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+            let (books, writes) = (Books(), Locked(0))
+            let server = try LoopbackServer(
+                .init(tls: tls),
+                onHead: { request in
+                    guard request.path == "/write" else { return .proceed }
+                    let number = writes.withLock { writes in
+                        writes += 1
+                        return writes
+                    }
+                    return switch number {
+                    case 1: .fault(.goAway(lastStream: 1, .noError), at: .requestBody(after: 1_000))
+                    case 2: .fault(.closeStream(.cancel), at: .responseStart)
+                    default: .proceed
+                    }
+                },
+                handler: { request in
+                    books.book(request)
+                    return .text("ok")
+                })
+            try await Shop.run(
+                transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
+            ) { server, client in
+                _ = try await client.send(Page())
+                let error = await client.failure(Write(mark: "a"))
+                #expect(error?.sendState == .maybeProcessed)
+                #expect(books.count("a") == 1)
+                #expect(server.connectionCount == 2)
+            }
+        }
     #endif
 
     // MARK: Nothing is done twice
@@ -233,13 +270,17 @@ struct ResendTests {
                 configuration.circuitBreaker = nil
             }
         ) { server, client in
-            let results = await withTaskGroup(of: (String, Bool).self) { group in
-                var results: [(String, Bool)] = []
+            let results = await withTaskGroup(of: (String, Bool, [APIError.Attempt]).self) { group in
+                var results: [(String, Bool, [APIError.Attempt])] = []
                 for (index, plan) in plans.enumerated() {
                     if index >= 16, let result = await group.next() { results.append(result) }
                     group.addTask {
                         let write = Write(mark: plan.mark, method: plan.method, size: plan.size)
-                        return (plan.mark, await client.failure(write) == nil)
+                        do throws(APIError) {
+                            return (plan.mark, true, try await client.response(for: write).attempts)
+                        } catch {
+                            return (plan.mark, false, error.attempts)
+                        }
                     }
                 }
                 for await result in group { results.append(result) }
@@ -247,8 +288,12 @@ struct ResendTests {
             }
             #expect(results.count == plans.count)
             let idempotent = Set(plans.filter(\.method.isIdempotent).map(\.mark))
-            let twice = results.filter { books.count($0.0) > 1 && !idempotent.contains($0.0) }.map(\.0)
-            let places = twice.prefix(5).map { "\($0): \(faults[$0] ?? [])" }
+            let twice = results.filter { books.count($0.0) > 1 && !idempotent.contains($0.0) }
+            let places = twice.prefix(5).map { mark, _, attempts in
+                let told = attempts.map { "\($0.outcome), \($0.sendState), \($0.connection)" }
+                return
+                    "\(mark): \(faults[mark] ?? []) \(told) \(server.requests.filter { $0.fields["X-Mark"] == mark })"
+            }
             #expect(twice.isEmpty, "seed \(Self.seed): \(places)")
             // What succeeded was done.
             #expect(results.allSatisfy { !$0.1 || books.count($0.0) > 0 })

@@ -95,9 +95,11 @@
 
         // MARK: Handles
 
-        /// A server leaves: what it has been sent in later streams of the handle's connection it does not process.
+        /// A server leaves: what it has been sent in later streams of the handle's connection it does not process. Where the
+        /// connection is not known, or the handle's request has not been given to it yet, nothing follows for anybody.
         func leavesOut(after last: Int, _ teller: CurlHandle) {
-            for handle in handles where handle === teller || handle.socket != nil && handle.socket == teller.socket {
+            guard let connection = teller.carrier else { return }
+            for handle in handles where handle.carrier === connection {
                 guard let transfer = handle.transfer, let stream = transfer.state.stream, stream > last else {
                     continue
                 }

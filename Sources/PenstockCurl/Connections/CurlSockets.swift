@@ -81,6 +81,9 @@
             return found - 1
         }
 
+        /// The connection that a socket carries.
+        func use(of descriptor: Int32) -> CurlConnectionUse? { entries[descriptor]?.use }
+
         /// The connection has carried a transfer, and is not one that carries many at a time.
         func carriesOneByOne(_ descriptor: Int32) {
             entries[descriptor]?.isSerial = true

@@ -109,6 +109,7 @@
             let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
             if let detour = transfer.state.detour { detour.full = CurlDebugText.streams(in: text) ?? detour.full }
             transfer.state.stream = CurlDebugText.stream(in: text) ?? transfer.state.stream
+            if CurlDebugText.isAgain(text) { handle.leaveConnection() }
             if let last = CurlDebugText.lastStream(in: text) { transfer.state.pool?.leavesOut(after: last, handle) }
             return 0
         }

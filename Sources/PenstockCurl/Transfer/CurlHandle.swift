@@ -37,6 +37,8 @@
         @exclusivity(unchecked) private var opened: [Int32] = []
         /// The socket of the transfer, where it is known.
         @exclusivity(unchecked) private(set) var socket: Int32?
+        /// The connection that its request was given to, where it is known. Unlike the number of a socket it is never another one's.
+        @exclusivity(unchecked) private(set) var carrier: CurlConnectionUse?
         /// Whether the options of the last transfer are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
         /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
@@ -126,7 +128,7 @@
         func clear() {
             transfer = nil
             isOver = false
-            (socket, watched, hasStoppedReading) = (nil, nil, false)
+            (socket, carrier, watched, hasStoppedReading) = (nil, nil, nil, false)
             opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             if addresses != nil { forgetAddresses() }
@@ -161,6 +163,13 @@
         func socketOpened(_ descriptor: Int32) {
             loop.poller.opened(descriptor)
             opened.append(descriptor)
+            // What is told from now on may be of a connection that the request has not been given to yet.
+            leaveConnection()
+        }
+
+        /// The request is not with its connection any more.
+        func leaveConnection() {
+            carrier = nil
         }
 
         /// Puts back what libcurl has lost of a link-local address (``CurlFault/lostZone``).
@@ -175,6 +184,7 @@
             let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened, pool)
             opened.removeAll(keepingCapacity: true)
             socket = sockets.socket(at: localPort)
+            carrier = connection ?? socket.flatMap { sockets.use(of: $0) }
             if connection == nil { sockets.joins(localPort) }
             return connection
         }

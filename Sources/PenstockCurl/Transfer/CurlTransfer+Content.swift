@@ -42,7 +42,10 @@
         /// of the two it was, but the first cannot happen on connections that nobody else used, nor to a stream that the
         /// server's GOAWAY left out. Who is refused twice is told so.
         private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
-            state.wasAlone = state.wasAlone && (state.connection?.isShared == false || state.isLeftOut)
+            let isAlone = state.connection?.isShared == false
+            // What was remembered of an earlier attempt proves nothing of this one.
+            state.wasAlone = state.wasAlone && (state.isLeftOut || isAlone && !state.mayRememberRefusal)
+            if !isAlone { state.mayRememberRefusal = CurlFault.rememberedRefusal.isPresent }
             state.isRefused = state.wasAlone && state.attempts > 1
             let isSafe =
                 state.wasAlone || exchange.request.method.isIdempotent || !hasSent(easy)

@@ -63,6 +63,8 @@
             var wasAlone = true
             /// The connection of the last attempt, if it was made for it.
             var connection: CurlConnectionUse?
+            /// Whether libcurl may still hold an earlier attempt for refused (``CurlFault/rememberedRefusal``).
+            var mayRememberRefusal = false
             /// Whether the server refused the stream each time.
             var isRefused = false
 

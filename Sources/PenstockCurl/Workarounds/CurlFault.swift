@@ -67,7 +67,7 @@
         case unboundedReading
         /// A refused stream is remembered by its easy handle where the connection had carried other requests, and the handle's
         /// next failure is then taken for a refusal and its request sent again. Seen with 7.88. A handle that met with a failure
-        /// is not used again.
+        /// is not used again, and an attempt after one over such a connection counts as refused only where a GOAWAY says so.
         case rememberedRefusal
         /// A head that the socket does not take at once is kept, may be sent by another stream, and is counted only later. Seen
         /// with 7.88. What was handed over beside other streams counts as sent.

@@ -38,6 +38,12 @@
             return number(after: lastStream, in: text)
         }
 
+        private static let again = "retrying a fresh connect"
+
+        /// Whether a text tells that a request is to be sent again. The transfer has no connection then, and what it tells while
+        /// it looks for one is of connections that it only looks at.
+        static func isAgain(_ text: String) -> Bool { text.contains(again) }
+
         private static func number(after mark: String, in text: String) -> Int? {
             guard let range = text.range(of: mark) else { return nil }
             return Int(text[range.upperBound...].prefix { $0.isASCII && $0.isNumber })

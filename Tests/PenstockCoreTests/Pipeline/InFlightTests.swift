@@ -147,14 +147,14 @@ import Testing
     func lateResponse() async {
         let transport = Deaf()
         let client = CallSupport.client(transport) { $0.cache = .none }
-        var filter = 1
-        let manager = APIManager(client: client, inFlight: .cancelPrevious) { Filtered(filter: filter) }
+        let filter = Locked(1)
+        let manager = APIManager(client: client, inFlight: .cancelPrevious) { Filtered(filter: filter.withLock(\.self)) }
         let heard = Mailbox<Result<String, APIError>>()
         let delegate = Hearing(heard)
         manager.delegate = delegate
         manager.load()
         await transport.began.wait { $0 == 1 }
-        filter = 2
+        filter.withLock { $0 = 2 }
         manager.load()
         await transport.began.wait { $0 == 2 }
         transport.new.open()
@@ -493,7 +493,8 @@ private final class Hearing: APIManagerDelegate {
 /// Answers the filters 1 and 2 when it is let, and hears of no cancellation.
 private struct Deaf: Transport {
     let capabilities = TransportCapabilities.all
-    let (old, new) = (Latch(), Latch())
+    let old = Latch()
+    let new = Latch()
     let began = Monitor(0)
 
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
