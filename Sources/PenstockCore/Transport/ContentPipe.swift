@@ -48,15 +48,22 @@ public final class ContentPipe: Sendable {
         return hasRoom()
     }
 
-    /// Nothing more comes; only the first end counts. What is buffered can still be read, unless the end is a failure.
+    /// Nothing more comes; only the first end counts. What is buffered can still be read, also where the connection was lost or
+    /// fell silent, so that an interrupted download goes on behind all that came. Any other failure ends the reading at once.
     public func end(_ result: Result<Void, TransportError>) {
         let reader = state.withLock { state in
             guard state.end == nil else { return nil as UnsafeContinuation<Void, Never>? }
             state.end = result
-            if case .failure = result { (state.pieces, state.byteCount) = ([], 0) }
+            if case .failure(let error) = result, !Self.leavesContent(error.kind) {
+                (state.pieces, state.byteCount) = ([], 0)
+            }
             return state.takeReader()
         }
         reader?.resume()
+    }
+
+    private static func leavesContent(_ kind: TransportError.Kind) -> Bool {
+        kind == .connectionLost || kind == .timeout(.idle)
     }
 
     /// Adds a piece, if it is not empty.

@@ -1,0 +1,54 @@
+import Foundation
+import PenstockCore
+import Testing
+
+/// What can be read of content that has ended.
+@Suite struct ContentPipeTests {
+    private static func pipe(of pieces: [String], ending end: Result<Void, TransportError>) -> ContentPipe {
+        let pipe = ContentPipe {}
+        for piece in pieces { _ = pipe.push(Data(piece.utf8)) }
+        pipe.end(end)
+        return pipe
+    }
+
+    /// What is read before the end, and of what kind that is.
+    private static func reading(_ pipe: ContentPipe) async -> (texts: [String], failure: TransportError.Kind?) {
+        var texts: [String] = []
+        do throws(TransportError) {
+            while let piece = try await pipe.read() { texts.append(String(decoding: piece, as: UTF8.self)) }
+            return (texts, nil)
+        } catch {
+            return (texts, error.kind)
+        }
+    }
+
+    @Test func `what came before the end of the content is read, and then the end`() async {
+        let (texts, failure) = await Self.reading(Self.pipe(of: ["a", "b"], ending: .success(())))
+        #expect(texts == ["a", "b"])
+        #expect(failure == nil)
+    }
+
+    @Test(
+        "What came before the connection was lost, or fell silent, is read, and then the failure",
+        arguments: [TransportError.Kind.connectionLost, .timeout(.idle)])
+    func broken(kind: TransportError.Kind) async {
+        let pipe = Self.pipe(of: ["a", "b"], ending: .failure(TransportError(kind, sendState: .answered)))
+        let (texts, failure) = await Self.reading(pipe)
+        #expect(texts == ["a", "b"])
+        #expect(failure == kind)
+        #expect(await Self.reading(pipe).failure == kind)
+    }
+
+    @Test(
+        "Any other failure is told at once",
+        arguments: [
+            TransportError.Kind.cancelled, .timeout(.total), .timeout(.firstByte), .limitExceeded(.bodyBytes),
+            .protocolViolation, .other,
+        ])
+    func refused(kind: TransportError.Kind) async {
+        let pipe = Self.pipe(of: ["a", "b"], ending: .failure(TransportError(kind, sendState: .answered)))
+        let (texts, failure) = await Self.reading(pipe)
+        #expect(texts.isEmpty)
+        #expect(failure == kind)
+    }
+}
