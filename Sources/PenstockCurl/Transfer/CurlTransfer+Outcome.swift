@@ -140,6 +140,8 @@
             case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
                 CURLE_USE_SSL_FAILED:
                 .tls(.handshake)
+            case CURLE_RECV_ERROR where refusesCertificate(message), CURLE_SEND_ERROR where refusesCertificate(message):
+                .tls(.handshake)
             case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR: .tls(.trustMaterial)
             case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
                 CURLE_HTTP2_STREAM, CURLE_HTTP2:
@@ -162,6 +164,18 @@
         static func isTooLong(_ message: String) -> Bool {
             message.contains("mem_recv() returned -902") || message.contains("mem_recv() returned -905")
         }
+
+        /// Whether the server has ended TLS for want of a certificate of the client's, or because of it. With TLS 1.3 it says so when
+        /// the client has finished the handshake, and libcurl takes it for a broken connection. OpenSSL numbers what it is told
+        /// 1,000 and the alert (RFC 8446 §6), in hexadecimal digits at the end of eight.
+        static func refusesCertificate(_ message: String) -> Bool {
+            guard let mark = message.range(of: "error:0A000") else { return false }
+            guard let number = Int(message[mark.upperBound...].prefix(3), radix: 16) else { return false }
+            return certificateAlerts.contains(number - 1_000)
+        }
+
+        /// `bad_certificate` to `certificate_unknown`, `unknown_ca`, `access_denied`, `certificate_required`.
+        private static let certificateAlerts: Set<Int> = [42, 43, 44, 45, 46, 48, 49, 116]
 
         /// What libcurl held back while a transfer was paused may be lost where going on fails. Before there is a
         /// connection there is nothing to pause, which it says by a code of its own.
