@@ -13,6 +13,17 @@ public enum CookieFileError: Error, Hashable, Sendable {
     case unusableFile(reason: String)
 }
 
+extension CookieFileError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .newerVersion: "a later version of Penstock has written the file of cookies"
+        case .foreignFile: "the file of cookies holds something else"
+        case .inUse: "another process, or another store of this one, has the file of cookies"
+        case .unusableFile(let reason): "the file of cookies cannot be used: \(reason)"
+        }
+    }
+}
+
 /// Keeps cookies in a file, so that they are there when the app is started again: those of each identity and environment
 /// apart, as ``MemoryCookieStore`` does.
 ///

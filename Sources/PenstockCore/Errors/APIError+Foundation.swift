@@ -74,6 +74,8 @@ extension APIError.Kind {
         case .unreachable: Entry(code: 2001, name: "unreachable", text: "The server cannot be reached.")
         case .timeout: Entry(code: 2002, name: "timeout", text: "The server took too long to answer.")
         case .tls: Entry(code: 2003, name: "tls", text: "A secure connection could not be made.")
+        case .transport(.requestBody):
+            Entry(code: 2004, name: "transport", text: "What was to be sent could not be read.")
         case .transport: Entry(code: 2004, name: "transport", text: "The connection was lost.")
         case .limitExceeded: Entry(code: 2005, name: "limitExceeded", text: "The server's answer is too large.")
         case .httpStatus: Entry(code: 3001, name: "httpStatus", text: "The server could not answer the request.")

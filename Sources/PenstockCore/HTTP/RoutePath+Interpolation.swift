@@ -14,6 +14,7 @@ extension RoutePath {
 
         public mutating func appendLiteral(_ literal: String) {
             guard !literal.isEmpty else { return }
+            if encoded.isEmpty, PathRules.isURL(literal) { fail(.literal, .url) }
             if let reason = PathRules.flaw(inTemplate: literal) { fail(.literal, reason) }
             let text = PercentEncoding.repaired(literal)
             encoded += text
@@ -67,6 +68,13 @@ enum PathRules {
         let decoded = PercentEncoding.decoded(text)
         if hasControl(decoded) { return .controlCharacter }
         return decoded.contains(UInt8(ascii: "\\")) ? .backslash : nil
+    }
+
+    /// Whether a template begins as URLs do and paths do not.
+    static func isURL(_ text: String) -> Bool {
+        guard text.utf8.first != UInt8(ascii: "/") else { return false }
+        let head = text.prefix(8).lowercased()
+        return head.hasPrefix("http://") || head == "https://"
     }
 
     /// Whether it is by far the most common kind of path: one that can be used as it is.

@@ -104,6 +104,8 @@ extension RoutePath {
             case backslash
             /// `?` or `#` in the template: a query belongs to the parameters.
             case queryOrFragment
+            /// It begins with `http://` or `https://`: it is a URL, and would go below the service's base URL.
+            case url
         }
 
         /// Which part of the path is at fault.
@@ -136,7 +138,8 @@ extension RoutePath.Invalid: CustomStringConvertible {
         case .dotSegment: "holds a segment of dots"
         case .controlCharacter: "holds a control character"
         case .backslash: "holds a backslash"
-        case .queryOrFragment: "holds ? or #"
+        case .queryOrFragment: "holds ? or #: a query goes into the parameters"
+        case .url: "is a URL: the option .at(url) calls the service there, and send(HTTPRequest) any server"
         }
     }
 }

@@ -61,6 +61,17 @@ public enum PinError: Error, Hashable, Sendable {
     case hostPinnedTwice(String)
 }
 
+extension PinError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .malformedPin(let text): "\(text) is no pin: sha256/ and the digest in base64"
+        case .malformedHost(let text): "\(text) is no host: a name or an address, without scheme, port or wildcard"
+        case .noBackup(let host): "the pins of \(host) lack a second one, of a key that is kept in reserve"
+        case .hostPinnedTwice(let host): "\(host) has two sets of pins"
+        }
+    }
+}
+
 /// The keys that may speak for a host. One of them must be the key of a certificate of the chain that was validated, whatever
 /// else the server has sent.
 ///

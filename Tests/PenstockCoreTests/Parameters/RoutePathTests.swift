@@ -84,11 +84,26 @@ struct PathTests {
             ("/a\\b", .backslash), ("/a%5cb", .backslash), ("/a\u{0}", .controlCharacter),
             ("/a\r\n", .controlCharacter),
             ("/a%0a", .controlCharacter), ("/a%00", .controlCharacter), ("/a\u{85}", .controlCharacter),
+            ("https://a.example/b", .url), ("HTTP://a.example", .url), ("https://", .url), ("http://", .url),
         ])
     func refusedTemplates(text: String, reason: RoutePath.Invalid.Reason) {
         let error = #expect(throws: RoutePath.Invalid.self) { try RoutePath(literal: text).validated() }
         #expect(error?.part == .literal)
         #expect(error?.reason == reason)
+    }
+
+    @Test func `a path that only resembles a URL is one`() throws {
+        for text: RoutePath in ["/https://a", "https:/a", "http:", "httpx://a", "a/http://b", "\("https://a")/b"] {
+            try text.validated()
+        }
+    }
+
+    @Test func `what is wrong with a template says what to write in its place`() {
+        let host = "a.example"
+        let url = #expect(throws: RoutePath.Invalid.self) { try ("https://\(host)/b" as RoutePath).validated() }
+        #expect(url?.reason == .url && url.map { "\($0)" }?.contains(".at(url)") == true)
+        let query = #expect(throws: RoutePath.Invalid.self) { try RoutePath(literal: "/a?b=1").validated() }
+        #expect(query.map { "\($0)" }?.contains("parameters") == true)
     }
 
     @Test(

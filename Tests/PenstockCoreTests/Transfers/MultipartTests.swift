@@ -293,6 +293,11 @@ import Testing
             #expect(error?.sendState == .unsent)
             let underlying = try #require(error?.underlying)
             #expect((underlying as? MultipartError == .invalidName("a\u{0}")) == (part.fileName == nil))
+            #expect(error?.localizedDescription == "What was to be sent could not be read.")
+            // The file by its name, without the folders that lead to it.
+            let message = try #require(error?.debugMessage)
+            #expect(message.hasPrefix("all.png: ") == (part.fileName != nil))
+            #expect(!message.contains("nowhere"))
         }
         #expect(stub.requests.isEmpty)
     }

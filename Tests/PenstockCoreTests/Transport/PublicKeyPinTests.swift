@@ -27,6 +27,14 @@ import Testing
         #expect(try PublicKeyPin(digest: PublicKeyPin(text).digest) == PublicKeyPin(text))
     }
 
+    @Test func `an error of pins names its host, and says what is missing`() {
+        let host = "bank.example"
+        let texts = [PinError.noBackup(host: host), .hostPinnedTwice(host), .malformedHost(host)].map { "\($0)" }
+        #expect(texts.allSatisfy { $0.contains(host) } && Set(texts).count == 3)
+        #expect(texts[0].contains("reserve"))
+        #expect("\(PinError.malformedPin("abc"))".hasPrefix("abc is no pin: sha256/"))
+    }
+
     @Test(arguments: [0, 31, 33, 64]) func `a digest of another size is no pin`(count: Int) {
         let digest = Data(repeating: 1, count: count)
         #expect(throws: PinError.self) { try PublicKeyPin(digest: digest) }

@@ -61,6 +61,13 @@ struct TransportStage: Stage {
         }
     }
 
+    /// Names the file by its name alone: where it lies may say who the user is.
+    private static func text(of defect: any Error) -> String {
+        guard let error = defect as? CocoaError else { return "\(defect)" }
+        let name = error.filePath.map { URL(fileURLWithPath: $0).lastPathComponent + ": " } ?? ""
+        return name + error.localizedDescription
+    }
+
     private func check(_ request: HTTPRequest, _ call: CallContext) throws(APIError) {
         if let name = request.fields.rejected.first {
             throw invalidField(name, "its name or its value breaks HTTP's grammar")
@@ -75,7 +82,8 @@ struct TransportStage: Stage {
         }
         if let defect = request.body.defect {
             throw APIError(
-                .transport(.requestBody), stage: .transport, request: request, sendState: .unsent, underlying: defect)
+                .transport(.requestBody), stage: .transport, debugMessage: Self.text(of: defect), request: request,
+                sendState: .unsent, underlying: defect)
         }
         guard call.settings.cleartext.allows(request.url) else {
             throw APIError(

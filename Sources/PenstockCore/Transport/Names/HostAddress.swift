@@ -98,6 +98,16 @@ public enum HostSourceError: Error, Hashable, Sendable {
     case noAddress(String)
 }
 
+extension HostSourceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .malformedHost(let text): "\(text) is no host, or its port is none"
+        case .malformedAddress(let text): "\(text) is no numeric address"
+        case .noAddress(let host): "\(host) has no address in the list"
+        }
+    }
+}
+
 /// Names and their addresses, as the app has written them down.
 ///
 /// ```swift
