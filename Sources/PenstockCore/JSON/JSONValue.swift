@@ -139,7 +139,7 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
     private static var descriptionLimit: Int { 256 }
 
     private func write(to text: inout String, isSecret: Bool = false) {
-        guard text.utf8.count <= Self.descriptionLimit else { return }
+        guard text.utf8.count <= Self.descriptionLimit else { return Self.cutOff(&text) }
         switch self {
         case .null: text += "null"
         case .array(let elements):
@@ -159,6 +159,7 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     private static func write(_ members: [String: JSONValue], to text: inout String, isSecret: Bool) {
         write(members.sorted { $0.key < $1.key }, between: "{}", to: &text) { member, text in
+            guard text.utf8.count <= descriptionLimit else { return cutOff(&text) }
             JSONValue.string(member.key).write(to: &text)
             text += ": "
             member.value.write(to: &text, isSecret: isSecret || Redaction.isSecret(HTTPFieldName(member.key)))
@@ -170,11 +171,17 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
         each write: (Element, inout String) -> Void
     ) {
         text += brackets.prefix(1)
-        for (position, element) in elements.enumerated() where text.utf8.count <= descriptionLimit {
+        for (position, element) in elements.enumerated() {
+            guard text.utf8.count <= descriptionLimit else { return cutOff(&text) }
             if position > 0 { text += ", " }
             write(element, &text)
         }
         text += brackets.suffix(1)
+    }
+
+    /// Says, once, that something is left out.
+    private static func cutOff(_ text: inout String) {
+        if !text.hasSuffix("…") { text += "…" }
     }
 }
 

@@ -84,6 +84,13 @@ import Testing
     @Test func `its description is bounded`() {
         #expect(JSONValue.object(["b": [1, nil], "a": "x\n"]).description == #"{"a": "x\n", "b": [1, null]}"#)
         #expect(JSONValue.array(Array(repeating: "xxxxxxxx", count: 100_000)).description.count < 300)
+        // The limit is reached within the last member: it is not shown as if it had no value.
+        let members: JSONValue = ["a": .string(String(repeating: "x", count: 250)), "b": "y", "c": 1]
+        #expect(members.description == "{\"a\": \"" + String(repeating: "x", count: 249) + "…")
+        let short: JSONValue = ["a": .string(String(repeating: "ü", count: 124)), "b": "y", "c": 1]
+        #expect(short.description == "{\"a\": \"" + String(repeating: "ü", count: 124) + "\", …")
+        let named: JSONValue = ["a": .string(String(repeating: "ü", count: 122)), "bbbbbb": "y"]
+        #expect(named.description == "{\"a\": \"" + String(repeating: "ü", count: 122) + "\", \"bbbbbb\": …}")
         #expect(JSONValue.string(String(repeating: "x", count: 1_000_000)).description.count < 300)
     }
 
