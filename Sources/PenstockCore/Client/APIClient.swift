@@ -94,10 +94,14 @@ public final class APIClient: Sendable {
     ///   `change`, or by ``switchEnvironment(to:)``, which moves its descendants with it.
     ///
     /// ``signOut(_:)`` alone is for everyone: a user who has signed out has done so in every module.
-    public func with(_ change: (inout Configuration) -> Void) -> APIClient {
+    ///
+    /// - Throws: what `change` throws, and there is no client then.
+    public func with<Failure: Error>(
+        _ change: (inout Configuration) throws(Failure) -> Void
+    ) throws(Failure) -> APIClient {
         var changed = configuration
         changed.beginsDerivation(in: environment)
-        change(&changed)
+        try change(&changed)
         return APIClient(changed, of: self)
     }
 

@@ -6,6 +6,35 @@ import Testing
 @testable import PenstockCore
 
 @Suite struct CallOptionTests {
+    @Test func `a change that fails fails as what it threw, and options and client stay as they were`() throws {
+        struct Refused: Error {}
+        let options = CallOptions.priority(.high)
+        #expect(throws: Refused.self) {
+            try options.with { options throws(Refused) in
+                options.priority = .low
+                throw Refused()
+            }
+        }
+        #expect(options.priority == .high)
+        let client = APIClient("https://a.example", transport: StubTransport())
+        #expect(throws: URLError.self) { try client.with { _ in throw URLError(.badURL) } }
+        let proxied = try client.with { $0.options.proxy = .http(try HTTPURL("http://proxy.example:3128")) }
+        #expect(try proxied.configuration.options.proxy == .http(HTTPURL("http://proxy.example:3128")))
+    }
+
+    @Test func `a proxy is set, chained and read under its name`() {
+        let options = CallOptions.proxy(.socks5("proxy.example")).priority(.low)
+        #expect(options.proxy == .socks5("proxy.example"))
+        #expect(options.proxy(.none).proxy == ProxyPolicy.none)
+        #expect(options.proxy(.none).priority == .low)
+    }
+
+    @Test func `a base URL may be put together where it is written`() throws {
+        let port = 8_080
+        let service = Service(.main, "http://127.0.0.1:\(port)/api")
+        #expect(try service.baseURL(in: .production).absoluteString == "http://127.0.0.1:8080/api")
+    }
+
     // MARK: Options of several fields
 
     /// A field of time-outs or limits, by a number that tells who has set it.

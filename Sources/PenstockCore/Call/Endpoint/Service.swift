@@ -30,7 +30,7 @@ public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 /// Service(.main, [.development: "http://127.0.0.1:8080", .production: "https://shop.example.com/api"])
 /// Service(.main, BaseURLs { _ in settings.server })     // read anew for every call, so that it can change
 /// ```
-public struct BaseURLs: Sendable, ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
+public struct BaseURLs: Sendable, ExpressibleByStringInterpolation, ExpressibleByDictionaryLiteral {
     private let read: @Sendable (ServerEnvironment) -> String?
     /// Whether what is read may be another text each time.
     let isLive: Bool

@@ -15,6 +15,18 @@ extension CallOptions {
     /// Where the names of hosts lead.
     public func resolver(_ resolver: HostResolver) -> CallOptions { with { $0.resolver = resolver } }
 
+    /// By which proxy requests go.
+    public var proxy: ProxyPolicy? {
+        get { self[dynamicMember: \.proxy] }
+        set { self[dynamicMember: \.proxy] = newValue }
+    }
+
+    /// By which proxy requests go.
+    public static func proxy(_ policy: ProxyPolicy) -> CallOptions { CallOptions().proxy(policy) }
+
+    /// By which proxy requests go.
+    public func proxy(_ policy: ProxyPolicy) -> CallOptions { with { $0.proxy = policy } }
+
     /// Whom TLS trusts, and as whom the client shows itself.
     public var trust: TrustPolicy? {
         get { self[dynamicMember: \.trust] }

@@ -20,14 +20,18 @@ public struct CallOptions: Sendable {
     public var isEmpty: Bool { changes.isEmpty }
 
     /// Options made in one expression.
-    public static func with(_ change: (inout CallOptions) -> Void) -> CallOptions {
-        CallOptions().with(change)
+    public static func with<Failure: Error>(
+        _ change: (inout CallOptions) throws(Failure) -> Void
+    ) throws(Failure) -> CallOptions {
+        try CallOptions().with(change)
     }
 
     /// These options with a change.
-    public func with(_ change: (inout CallOptions) -> Void) -> CallOptions {
+    public func with<Failure: Error>(
+        _ change: (inout CallOptions) throws(Failure) -> Void
+    ) throws(Failure) -> CallOptions {
         var options = self
-        change(&options)
+        try change(&options)
         return options
     }
 
