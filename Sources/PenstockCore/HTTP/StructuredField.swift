@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads a Structured Field strictly and writes it in the one form that the standard has (RFC 9651 §4). Display Strings are
-/// not read.
+/// Reads a Structured Field strictly and writes it in the one form that the standard has (RFC 9651 §4). The work is linear in the
+/// length, whatever stands in it.
 package struct StructuredField {
     /// A text that is no field of its kind.
     package struct Malformed: Error {}
@@ -90,13 +90,15 @@ package struct StructuredField {
     /// Of two parameters with one key, the value of the last counts.
     private mutating func parameters() throws(Malformed) -> String {
         var found: [(key: String, value: String)] = []
+        var places: [String: Int] = [:]
         while take(";") {
             skip { $0 == Self.space }
             let key = try self.key()
             let value = try take("=") ? bareItem() : "?1"
-            if let place = found.firstIndex(where: { $0.key == key }) {
+            if let place = places[key] {
                 found[place].value = value
             } else {
+                places[key] = found.count
                 found.append((key, value))
             }
         }
@@ -116,6 +118,7 @@ package struct StructuredField {
         case UInt8(ascii: "\""): return try string()
         case UInt8(ascii: ":"): return try byteSequence()
         case UInt8(ascii: "?"): return try boolean()
+        case UInt8(ascii: "%"): return try displayString()
         case UInt8(ascii: "@"):
             bytes.removeFirst()
             let number = try self.number()
@@ -166,10 +169,16 @@ package struct StructuredField {
         throw Malformed()
     }
 
+    /// Padding may be left out (§4.2.7). Foundation also takes it in the midst, and too much of it.
     private mutating func byteSequence() throws(Malformed) -> String {
         bytes.removeFirst()
-        let text = takeAll { $0 != UInt8(ascii: ":") }
-        guard take(":"), let data = Data(base64Encoded: text) else { throw Malformed() }
+        let digits = takeAll { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "=") }
+        let padding = takeAll { $0 == UInt8(ascii: "=") }
+        // A single digit is six bits, which are no byte.
+        let room = (4 - digits.utf8.count % 4) % 4
+        guard room < 3, padding.utf8.count <= room, take(":"),
+            let data = Data(base64Encoded: digits + String(repeating: "=", count: room))
+        else { throw Malformed() }
         return ":\(data.base64EncodedString()):"
     }
 
@@ -178,6 +187,41 @@ package struct StructuredField {
         if take("1") { return "?1" }
         guard take("0") else { throw Malformed() }
         return "?0"
+    }
+
+    /// A text of any characters, whose bytes beyond ASCII are escaped in small digits (§4.1.11 and §4.2.10).
+    private mutating func displayString() throws(Malformed) -> String {
+        bytes.removeFirst()
+        guard take("\"") else { throw Malformed() }
+        var text: [UInt8] = []
+        while let byte = bytes.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard String(validating: text, as: UTF8.self) != nil else { throw Malformed() }
+                return "%\"" + text.map(Self.displayed).joined() + "\""
+            case UInt8(ascii: "%"):
+                guard let high = bytes.popFirst().flatMap(Self.smallDigit),
+                    let low = bytes.popFirst().flatMap(Self.smallDigit)
+                else { throw Malformed() }
+                text.append(high << 4 | low)
+            case 0x20...0x7E: text.append(byte)
+            default: throw Malformed()
+            }
+        }
+        throw Malformed()
+    }
+
+    private static func displayed(_ byte: UInt8) -> String {
+        guard byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\"") || !(0x20...0x7E).contains(byte) else {
+            return String(Unicode.Scalar(byte))
+        }
+        return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+    }
+
+    /// Of a hexadecimal number; capitals are none here.
+    private static func smallDigit(_ byte: UInt8) -> UInt8? {
+        if isDigit(byte) { return byte - UInt8(ascii: "0") }
+        return (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte) ? byte - UInt8(ascii: "a") + 10 : nil
     }
 
     // MARK: Bytes
