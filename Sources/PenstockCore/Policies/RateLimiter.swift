@@ -106,13 +106,15 @@ public struct ServerRateLimit: Hashable, Sendable {
     /// More policies than any server has. What comes after them is not looked at.
     static let most = 16
 
-    /// The policies of both fields, joined by their names, in the order in which the fields name them. What does not follow the
-    /// draft's syntax, such as the fields of its older versions, is left out.
+    /// The policies of both fields, joined by their names, in the order in which the fields name them. A field that is no List
+    /// says nothing, whatever else stands in it (RFC 9651 §4.2); of one that is, the members that the draft does not know, such
+    /// as those of its older versions, are left out.
     public static func all(in fields: HTTPFields) -> [ServerRateLimit] {
         var limits: [ServerRateLimit] = []
         for field in [HTTPFieldName.rateLimitPolicy, .rateLimit] {
-            for member in FieldList.members(fields.values(of: field)).prefix(most) {
-                guard let item = StructuredItem(member) else { continue }
+            let members = try? StructuredField.list(fields.values(of: field).joined(separator: ", "))
+            for member in (members ?? []).prefix(most) {
+                guard let item = StructuredItem(member[...]) else { continue }
                 let place = limits.firstIndex { $0.name == item.name } ?? limits.count
                 if place == limits.count { limits.append(ServerRateLimit(item.name)) }
                 limits[place].take(item)

@@ -270,11 +270,11 @@ extension DownloadPlan {
     /// that can be read. It is of the content in its coding, so one of coded content says nothing of the file.
     static func digest(_ fields: HTTPFields) -> String? {
         guard !ContentCoding.isCoded(fields) else { return nil }
-        // Of a key that stands twice the last counts (RFC 9651 §3.2).
-        let members = FieldList.members(fields.values(of: "Repr-Digest"))
-        guard let member = members.last(where: { $0.hasPrefix("sha-256=") }) else { return nil }
-        let value = member.dropFirst(8).prefix { $0 != ";" }
-        guard value.utf8.count > 2, value.first == ":", value.last == ":" else { return nil }
+        // A field that is no Dictionary says nothing, whatever else stands in it (RFC 9651 §4.2).
+        let members = try? StructuredField.dictionary(fields.values(of: "Repr-Digest").joined(separator: ", "))
+        guard let value = members?.first(where: { $0.key == "sha-256" })?.value.prefix(while: { $0 != ";" }),
+            value.utf8.count > 2, value.first == ":", value.last == ":"
+        else { return nil }
         guard let bytes = Data(base64Encoded: String(value.dropFirst().dropLast())), bytes.count == 32 else {
             return nil
         }

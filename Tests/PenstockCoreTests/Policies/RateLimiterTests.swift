@@ -85,7 +85,7 @@ struct ServerRateLimitTests {
     @Test("Names may be tokens, hold what separates, and stand on several lines")
     func names() {
         var fields: HTTPFields = ["RateLimit": #"plain;r=1, "a;b,c\"";r=2;t=3"#]
-        fields.append(#""more" ; r=7 ; t=0"#, for: "RateLimit")
+        fields.append(#""more"; r=7;  t=0"#, for: "RateLimit")
         #expect(
             limits(fields) == [
                 .init("plain", remaining: 1), .init(#"a;b,c""#, remaining: 2, reset: .seconds(3)),
@@ -97,16 +97,32 @@ struct ServerRateLimitTests {
 
     @Test("What does not follow the syntax is left out, and nothing overflows")
     func garbage() {
-        for text in ["", ";", ";r=1", "limit=100, remaining=0, reset=50", "\"open", "a b;r=1", "\"x\"y;r=0"] {
+        for text in ["", "(a b);r=1", ":YQ==:;r=1", "?1;r=0"] {
             #expect(limits(["RateLimit": text]).isEmpty, "\(text)")
+            #expect(limits(["RateLimit": text + (text.isEmpty ? "x" : ", x")]) == [.init("x")], "\(text)")
         }
-        for text in ["x;r", "x;r=", "x;r=-1", "x;r=+1", "x;r=1.5", "x;r=a", "x;r=1234567890123456", "x;R=1"] {
+        for text in ["x;r", "x;r=-1", "x;r=1.5", "x;r=a", "x;r=\"1\"", "x;rr=1", "x;r=1;r=?0"] {
             #expect(limits(["RateLimit": text]) == [.init("x")], "\(text)")
         }
+        #expect(limits(["RateLimit": "x;r=1;r=2"]) == [.init("x", remaining: 2)])
         #expect(limits(["RateLimit": "x;t=999999999999999"]).first?.reset == .seconds(86_400))
         #expect(limits(["RateLimit": "x;t=86399"]).first?.reset == .seconds(86_399))
         let many = (0..<100).map { "p\($0);r=0;t=1" }.joined(separator: ",")
         #expect(limits(["RateLimit": many]).count == 16)
+    }
+
+    @Test(
+        "A field that is no List says nothing, and the other one still does",
+        arguments: [
+            ";", ";r=1", "limit=100, remaining=0, reset=50", "\"open", "a b;r=1", "\"x\"y;r=0", "x;r=0;t=5,",
+            "x;r=0;t=5, (",
+            "x ;r=0;t=5", "x;r=0;t=5;", "x;r=", "x;r=+1", "x;r=1234567890123456", "x;R=1", "x;r=0;t=5, \"\u{E9}\"",
+        ])
+    func malformed(text: String) {
+        #expect(limits(["RateLimit": text]).isEmpty)
+        #expect(
+            limits(["RateLimit": text, "RateLimit-Policy": "y;q=3;w=1"])
+                == [.init("y", quota: 3, window: .seconds(1))])
     }
 
     @Test("A pause is asked for by what has nothing left, and lasts as long as the longest of them")

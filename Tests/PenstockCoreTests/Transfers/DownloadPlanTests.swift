@@ -353,6 +353,10 @@ import Testing
         ("sha-256=:AA==:", nil),
         ("sha-256=::", nil), ("sha-256=:", nil), ("sha-256", nil), ("md5=:\(hello):", nil), ("", nil),
         ("xsha-256=:\(hello):", nil),
+        // One member that is none makes the whole field none.
+        ("sha-256=:\(hello):,", nil), ("sha-256=:\(hello):, x=(", nil), ("sha-256 =:\(hello):", nil),
+        ("sha-512=:?:, sha-256=:\(hello):", nil), ("Sha-512=:AA==:, sha-256=:\(hello):", nil),
+        ("sha-256=:\(hello): x", nil), ("sha-256=(:\(hello):)", nil), ("sha-256=\":\(hello):\"", nil),
     ]
 
     @Test("Repr-Digest is read as a dictionary of byte sequences", arguments: digests)
