@@ -150,6 +150,12 @@ enum DNSBytes {
         }
     }
 
+    @Test func `a name that does not exist has no addresses, whatever comes along`() {
+        let record = Bytes.record(Bytes.asked, 1, [1, 0, 0, 1])
+        #expect(Self.read(Bytes.answer(flags: 0x8183, [record])) == HostAnswer([]))
+        #expect(Self.read(Bytes.answer(flags: 0x8180, [record]))?.addresses.count == 1)
+    }
+
     @Test func `pointers lead back or nowhere`() {
         let start = Bytes.answer([]).count
         for owner in [
@@ -161,6 +167,23 @@ enum DNSBytes {
         // Labels first, then the rest of a name before it.
         let other = Bytes.record([1, 0x62, 0xC0, 14], 1, [6, 6, 6, 6])
         #expect(Self.read(Bytes.answer([other])) == HostAnswer([]))
+    }
+
+    @Test func `a name leads over as many pointers as it can have labels, and over no more`() {
+        for (count, isRead) in [(126, true), (127, false)] {
+            // A record of no type that matters, of pointers each to the one before it, the first to the name in the question.
+            let start = Bytes.answer([Bytes.record(Bytes.asked, 16, [])]).count
+            var (chain, last) = ([UInt8](), 12)
+            for _ in 0..<count {
+                chain += [0xC0 | UInt8(last >> 8), UInt8(last & 0xFF)]
+                last = start + chain.count - 2
+            }
+            let owner = [0xC0 | UInt8(last >> 8), UInt8(last & 0xFF)]
+            let answer = Bytes.answer([Bytes.record(Bytes.asked, 16, chain), Bytes.record(owner, 1, [1, 0, 0, 1])])
+            #expect(
+                Self.read(answer)
+                    == (isRead ? HostAnswer([HostAddress(trusted: "1.0.0.1")], lifetime: .seconds(300)) : nil))
+        }
     }
 
     @Test func `no bytes whatever bring it down`() {

@@ -16,6 +16,8 @@ enum DNSMessage {
     private static let internet: UInt16 = 1
     /// RFC 1035 §3.1: of a name as it is sent.
     private static let longestName = 255
+    /// As many as a name has labels at most: more than one pointer for a label serves nothing.
+    private static let mostPointers = 127
 
     /// A question for a name, with the number 0, so that answers to the same question can be cached (RFC 8484 §4.1).
     ///
@@ -38,7 +40,8 @@ enum DNSMessage {
         guard let asked = reader.name(), asked == canonical(host), reader.number() == kind.rawValue,
             reader.number() == internet
         else { return nil }
-        return records(&reader, Int(answers), asked, kind)
+        // Whatever addresses come with a name that does not exist are none of it (RFC 8020 §2).
+        return flags & 0xF == 0 ? records(&reader, Int(answers), asked, kind) : HostAnswer([])
     }
 
     /// Aliases may stand in any order, so that the addresses are chosen when all are known.
@@ -129,18 +132,20 @@ enum DNSMessage {
             return name
         }
 
-        /// In lower case. A pointer leads back, so that following them ends.
+        /// In lower case. A pointer leads back, so that following them ends; and a server that lets pointers lead to pointers
+        /// does so to make every record cost as much as a message.
         mutating func name() -> String? {
             var (labels, length, cursor, limit) = ([String](), 1, place, place)
-            var end: Int?
+            var (end, pointers): (Int?, Int) = (nil, 0)
             while true {
                 guard cursor < bytes.count else { return nil }
                 let count = Int(bytes[cursor])
                 if count >= 0xC0 {
                     guard cursor + 1 < bytes.count else { return nil }
                     end = end ?? cursor + 2
+                    pointers += 1
                     let target = (count & 0x3F) << 8 | Int(bytes[cursor + 1])
-                    guard target < limit else { return nil }
+                    guard target < limit, pointers <= DNSMessage.mostPointers else { return nil }
                     (cursor, limit) = (target, target)
                     continue
                 }
