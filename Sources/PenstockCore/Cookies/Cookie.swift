@@ -53,8 +53,9 @@ public struct Cookie: Sendable {
     ///   - suffixes: tell for which domains a host may set cookies. Without them, as by default, for itself alone.
     /// - Returns: `nil` for a line that sets no cookie, or that RFC 6265bis refuses: a domain that the host is not in or that
     ///   is a public suffix, a `Secure` cookie over plain http, `SameSite=None` without `Secure`, or a name that begins with
-    ///   `__Secure-` or `__Host-` and does not keep what that promises. A cookie that is to be deleted is one whose ``expiry``
-    ///   has passed.
+    ///   `__Secure-` or `__Host-` and does not keep what that promises. Refused too, as in browsers, is
+    ///   a domain that a public suffix of the host is in: that of a host below `s3.example` cannot be `example`. A cookie that
+    ///   is to be deleted is one whose ``expiry`` has passed.
     public init?(
         setCookie line: String, from url: HTTPURL, at now: Date, suffixes: (any PublicSuffixes)? = nil
     ) {
@@ -71,6 +72,7 @@ public struct Cookie: Sendable {
         sameSite = line.sameSite
         expiry = Self.expiry(line, now)
         if let domain, isPublic || !Self.isHost(url.host, in: domain) { return nil }
+        if let domain, let suffixes, Self.isBeyondSuffix(domain, of: url.host, suffixes) { return nil }
         if isSecure ? url.scheme == .http : sameSite == .none { return nil }
         guard keepsPromise(hasPath: line.hasPath) else { return nil }
     }
@@ -125,6 +127,12 @@ public struct Cookie: Sendable {
         let rest = host.dropLast(domain.count)
         return rest.last == UInt8(ascii: ".") && host.suffix(domain.count).elementsEqual(domain)
             && !isAddress(host)
+    }
+
+    /// Whether a public suffix stands between a host and a domain that it is in, as `s3.example` does between `me.s3.example` and
+    /// `example`: then the domain has hosts of strangers as well, though it is no public suffix itself.
+    private static func isBeyondSuffix(_ domain: String, of host: String, _ suffixes: any PublicSuffixes) -> Bool {
+        !isAddress(host) && DomainNames(of: host).prefix { $0 != domain }.contains { suffixes.isPublicSuffix($0) }
     }
 
     /// The last label of a host's name is no number, as that of an IPv4 address is.

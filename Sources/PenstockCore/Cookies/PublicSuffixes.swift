@@ -6,7 +6,8 @@ import Foundation
 /// The list is kept at <https://publicsuffix.org>. On Linux `SystemPublicSuffixes` reads the system's; a
 /// ``PublicSuffixList`` reads the file itself, which an app on Apple's systems brings along.
 public protocol PublicSuffixes: Sendable {
-    /// Whether a domain is a public suffix. Domains that no rule is about are, if they have a single label.
+    /// Whether a domain is a public suffix. Domains that no rule is about are, if they have a single label; and those are whose
+    /// subdomains are by a wildcard, such as `kobe.jp` by `*.kobe.jp`.
     ///
     /// - Parameter domain: lower-case ASCII, without a dot at its end.
     func isPublicSuffix(_ domain: String) -> Bool
@@ -19,10 +20,15 @@ extension PublicSuffixes {
     public func registrableDomain(of host: String) -> String? {
         var registrable: String?
         for domain in DomainNames(of: host) {
-            if isPublicSuffix(domain) { return registrable }
+            if isPublic(domain) { return registrable }
             registrable = domain
         }
         return nil
+    }
+
+    /// Whether a name is a public suffix: a dot at its end makes another host of it, and no other domain (RFC 1034 §3.1).
+    private func isPublic(_ name: String) -> Bool {
+        isPublicSuffix(name.utf8.last == UInt8(ascii: ".") ? String(name.dropLast()) : name)
     }
 }
 
@@ -83,7 +89,7 @@ public struct PublicSuffixList: PublicSuffixes {
 
     public func isPublicSuffix(_ domain: String) -> Bool {
         if exceptions.contains(domain) { return false }
-        if rules.contains(domain) { return true }
+        if rules.contains(domain) || wildcards.contains(domain) { return true }
         guard let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) else { return true }
         return wildcards.contains(String(domain[domain.utf8.index(after: dot)...]))
     }

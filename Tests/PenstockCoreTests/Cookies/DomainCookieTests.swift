@@ -6,7 +6,8 @@ import Testing
 /// Cookies where public suffixes are known: those of a whole domain, and those that a site keeps to itself.
 @Suite struct DomainCookieTests {
     static let now = Date(timeIntervalSince1970: 1_770_385_600)
-    static let suffixes = PublicSuffixList("com\nuk\nco.uk\nexample\nio\ngithub.io\n")
+    static let suffixes = PublicSuffixList(
+        "com\nuk\nco.uk\nexample\nio\ngithub.io\nfiles.store.example\n*.ward.example\n!town.ward.example\n")
 
     private func jar(_ lines: (String, String)..., limits: CookieJar.Limits = .init()) throws -> CookieJar {
         var jar = CookieJar(limits: limits, suffixes: Self.suffixes)
@@ -28,6 +29,16 @@ import Testing
         ("https://shop.co.uk/", "uk", nil),
         ("https://github.io/", "github.io", ["github.io"]),
         ("https://me.github.io/", "github.io", nil),
+        // A domain with a public suffix below it has hosts of strangers, unless the host is beside that suffix.
+        ("https://me.files.store.example/", "store.example", nil),
+        ("https://me.files.store.example/", "me.files.store.example", ["me.files.store.example"]),
+        ("https://files.store.example/", "store.example", nil),
+        ("https://www.store.example/", "store.example", ["store.example", "me.files.store.example"]),
+        ("https://town.ward.example/", "ward.example", nil),
+        ("https://town.ward.example/", "town.ward.example", ["town.ward.example"]),
+        ("https://a.b.ward.example/", "ward.example", nil),
+        // A dot at the end makes another host, and of a public suffix no domain.
+        ("https://shop.com./", "com.", nil), ("https://shop.com./", "shop.com.", ["shop.com."]),
         ("https://127.0.0.1/", "127.0.0.1", ["127.0.0.1"]),
         ("https://127.0.0.1/", "0.0.1", nil),
         ("https://127.0.0.1/", "1", nil),
@@ -39,6 +50,7 @@ import Testing
     static let hosts = [
         "a.example", "x.a.example", "y.a.example", "z.y.a.example", "ya.example", "b.example", "example", "github.io",
         "me.github.io", "127.0.0.1", "[::1]", "localhost", "a.localhost", "shop.co.uk", "co.uk", "other.co.uk",
+        "store.example", "me.files.store.example", "town.ward.example", "other.com.", "shop.com.",
     ]
 
     @Test(

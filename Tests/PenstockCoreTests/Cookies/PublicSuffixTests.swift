@@ -12,6 +12,8 @@ import Testing
         example // what follows a space is none of it
         *.ck
         !www.ck
+        *.ward.example
+        !town.ward.example
         CASE.example
         公司.cn
         github.io
@@ -20,7 +22,8 @@ import Testing
     static let domains: [(String, Bool)] = [
         ("com", true), ("a.com", false), ("co.uk", true), ("uk", true), ("shop.co.uk", false), ("xco.uk", false),
         ("ck", true), ("anything.ck", true), ("a.anything.ck", false), ("www.ck", false), ("a.www.ck", false),
-        ("case.example", true), ("xn--55qx5d.cn", true), ("a.xn--55qx5d.cn", false),
+        ("ward.example", true), ("a.ward.example", true), ("b.a.ward.example", false), ("town.ward.example", false),
+        ("award.example", false), ("case.example", true), ("xn--55qx5d.cn", true), ("a.xn--55qx5d.cn", false),
         ("github.io", true), ("me.github.io", false), ("io", true), ("unknown", true), ("a.unknown", false),
         ("comment", true), ("a.comment", false),
     ]
@@ -35,7 +38,9 @@ import Testing
     static let hosts: [(String, String?)] = [
         ("a.b.shop.co.uk", "shop.co.uk"), ("shop.co.uk", "shop.co.uk"), ("co.uk", nil), ("uk", nil),
         ("a.b.c.ck", "b.c.ck"), ("c.ck", nil), ("www.ck", "www.ck"), ("a.www.ck", "www.ck"), ("localhost", nil),
-        ("a.localhost", "a.localhost"),
+        ("a.localhost", "a.localhost"), ("town.ward.example", "town.ward.example"),
+        ("a.town.ward.example", "town.ward.example"), ("c.b.a.ward.example", "b.a.ward.example"), ("ward.example", nil),
+        ("a.shop.co.uk.", "shop.co.uk."), ("co.uk.", nil), ("uk.", nil),
     ]
 
     @Test(arguments: hosts) func `what somebody has registered is the public suffix and one label more`(
@@ -51,6 +56,6 @@ import Testing
     }
 
     @Test func `a list tells how many rules it has`() {
-        #expect(PublicSuffixList(Self.text)?.description == "9 public suffixes")
+        #expect(PublicSuffixList(Self.text)?.description == "11 public suffixes")
     }
 }
