@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The one parse decides everything that is derived from it: the socket, the TLS server name, the `Host` field, the
 /// cache key. A text that two parsers could read differently (user information, a backslash, an escape in the host, a
-/// number that is not a dotted quad) is refused.
+/// number that is not a dotted quad) is refused, where the URL Standard of browsers would repair many of them.
 public struct HTTPURL: Hashable, Sendable {
     private let parts: Boxed<Parts>
 
@@ -31,7 +31,8 @@ public struct HTTPURL: Hashable, Sendable {
 
     /// `http` or `https`.
     public var scheme: Scheme { origin.scheme }
-    /// Lower-case ASCII; an IPv6 address without its brackets.
+    /// Lower-case ASCII; an IPv6 address without its brackets, in the form of RFC 5952: one that holds an IPv4 address ends in
+    /// a dotted quad (§5), as in `::ffff:192.0.2.1`, where browsers write `::ffff:c000:201`.
     public var host: String { origin.host }
     /// The port to connect to, from 1 to 65535: the scheme's own where the URL names none.
     public var port: Int { origin.port }
@@ -112,7 +113,7 @@ extension HTTPURL {
     /// Why a text is no URL that Penstock would connect to.
     @nonexhaustive
     public enum ParseError: Error, Hashable, Sendable {
-        /// A control character or a backslash somewhere in the text.
+        /// A control character or a backslash somewhere in the text, or a space before a reference.
         case forbiddenCharacter
         /// No scheme, or no `//` after it.
         case notAbsolute
@@ -135,7 +136,7 @@ extension HTTPURL {
 extension HTTPURL.ParseError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .forbiddenCharacter: "the URL holds a control character or a backslash"
+        case .forbiddenCharacter: "the URL holds a control character or a backslash, or begins with a space"
         case .notAbsolute: "the URL has no scheme"
         case .foreignScheme(let scheme): "the scheme \(String(reflecting: scheme)) is neither http nor https"
         case .userInformation: "the URL holds user information before its host"

@@ -12,6 +12,8 @@ enum HTTPURLParser {
 
     static func resolve(_ reference: String, against base: HTTPURL) throws(HTTPURL.ParseError) -> HTTPURL {
         try refuseForbiddenBytes(reference)
+        // Browsers take the space away, and see another host in ` //evil.example` than a parser that sees a path.
+        guard reference.utf8.first != 0x20 else { throw .forbiddenCharacter }
         if let (schemeText, _) = splitScheme(reference) {
             _ = try parseScheme(schemeText)
             return try parse(reference)
@@ -182,11 +184,13 @@ enum HTTPHostParser {
 
     /// UTS #46 by Foundation, whose result is then checked like any other host.
     ///
-    /// Foundation undoes percent-escapes in what the mapping gives. A character that the mapping makes a percent sign of, such
-    /// as the full-width or the small one, would so begin an escape that nobody else sees: `evil％2Ecom` is not `evil.com`.
-    /// The mapping contains Unicode's compatibility mapping (UTS #46 §4), which tells all of these characters.
+    /// Foundation reads what the mapping gives as an authority: it undoes percent-escapes, and takes off brackets. A character
+    /// that the mapping makes a percent sign of, such as the full-width or the small one, would so begin an escape that nobody
+    /// else sees: `evil％2Ecom` is not `evil.com`; and a bracket behind a soft hyphen, which the mapping leaves out, would be
+    /// one of an address. The mapping contains Unicode's compatibility mapping (UTS #46 §4), which tells all of these characters.
     private static func asciiForm(of text: Substring) throws(HTTPURL.ParseError) -> String {
-        guard !String(text).precomposedStringWithCompatibilityMapping.utf8.contains(UInt8(ascii: "%")),
+        let mapped = String(text).precomposedStringWithCompatibilityMapping
+        guard mapped.utf8.allSatisfy({ $0 >= 0x80 || isHostByte(HTTPSyntax.lowercased($0)) }),
             let url = URL(string: "http://\(text)/"), let host = url.host, host.utf8.allSatisfy({ $0 < 0x80 })
         else { throw .invalidHost }
         return host.lowercased()

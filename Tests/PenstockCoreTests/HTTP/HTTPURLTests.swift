@@ -139,6 +139,9 @@ struct HTTPURLTests {
             // A percent sign that the mapping of names makes is no escape.
             "evil\u{FF05}2Ecom", "evil\u{FE6A}2Ecom", "evil\u{FF05}2ecom", "\u{FF05}65vil.com", "a\u{FF05}",
             "a\u{FE6A}b",
+            // Characters that the mapping leaves out before brackets, and brackets that it makes.
+            "\u{AD}[b]", "\u{AD}[::1]", "\u{200B}[b]", "\u{FF3B}b\u{FF3D}", "[\u{AD}b]", "é[b]", "é b", "é\u{A0}b",
+            "é^b",
             "a\u{FF05}\u{FF12}\u{FF25}b", "é\u{FF05}2e.com", "evil\u{FF05}252Ecom",
         ])
     func refusesHost(host: String) {
