@@ -12,7 +12,8 @@ public struct ContentDisposition: Hashable, Sendable {
     /// The name that the server suggests, **as it wrote it**: it may hold anything, such as `../`. ``FileNameRules/harmless(_:or:)``
     /// makes a name of it that can be used. `nil` where the server suggests none that can be read.
     ///
-    /// Of `filename*` and `filename` the first is taken, whatever their order (§4.3), unless it is broken.
+    /// Of `filename*` and `filename` the first is taken, whatever their order (§4.3), unless it is broken. Names in pieces, such
+    /// as `filename*0`, are no part of HTTP (RFC 8187 §3.1) and are passed over.
     public let fileName: String?
 
     /// Reads the value of a field. Broken parameters are passed over, as browsers do; the work is linear in the length.
