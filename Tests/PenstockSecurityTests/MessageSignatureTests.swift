@@ -378,6 +378,7 @@ import Testing
         (.dictionary, "a=1,b=2,a=3", "a=3, b=2"), (.dictionary, "A=1", nil), (.dictionary, "a=", nil),
         (.dictionary, "a=1 b=2", nil), (.dictionary, "a=(1 2);x", "a=(1 2);x"), (.dictionary, "a=1,", nil),
         (.dictionary, "1=a", nil), (.dictionary, "*=1", "*=1"),
+        (.list, "a\t,b", "a, b"), (.item, "-5.0", "-5.0"), (.item, "-5.10", "-5.1"), (.dictionary, "a:=1", nil),
     ]
 
     @Test(arguments: canonical) func `a field is read strictly, and written in its one form`(
