@@ -5,6 +5,9 @@ one. Each place gets an operator of its own, written with arrows after the one t
 and `<⇇⇄` is declared as `changed(707) ? a <= b : a < b`. What is no operator becomes a choice of two expressions. Which
 place is changed is read from the environment when the process starts. A place whose choice does not compile is left
 out, and can be built alone.
+
+Besides operators there are three things that a test has to notice: a statement that is not carried out, a condition
+without an operator that is always or never met, and a flag before `?` that says the opposite.
 """
 
 import re
@@ -24,8 +27,8 @@ def blanked(text):
 class Site:
     """One place of a file, and the change that is made there."""
 
-    def __init__(self, path, text, start, end, replacement):
-        self.path, self.start, self.end, self.replacement = path, start, end, replacement
+    def __init__(self, path, text, start, end, replacement, kind="operator"):
+        self.path, self.start, self.end, self.replacement, self.kind = path, start, end, replacement, kind
         self.original = text[start:end]
         self.line = text.count("\n", 0, start) + 1
         first = text.rfind("\n", 0, start) + 1
@@ -75,7 +78,88 @@ def sites(path, text):
     # A character by its code, which the blanked text does not show: UInt8(ascii: "x").
     for match in re.finditer(r'(?<=ascii: ")([^"\\])(?=")', text):
         found.append((match.start(), match.end(), "~" if match.group() != "~" else "!"))
-    return [Site(path, text, *place) for place in sorted(set(found))]
+    found = [Site(path, text, *place) for place in sorted(set(found))]
+    return found + [Site(path, text, *place) for place in sorted({*conditions(code), *flags(code), *statements(code)})]
+
+
+OPERATOR = re.compile(r"(?:^|[\s(])(?:[<>=!+*/%&|^-]+)(?= |$)|[\s(]!|\.\.[.<]|\b(?:true|false)\b")
+
+
+def conditions(code):
+    """The conditions of `if`, `guard`, `while` and `where` that have no operator: always met, and never."""
+    for match in re.finditer(r"(?<![\w.`])(if|guard|while|where) (?=[^\s{])", code):
+        start, at, depth = match.end(), match.end(), 0
+        while at < len(code):
+            letter = code[at]
+            if letter in "([{" and not (letter == "{" and depth == 0):
+                depth += 1
+            elif letter in ")]}" and depth:
+                depth -= 1
+            elif depth == 0 and (letter in ",{:)]}\n" or code.startswith(" else", at)):
+                part = code[start:at].rstrip()
+                begin, end = start + len(part) - len(part.lstrip()), start + len(part)
+                first = code.rfind("\n", 0, match.start()) + 1
+                isClause = match[1] != "where" or re.match(r"\s*(case|for)\b", code[first:match.start()])
+                if isClause and re.match(r"[a-z_]", part.strip()) and not OPERATOR.search(part) and "\n" not in part \
+                        and not re.match(r"(let|var|case|where|try|await|if|switch)\b|.* (in|as|is|\?)( |$)", part.strip()):
+                    for word in ("true", "false"):
+                        if not (match[1] == "while" and word == "true"):
+                            yield begin, end, word, "condition"
+                if letter != "," or match[1] == "where":
+                    break
+                start = at + 1
+            at += 1
+
+
+def flags(code):
+    """The flags that choose between two values."""
+    for match in re.finditer(r"(?<=[\s(])(is[A-Z]\w*|has[A-Z]\w*|[a-z][\w.]*\.(?:is|has|may|can)[A-Z]\w*)(?= \? )", code):
+        yield match.start(), match.end(), "!" + match[0], "flag"
+
+
+KEYWORDS = re.compile(
+    r"(let|var|func|case|return|if|guard|for|while|switch|default|else|throw|defer|import|private|fileprivate|public|static"
+    r"|init|extension|struct|enum|class|actor|protocol|continue|break|where|super|repeat|do|catch|mutating|nonisolated|get|set"
+    r"|async|weak|unowned|lazy|subscript|typealias|associatedtype|in|is|as|try\?|fallthrough|deinit|indirect|final|override)\b")
+
+
+def statements(code):
+    """Statements of one line that are an assignment or a call for its effect, outside of initializers."""
+    lines, offset, stack = code.split("\n"), 0, []
+    solid = [index for index, line in enumerate(lines) if line.strip()]
+    before = {index: lines[solid[k - 1]].rstrip() if k else "" for k, index in enumerate(solid)}
+    after = {index: lines[solid[k + 1]].strip() if k + 1 < len(solid) else "" for k, index in enumerate(solid)}
+    pending = False
+    for index, line in enumerate(lines):
+        text = line.strip()
+        if re.match(r"(?:[\w@()]+ )*(?:init[?(<]|let |var |subscript)", text) and not re.match(r"self\.init", text):
+            pending = "init"
+        elif re.match(r"(?:[\w@()]+ )*(?:func|extension|struct|enum|actor|class|protocol) ", text):
+            pending = "other"
+        where = [kind for kind in stack if kind]
+        inside = where[-1] if where else None
+        begin = offset + line.find(text) if text else offset
+        label = re.match(r"(?:case [^:]*?|default)(?:\([^()]*\))*: (?=\S)", text)
+        body = text
+        if label and text.count(": ") == 1:
+            begin, body = begin + label.end(), text[label.end():]
+        balanced = all(body.count(a) == body.count(b) for a, b in ("()", "[]", "{}"))
+        assigns = re.match(r"(?:self\.)?[a-z_][\w.?!\[\]]*(?:\[.*?\])?[\w.?!]* (?:=|[-+*/|^&]=) \S", body)
+        calls = re.match(r"(?:(?:try|await|_ =) )*[a-z_][\w.?!\[\]]*\(.*\)$", body) and body is text
+        open_before = re.search(r"[,(\[=?:&|+]$|\bin$|\{ *$|\{ \[.*\] in$|[-*/] *$", before.get(index, ""))
+        loose_before = re.match(r"\s*(?:\} else |if |guard |for |while |\} catch|do )", before.get(index, "")) \
+            and re.search(r"\{$", before.get(index, "")) and " = if " not in before.get(index, "")
+        continues = re.match(r"[.?:&|+*/<>=-]", after.get(index, ""))
+        if balanced and inside == "other" and not KEYWORDS.match(body) and "reserveCapacity" not in body and not re.search(r"[,(\[{]$|[=&|+*/-]$", body) and not continues:
+            if (assigns and not re.search(r"[,(\[=?&|+]$", before.get(index, "")) ) or (calls and (not open_before or loose_before)):
+                yield begin, begin + len(body), "", "statement"
+        for letter in line:
+            if letter == "{":
+                stack.append(pending or None)
+                pending = False
+            elif letter == "}" and stack:
+                stack.pop()
+        offset += len(line) + 1
 
 
 def arrows(number):
@@ -110,6 +194,9 @@ SUPPORT = """import CMutant
 import Foundation
 
 public func changed(_ number: Int) -> Bool { mutant_is_changed(number) != 0 }
+public func changedCondition(_ number: Int, _ value: Bool?, _ condition: Bool) -> Bool {
+    changed(number) ? value ?? !condition : condition
+}
 
 /// What `..<` or `...` makes at a place where the other one might: an empty one of the closed kind as well.
 public struct MutantRange<Bound: Comparable> {
@@ -169,7 +256,7 @@ def declared(site, follows):
     """The declaration of a place's own operator, or nothing where it needs none. `follows` is the text after it."""
     a, b, n = site.original, site.replacement, site.number
     o = a + arrows(n)
-    if site.isCharacter:
+    if site.isCharacter or site.kind != "operator":
         return ""
     if a == "!":
         return f"prefix operator {o}\nprefix public func {o} (a: Bool) -> Bool {{ changed({n}) ? a : !a }}"
@@ -217,8 +304,18 @@ def declared(site, follows):
     return "\n".join(lines)
 
 
+def edits(site, text):
+    """What is written at a place in the program of all mutants: parts of the text and what they become."""
+    if site.kind == "statement":
+        return [(site.start, site.start, f"if !changed({site.number}) {{ "), (site.end, site.end, " }")]
+    if site.kind in ("condition", "flag"):
+        value = site.replacement if site.kind == "condition" else "nil"
+        return [(site.start, site.start, f"changedCondition({site.number}, {value}, "), (site.end, site.end, ")")]
+    return [written(site, text)]
+
+
 def written(site, text):
-    """What stands at a place in the program of all mutants: start, end, text."""
+    """What stands at the place of an operator in the program of all mutants: start, end, text."""
     a, b, n, start, end = site.original, site.replacement, site.number, site.start, site.end
     if site.isCharacter:
         return start - 1, end + 1, f'(changed({n}) ? "{b}" : "{a}")'
@@ -245,8 +342,10 @@ def written(site, text):
 
 def woven(text, places, is_core):
     """A file with all its places in it. Its lines stay what they are."""
-    for place in sorted(places, key=lambda place: -place.start):
-        start, end, put = written(place, text)
+    all_edits = [edit for place in places for edit in edits(place, text)]
+    # Of two at one position, what closes comes before what opens, and a change of the text comes last.
+    for start, end, put in sorted(all_edits, key=lambda edit: (edit[0], edit[1] > edit[0], edit[2][-1:] not in ")}"),
+                                  reverse=True):
         text = text[:start] + put + text[end:]
     return text if is_core else "import PenstockCore; " + text
 
@@ -262,7 +361,8 @@ def blamed(errors, places):
     by_file, by_arrows = {}, {}
     for place in places:
         by_file.setdefault(place.path, []).append(place)
-        by_arrows[arrows(place.number)] = place
+        if place.kind == "operator":
+            by_arrows[arrows(place.number)] = place
     sure, near = set(), set()
     for path, line, words in errors:
         named = [by_arrows[match] for match in re.findall(r"[\u2190-\u21ff]{2}", words) if match in by_arrows]
@@ -272,6 +372,9 @@ def blamed(errors, places):
         elif "missing return" in words:
             # A loop that is left by `break` now, and has nothing behind it.
             sure.update(p for p in own if p.original == "continue" and line - 80 < p.line < line)
+        elif name := re.search(r"'(\w+)' (?:used|captured by a closure) before being init", words):
+            # What is set in one place only has to be set there.
+            sure.update(p for p in own if p.kind == "statement" and p.before.startswith(name[1] + " ") and p.line <= line)
         elif named:
             sure.update(named[:1])
         elif own:
