@@ -61,6 +61,33 @@ import Testing
         #expect(TraceState(["a=\(String(repeating: "v", count: 256))"]).members.count == 1)
     }
 
+    @Test(
+        "A key has small letters, digits and four signs; a tenant's has 241 of them at most, and its system 14",
+        .covers("X12"))
+    func stateKeys() {
+        let (tenant, system) = (String(repeating: "t", count: 241), String(repeating: "s", count: 14))
+        let good = [
+            "a", "z", "az09_-*/", "\(tenant)@\(system)", "0@a", "9@z", "0z@a9", String(repeating: "k", count: 256),
+        ]
+        for key in good { #expect(TraceState(["\(key)=1"]).members == ["\(key)=1"], "\(key)") }
+        for key in [
+            "t\(tenant)@\(system)", "\(tenant)@s\(system)", "a@9", "_a", "-a", "*a", "/a", "9", "a`", "a{", "a:", "a.",
+            "a+",
+            "`a", "{a", ":a", "/@a", "a@_",
+        ] { #expect(TraceState(["\(key)=1"]).members.isEmpty, "\(key)") }
+    }
+
+    @Test("A value is printable ASCII, a space among it, but for the comma and the equals sign", .covers("X12"))
+    func stateValues() {
+        for value in ["~", "!", "a b", "x y z", "-", ".", "+", "<", ">", "\\", "\""] {
+            #expect(TraceState(["a=\(value)"]).members == ["a=\(value)"], "\(value)")
+        }
+        #expect(TraceState(["a= 1"]).members == ["a= 1"], "a space is lost at the end alone")
+        for value in ["\u{7F}", "\u{1F}", "b\u{0}", "=", "b=", "\u{80}"] {
+            #expect(TraceState(["a=\(value)"]).members.isEmpty, "\(value)")
+        }
+    }
+
     @Test("At most 512 characters are passed on: long members go first, then the oldest", .covers("X12"))
     func shortening() {
         func member(_ key: String, _ length: Int) -> String {

@@ -124,7 +124,7 @@ public struct TraceState: Hashable, Sendable {
     }
 
     private static func isValue(_ value: Substring.UTF8View) -> Bool {
-        (1...256).contains(value.count) && value.last != UInt8(ascii: " ")
+        (1...256).contains(value.count)
             && value.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
     }
 
