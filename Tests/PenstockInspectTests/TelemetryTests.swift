@@ -209,6 +209,74 @@ private final class KeptTelemetry: TelemetryExporter {
         #expect(abs(histogram.sum - 20.011_001) < 0.000_001)
     }
 
+    @Test("2,000 series are kept at most, of which the last is that of all others", .covers("X12"))
+    func series() {
+        func attributes(_ number: Int) -> [TelemetryAttribute] { [TelemetryAttribute(.serverPort, number)] }
+        var metric = DurationMetric()
+        for number in 0..<1_999 { metric.record(.seconds(1), attributes(number)) }
+        #expect(metric.series.count == 1_999)
+        for number in 1_999..<2_010 { metric.record(.seconds(1), attributes(number)) }
+        metric.record(.seconds(1), attributes(1_998))
+        #expect(metric.series.count == 2_000)
+        #expect(metric.series[[TelemetryAttribute(.method, "_OTHER")]]?.count == 11)
+        #expect(metric.series[attributes(1_998)]?.count == 2 && metric.series[attributes(1_999)] == nil)
+    }
+
+    @Test("An answer from 400 on is an error, each version of HTTP has its number, and known methods their names")
+    func semantics() throws {
+        func attempt(_ method: String = "GET", _ response: HTTPResponse? = nil, number: Int = 1) throws -> AttemptRecord
+        {
+            let request = HTTPRequest(method: try #require(HTTPMethod(rawValue: method)), url: try InspectRig.url())
+            var attempt = AttemptRecord(
+                number: number, date: Date(), started: .zero, request: request, requestSize: nil)
+            attempt.response = response
+            return attempt
+        }
+        for (status, error) in [(200, nil), (399, nil), (400, "400"), (500, "500")] {
+            #expect(HTTPSemantics.errorType(of: try attempt("GET", HTTPResponse(status: status))) == error)
+        }
+        let versions: [(HTTPVersion, String?)] = [
+            (.http10, "1.0"), (.http11, "1.1"), (.http2, "2"), (.http3, "3"), (HTTPVersion(rawValue: "HTTP/4"), nil),
+        ]
+        for (version, text) in versions {
+            let answered = try attempt("GET", HTTPResponse(status: 200, version: version))
+            let found = HTTPSemantics.common(answered).first { $0.name == "network.protocol.version" }
+            #expect(found?.value == text.map { TelemetryAttribute.Value.string($0) })
+        }
+        for method in ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"] {
+            #expect(HTTPSemantics.name(of: try attempt(method)) == method)
+        }
+        #expect(HTTPSemantics.name(of: try attempt("get")) == "HTTP")
+        for (number, count) in [(1, nil), (2, 1), (3, 2)] as [(Int, Int?)] {
+            let found = HTTPSemantics.ofSpan(try attempt(number: number)).first {
+                $0.name == "http.request.resend_count"
+            }
+            #expect(found?.value == count.map { TelemetryAttribute.Value.int($0) })
+        }
+    }
+
+    @Test("A draw below the ratio is recorded, and no id is all zeros", .covers("X12"))
+    func draws() async throws {
+        let half = UInt64(1) << 63
+        let draws: [(UInt64, Double, Bool)] = [
+            (half, 0.5, false), (half - 2_048, 0.5, true), (0, 0, false), (.max, 1, true), (0, 0.1, true),
+        ]
+        for (drawn, ratio, isSampled) in draws {
+            let kept = KeptTelemetry()
+            let telemetry = Telemetry(
+                "shop", to: kept, samples: ratio, time: TestClock().timeSource, random: RandomSource { drawn })
+            let client = InspectRig.client(InspectRig.answering()) {
+                $0.sinks = [telemetry]
+                $0.attemptInterceptors = [telemetry]
+            }
+            _ = try await client.send(Hello())
+            await telemetry.flush()
+            #expect(kept.spans.isEmpty == !isSampled, "\(drawn)")
+            let digits = String(repeating: "0", count: 15) + "1"
+            if drawn == 0 { #expect(kept.spans.allSatisfy { $0.spanID == digits && $0.traceID == digits + digits }) }
+        }
+    }
+
     @Test("What cannot be sent or does not fit is lost and counted")
     func losses() async throws {
         let (client, telemetry, kept) = rig(fails: true)

@@ -276,6 +276,51 @@ import Testing
         #expect(steps.request.fields[.userAgent] == "Shop/1")
     }
 
+    @Test func `each field that the way to the server may change is left unsigned, and stays`() async throws {
+        let names: [HTTPFieldName] = [
+            "User-Agent", "Connection", "Expect", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "TE",
+            "Trailer", "Transfer-Encoding", "Upgrade", "X-Amzn-Trace-Id",
+        ]
+        #expect(AWSSignatureV4.unsignedFields == Set(names + ["Authorization"]))
+        for name in names {
+            let steps = try await Self.signed(try HTTPRequest(.get, "https://example.amazonaws.com/", [(name, "x")]))
+            #expect(steps.signedFields == "host;x-amz-date", "\(name)")
+            #expect(steps.request.fields[name] == "x", "\(name)")
+        }
+        let again = try HTTPRequest(.get, "https://example.amazonaws.com/", [("Authorization", "old")])
+        #expect(try await Self.signed(again).request.fields.values(of: .authorization).count == 1)
+    }
+
+    @Test func `the moment is written in digits, whatever the month`() {
+        // The first of each month of 2023.
+        for (month, days) in [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334].enumerated() {
+            let moment = AWSMoment(Date(timeIntervalSince1970: 1_672_531_200 + Double(days) * 86_400))
+            let day = "2023" + (month < 9 ? "0" : "") + "\(month + 1)01"
+            #expect(moment.day == day && moment.text == day + "T000000Z")
+        }
+    }
+
+    @Test func `a session token stands in the query where the signature does, and no field speaks of one`() async throws
+    {
+        let credentials = AWSCredentials(accessKeyID: "k", secretAccessKey: "s", sessionToken: "a/b")
+        let signer = AWSSignatureV4(
+            region: "r", service: "s3", form: .query(expires: .seconds(60)), credentials: credentials)
+        let fields: [(HTTPFieldName, String)] = [("Authorization", "old"), ("X-Amz-Date", "old"), ("X-Amz-Meta", "m")]
+        let steps = try await signer.signed(
+            try HTTPRequest(.get, Self.bucket + "/a?x=1&X-Amz-Security-Token=old", fields), at: Self.day)
+        #expect(
+            steps.request.url.query == "x=1&X-Amz-Algorithm=AWS4-HMAC-SHA256"
+                + "&X-Amz-Credential=k%2F20130524%2Fr%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=60"
+                + "&X-Amz-Security-Token=a%2Fb&X-Amz-SignedHeaders=host%3Bx-amz-meta&X-Amz-Signature=\(steps.signature)"
+        )
+        #expect(steps.request.fields == ["X-Amz-Meta": "m"])
+        // In fields the token is one of them.
+        let header = AWSSignatureV4(region: "r", service: "s3", credentials: credentials)
+        let signed = try await header.signed(try HTTPRequest(.get, Self.bucket), at: Self.day)
+        #expect(signed.signedFields == "host;x-amz-content-sha256;x-amz-date;x-amz-security-token")
+        #expect(signed.request.url.query == nil)
+    }
+
     @Test func `a payload that is not signed is not read, and one that can be read only once cannot be signed`()
         async throws
     {

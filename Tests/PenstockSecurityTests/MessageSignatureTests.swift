@@ -231,6 +231,8 @@ import Testing
         #expect(error([], .init(tag: "\u{7F}")) == .invalidParameter("tag"))
         #expect(error([], .init(created: Date(timeIntervalSince1970: 999_999_999_999_999))) == nil)
         #expect(error([], .init(created: Date(timeIntervalSince1970: 1e15))) == .invalidParameter("created"))
+        #expect(error([], .init(created: Date(timeIntervalSince1970: -999_999_999_999_999))) == nil)
+        #expect(error([], .init(created: Date(timeIntervalSince1970: -1e15))) == .invalidParameter("created"))
         #expect(error([], .init(expires: Date(timeIntervalSince1970: .infinity))) == .invalidParameter("expires"))
     }
 

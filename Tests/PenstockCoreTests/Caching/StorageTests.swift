@@ -51,6 +51,22 @@ import Testing
         #expect(reception.insertion?.pieces ?? [.received(0..<10)] == [.received(0..<10)])
     }
 
+    @Test func `must-understand is for the statuses whose rules for caches are known, and no-store for all others`()
+        throws
+    {
+        // Those of RFC 9110 §15; 306 and 418 are unused.
+        let understood = [200...206, 300...305, 307...308, 400...417, 421...422, 426...426, 500...505]
+        let refused: Set = [304, 412, 416]
+        for status in 200...599 where ![206, 428, 429, 431, 511].contains(status) {
+            let arrival = CacheFixtures.arrival(
+                ["Cache-Control": "max-age=60, must-understand, no-store"], status: status)
+            let isUnderstood = understood.contains { $0.contains(status) }
+            let expected: CacheStorageRefusal? =
+                refused.contains(status) ? .status : isUnderstood ? nil : .mustUnderstand
+            #expect(try CacheFixtures.query().receive(arrival).refusal == expected, "\(status)")
+        }
+    }
+
     @Test func `statuses about this one request alone are never stored, all others may be`() throws {
         let refused: Set = [304, 412, 416, 428, 429, 431, 511]
         for status in 100...600 where status != 206 {

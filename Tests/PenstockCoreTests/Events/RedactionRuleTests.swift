@@ -27,6 +27,45 @@ import Testing
         #expect(Redaction.query("\(name)=x") == "\(name)=x")
     }
 
+    static let secretParts = [
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "apikey", "signature", "credential",
+        "session", "sessid", "jwt", "dpop", "assertion", "bearer", "csrf", "xsrf", "samlresponse", "samlart",
+        "accesskey", "accountkey", "appkey", "authkey", "clientkey", "consumerkey", "encryptionkey", "functionskey",
+        "licensekey", "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey", "accesscode",
+        "codeverifier", "devicecode", "smscode", "usercode", "verificationcode", "verifycode",
+    ]
+
+    @Test(arguments: secretParts) func `a part that says so makes a name secret, whatever stands around it`(
+        part: String
+    ) {
+        for name in [part, "x\(part)y", "x_\(part.prefix(3))-\(part.dropFirst(3))_y", part.uppercased() + "2"] {
+            #expect(Redaction.isSecret(parameter: name) && Redaction.isSecret(HTTPFieldName(name)), "\(name)")
+        }
+    }
+
+    @Test(arguments: ["sig", "otp", "totp", "sid", "pass", "ticket", "pin"])
+    func `a short word that says so makes a name secret where it stands alone`(word: String) {
+        for name in [word, "my_\(word)", "\(word)-1", "my\(word.capitalized)", "\(word)2", "HTTP\(word.capitalized)x"] {
+            #expect(Redaction.isSecret(parameter: name) == (name.hasSuffix("x") == false), "\(name)")
+        }
+        #expect(!Redaction.isSecret(parameter: "q\(word)q") && !Redaction.isSecret(HTTPFieldName("q\(word)q")))
+    }
+
+    @Test(
+        arguments: [
+            "Content-Type", "ETag", "If-Match", "If-None-Match", "If-Range", "Content-Digest", "Repr-Digest", "Digest",
+            "Content-MD5", "Traceparent", "Tracestate", "X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id",
+            "X-Amzn-Trace-Id", "X-Amz-Request-Id", "X-Amzn-RequestId", "X-Amz-Id-2", "X-Amz-Cf-Id", "X-Goog-Hash",
+            "Cf-Ray",
+            "X-Ms-Request-Id", "Idempotency-Key", "Last-Event-ID", "Sec-WebSocket-Key", "Sec-WebSocket-Accept",
+            "Content-Security-Policy", "Report-To", "NEL", "User-Agent", "Server", "Via",
+        ] as [HTTPFieldName]) func `a field of random text that is no secret is shown as it is`(name: HTTPFieldName)
+    {
+        let text = "kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e"
+        #expect(Redaction.value(text, of: name) == text)
+        #expect(Redaction.value(text, of: HTTPFieldName(name.text + "-Else")) == Redaction.mark)
+    }
+
     @Test func `code and key are secrets of URLs and forms, and ordinary names elsewhere`() {
         for name in ["code", "key", "KEY"] {
             #expect(Redaction.isSecret(parameter: name))

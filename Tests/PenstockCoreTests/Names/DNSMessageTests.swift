@@ -119,7 +119,7 @@ enum DNSBytes {
         #expect(Self.read(Bytes.answer(flags: 0x8183, [])) == HostAnswer([]))
         #expect(Self.read(Bytes.answer([])) == HostAnswer([]))
         let good = [Bytes.record(Bytes.asked, 1, [1, 0, 0, 1])]
-        for flags in [0x0180, 0x8181, 0x8182, 0x8185, 0x8380, 0x8980] {
+        for flags in [0x0180, 0x8181, 0x8182, 0x8184, 0x8185, 0x8188, 0x818B, 0x8380, 0x8980, 0x9180, 0xA180, 0xC180] {
             #expect(Self.read(Bytes.answer(flags: flags, good)) == nil, "\(flags)")
         }
         #expect(Self.read(Bytes.answer(flags: 0x8580, good)) != nil)

@@ -36,7 +36,10 @@ import Testing
         ("PRN", "_PRN"),
         ("AUX.h", "_AUX.h"), ("console", "console"), ("com10", "com10"), ("acon", "acon"), ("com", "com"),
         ("a.con", "a.con"),
-        ("CON ", "_CON"), ("./CON", "_CON"),
+        ("CON ", "_CON"), ("./CON", "_CON"), ("CONOUT$.x", "_CONOUT$.x"), ("com\u{B2}", "_com\u{B2}"),
+        ("LPT\u{B3}.a", "_LPT\u{B3}.a"), ("com\u{2074}", "com\u{2074}"),
+        // The first and the last selector of a form.
+        ("a\u{FE00}b", "a\u{FE00}b"), ("a\u{FE0F}b", "a\u{FE0F}b"),
     ]
 
     @Test(arguments: table) func `a name becomes a harmless one like it`(name: String, expected: String) {

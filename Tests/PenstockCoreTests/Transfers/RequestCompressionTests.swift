@@ -54,6 +54,22 @@ import Testing
         #expect(Self.halving.above(minimum).isWorthwhile(length, ofType: type) == expected)
     }
 
+    static let compressed = [
+        "application/zip", "application/gzip", "application/zstd", "application/x-brotli", "application/x-bzip2",
+        "application/x-xz", "application/x-7z-compressed", "application/vnd.rar", "application/pdf",
+        "application/epub+zip", "image/jpeg", "audio/mpeg", "video/webm", "font/woff", "font/woff2",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document", " Application/ZIP ;q=1",
+    ]
+    static let plain = [
+        "", "text/html", "application/json", "image/svg+xml", "image/bmp", "audio/wav", "font/ttf", "Image/BMP; x",
+        "application/zipped", "application/vnd.openxmlformats",
+    ]
+
+    @Test func `each type that is compressed by itself is known, and those that only look like it are not`() {
+        for type in Self.compressed { #expect(RequestCompression.isCompressed(type), "\(type)") }
+        for type in Self.plain { #expect(!RequestCompression.isCompressed(type), "\(type)") }
+    }
+
     @Test func `by default what is shorter than 1 KiB is not compressed`() {
         #expect(Self.halving.minimumLength == 1_024)
         #expect(RequestCompression.gzip.minimumLength == 1_024)
@@ -144,7 +160,10 @@ import Testing
         (415, nil, true), (415, "", true), (415, "gzip", true), (415, "gzip, HALF", false), (415, "half;q=0", true),
         (415, "half;q=0.0", true), (415, "half; q=0.5", false), (415, "*", false), (415, "*;q=0", true),
         (400, nil, false),
-        (415, "half;q=1", false), (414, nil, false),
+        (415, "half;q=1", false), (414, nil, false), (416, nil, false), (415, "half;q=0.1", false),
+        (415, "half;q=0.9", false), (415, "half;q=0.001", false), (415, "half;q=0.000", true),
+        (415, "gzip, *;q=0", true),
+        (415, "br;q=0, half", false),
     ]
 
     @Test("415 that welcomes the coding is about something else", arguments: refusals)

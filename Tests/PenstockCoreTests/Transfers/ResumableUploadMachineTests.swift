@@ -384,6 +384,22 @@ import Testing
         #expect(!ResumableUploadProtocol.httpDraft.answer(other, from: url, at: .now).isCompletedProblem)
     }
 
+    @Test func `a refusal says that the upload is complete by the type of its problem, in up to 16 KiB`() throws {
+        let url = try HTTPURL("https://a.example/")
+        func isCompleted(_ status: Int, _ type: String, length: Int? = nil) -> Bool {
+            var body = Data(#"{"type":"\#(type)"}"#.utf8)
+            if let length { body += Data(repeating: UInt8(ascii: " "), count: length - body.count) }
+            let response = HTTPResponse(status: status, body: body)
+            return ResumableUploadProtocol.httpDraft.answer(response, from: url, at: .now).isCompletedProblem
+        }
+        for (status, isRefusal) in [(200, false), (399, false), (400, true), (409, true), (599, true)] {
+            #expect(isCompleted(status, "https://x.example/y#completed-upload") == isRefusal, "\(status)")
+        }
+        #expect(!isCompleted(400, "#completed-uploads") && !isCompleted(400, "completed-upload"))
+        #expect(isCompleted(400, "#completed-upload", length: 16_384))
+        #expect(!isCompleted(400, "#completed-upload", length: 16_385))
+    }
+
     // MARK: Where it is
 
     static let ways: [(String, String, RedirectPolicy, UploadWay?)] = [

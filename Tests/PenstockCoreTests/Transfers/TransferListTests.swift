@@ -105,7 +105,11 @@ import Testing
         (.storage(.inUse), .waiting), (.unavailable(reason: ""), .waiting), (.transport(.connectionLost), .waiting),
         (.httpStatus(503), .waiting), (.httpStatus(429), .waiting), (.httpStatus(403), .failed("httpStatus")),
         (.storage(.exists), .failed("storage")), (.transport(.protocolViolation), .failed("transport")),
-        (.validation(rule: "sha256"), .failed("validation")),
+        (.validation(rule: "sha256"), .failed("validation")), (.tls(.expired), .failed("tls")),
+        (.httpStatus(408), .waiting), (.httpStatus(425), .waiting), (.httpStatus(500), .waiting),
+        (.httpStatus(502), .waiting), (.httpStatus(504), .waiting), (.httpStatus(501), .failed("httpStatus")),
+        (.httpStatus(505), .failed("httpStatus")), (.httpStatus(404), .failed("httpStatus")),
+        (.httpStatus(416), .failed("httpStatus")), (.storage(.failed), .failed("storage")),
     ]
 
     @Test("an error that may pass leaves it waiting", arguments: ends)

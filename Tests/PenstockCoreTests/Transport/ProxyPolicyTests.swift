@@ -28,6 +28,7 @@ import Testing
             .http(url, credentials: .init(user: "maria", password: "other")), .socks5("proxy.example", port: 1_081),
         ]
         #expect(Set(policies).count == policies.count)
+        #expect(ProxyPolicy.socks5("proxy.example") == .socks5("proxy.example", port: 1_080))
         #expect(ProxyPolicy.http(try HTTPURL("http://PROXY.example:3128/path")) == .http(url))
     }
 }
