@@ -159,6 +159,13 @@ struct OutboxDeciderTests {
             #expect(least >= whole / 2 && least < whole * 0.52, "\(attempt): \(least)")
             #expect(most <= whole && most > whole * 0.98, "\(attempt): \(most)")
         }
+        // Forty doublings at most, however short the first wait is.
+        let short = OutboxDecider(OutboxPolicy(baseDelay: .nanoseconds(1), maximumDelay: .seconds(86_400)))
+        var random = Seeded(seed: 7)
+        for attempt in [42, 43, .max] {
+            let delays = (0..<500).map { _ in short.delay(before: attempt, random: &random) / .nanoseconds(1 << 40) }
+            #expect(delays.allSatisfy { $0 >= 0.499 && $0 <= 1.001 } && delays.contains { $0 > 0.98 }, "\(attempt)")
+        }
         // The first failure waits as the second attempt does.
         guard case .wait(let wait) = Self.decide(.init(.answered(500)), Self.row(attempts: 1)) else {
             Issue.record("500 was not kept")

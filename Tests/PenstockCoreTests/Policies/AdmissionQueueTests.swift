@@ -61,6 +61,18 @@ struct AdmissionQueueTests {
             _ = queue.enter(3, host: "a", priority: .high, at: wait)
             #expect(queue.leave(1, at: wait) == [first])
         }
+        // An interval of nothing is a millisecond.
+        for ageing in [Duration.zero, .seconds(-1), .milliseconds(1)] {
+            for (wait, first) in [
+                (Duration.milliseconds(3) - .nanoseconds(1), Ticket(3)), (.milliseconds(3) + .nanoseconds(1), 2),
+            ] {
+                var queue = AdmissionQueue(.init(perHost: 1, ageing: ageing))
+                _ = queue.enter(1, host: "a", priority: .high, at: .zero)
+                _ = queue.enter(2, host: "a", priority: .background, at: .zero)
+                _ = queue.enter(3, host: "a", priority: .high, at: wait)
+                #expect(queue.leave(1, at: wait) == [first])
+            }
+        }
         // An endless stream of urgent calls, one a second.
         var queue = AdmissionQueue(.init(perHost: 1))
         _ = queue.enter(1, host: "a", priority: .high, at: .zero)

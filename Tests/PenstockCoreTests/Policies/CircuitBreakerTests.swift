@@ -64,6 +64,19 @@ struct CircuitBreakerTests {
         #expect(good.openFor != nil)
     }
 
+    @Test("A quick success opens nothing, though it makes the attempts enough; a slow one and a failure do")
+    func quickSuccess() {
+        for (last, took, opens) in [
+            (CircuitBreaker.Outcome.success, Duration.seconds(15) - .nanoseconds(1), false),
+            (.success, .seconds(15), true), (.failure, .zero, true),
+        ] {
+            var bench = Bench()
+            bench.fail(19)
+            bench.attempt(last, took: took)
+            #expect((bench.openFor != nil) == opens, "\(last) \(took)")
+        }
+    }
+
     @Test("Slow answers open it by a share of their own")
     func slow() {
         var bench = Bench()
