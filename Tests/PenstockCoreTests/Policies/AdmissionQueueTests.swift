@@ -181,6 +181,25 @@ struct AdmissionQueueTests {
         #expect(queue.advance(to: .seconds(1)) == [4])
     }
 
+    @Test("Of several hosts that wait, the queue goes on with the one whose time comes first")
+    func firstMoment() {
+        for hosts in [["a", "b"], ["b", "a"]] {
+            var queue = AdmissionQueue(.init(rate: .init(1, per: .seconds(1))))
+            for (index, host) in hosts.enumerated() {
+                let now = Duration.milliseconds(200 * index)
+                _ = queue.enter(Ticket(index + 1), host: host, priority: .normal, at: now)
+            }
+            let now = Duration.milliseconds(200)
+            for (index, host) in hosts.enumerated() {
+                let verdict = queue.enter(Ticket(index + 3), host: host, priority: .normal, at: now)
+                #expect(verdict == .waits(.rate))
+            }
+            #expect(queue.nextMoment(after: now) == .seconds(1))
+            #expect(queue.advance(to: .seconds(1)) == [3])
+            #expect(queue.nextMoment(after: .seconds(1)) == .milliseconds(1_200))
+        }
+    }
+
     @Test("Where there is no place, time alone brings none")
     func noPlace() {
         var queue = AdmissionQueue(.init(total: 1, rate: .init(1, per: .seconds(1))))

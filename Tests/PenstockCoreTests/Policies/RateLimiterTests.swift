@@ -105,6 +105,10 @@ struct ServerRateLimitTests {
             #expect(limits(["RateLimit": text]) == [.init("x")], "\(text)")
         }
         #expect(limits(["RateLimit": "x;r=1;r=2"]) == [.init("x", remaining: 2)])
+        // A parameter that says nothing hides none that stands after it.
+        for text in ["x;r;t=3", "x;r=-1;t=3"] {
+            #expect(limits(["RateLimit": text]) == [.init("x", reset: .seconds(3))], "\(text)")
+        }
         #expect(limits(["RateLimit": "x;t=999999999999999"]).first?.reset == .seconds(86_400))
         #expect(limits(["RateLimit": "x;t=86399"]).first?.reset == .seconds(86_399))
         let many = (0..<100).map { "p\($0);r=0;t=1" }.joined(separator: ",")

@@ -199,6 +199,25 @@ struct AdmissionTests {
         #expect(waits == [.seconds(10)])
     }
 
+    @Test("Retry-After holds back the calls that follow where the answer is 429 or 503, and no other")
+    func statuses() async throws {
+        for (status, holds) in [(429, true), (503, true), (404, false), (500, false), (502, false), (504, false)] {
+            let fields: HTTPFields = ["Retry-After": "10"]
+            let rig = RetryRig([.respond(.init(status: status, fields: fields)), .product]) { configuration in
+                configuration.admission = .init(heedsServer: true)
+                configuration.options.retry = RetryPolicy.none
+            }
+            _ = await failure { try await rig.client.send(GetProduct(id: "1")) }
+            let next = await start(rig, "2")
+            #expect(rig.hits == (holds ? 1 : 2), "\(status)")
+            if holds {
+                await rig.clock.waitForSleepers(count: 1)
+                rig.clock.advance(by: .seconds(10))
+            }
+            _ = try await next.value
+        }
+    }
+
     @Test("What a server says of its limits holds back the calls that follow, where that is asked for")
     func server() async throws {
         let refusals: [HTTPFields] = [["Retry-After": "10"], ["RateLimit": #""a";r=0;t=10"#]]
