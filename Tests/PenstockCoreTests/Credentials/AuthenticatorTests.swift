@@ -396,4 +396,22 @@ import Testing
         try await rig.signIn()
         #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .authentication(.lost))
     }
+
+    @Test("Who renews a credential does so for the user and the environment of the call, whoever is there by then")
+    func contextOfRefresh() throws {
+        let stub = StubTransport()
+        let service = Service(.main, [.test: "https://t.example", .production: "https://p.example"])
+        var configuration = APIClient.Configuration(services: [service])
+        configuration.identity = { "somebody else" }
+        configuration.environment = .production
+        let client = APIClient(configuration, transport: stub)
+        let stage = Authenticate(BearerAuthenticator(), service, configuration, client.state)
+        let context = stage.source(try stage.place(.test, "carol")).context
+        #expect(context.client.configuration.identity() == "carol")
+        #expect(context.client.configuration.environment == .test && context.environment == .test)
+        #expect(context.key.account == "carol" && context.key.origin == "https://t.example")
+        // The place that was found last is that of the same user in the same environment alone.
+        #expect(try stage.place(.test, "dan").keeper.key.account == "dan")
+        #expect(try stage.place(.production, "dan").origin.text == "https://p.example")
+    }
 }

@@ -375,4 +375,11 @@ struct OutboxDeciderTests {
         #expect(owner.identity == elsewhere.identity)
         #expect(owner.digest != elsewhere.digest)
     }
+
+    @Test("A write whose type is not known keeps the name of its service")
+    func unknownWrite() throws {
+        let data = try JSONEncoder().encode(UnknownWrite(service: "shop"))
+        #expect(data == Data(#""shop""#.utf8))
+        #expect(try JSONDecoder().decode(UnknownWrite.self, from: data).service.name == "shop")
+    }
 }
