@@ -20,8 +20,47 @@ WORDS = {"true": "false", "false": "true", "min": "max", "max": "min", "first": 
 
 def blanked(text):
     """The text with comments and strings replaced by spaces, so that positions stay what they are."""
-    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|#"""(?:.*?)"""#|"""(?:.*?)"""|#"(?:[^\n]*?)"#|"(?:\\.|[^"\\\n])*"', re.S)
-    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    out = list(text)
+    begin = re.compile(r'//|/\*|#*"')
+    at = 0
+    while match := begin.search(text, at):
+        at = end_of_comment(text, match.start()) or end_of_string(text, match.start()) or match.end()
+        out[match.start():at] = re.sub(r"[^\n]", " ", text[match.start():at])
+    return "".join(out)
+
+
+def end_of_comment(text, at):
+    """Where the comment ends that begins here, if one does."""
+    if text.startswith("//", at):
+        end = text.find("\n", at)
+    elif text.startswith("/*", at):
+        end = text.find("*/", at + 2) + 2
+    else:
+        return None
+    return end if end > at else len(text)
+
+
+def end_of_string(text, at):
+    """Where the string ends that begins here, if one does: with what is interpolated, and the strings in that."""
+    begin = re.compile(r'(#*)("""|")').match(text, at)
+    if not begin:
+        return None
+    hashes, quotes = begin.groups()
+    at = begin.end()
+    while at < len(text):
+        if text.startswith(quotes + hashes, at):
+            return at + len(quotes + hashes)
+        if text.startswith("\\" + hashes + "(", at):
+            at, depth = at + len(hashes) + 2, 1
+            while at < len(text) and depth:
+                inner = end_of_string(text, at)
+                depth += {"(": 1, ")": -1}.get(text[at], 0) if not inner else 0
+                at = inner or at + 1
+        elif text.startswith("\\" + hashes, at):
+            at += len(hashes) + 2
+        else:
+            at += 1
+    return at
 
 
 class Site:
