@@ -149,6 +149,8 @@ import Testing
             Timings(connected: .milliseconds(1), total: .milliseconds(3)), isReused: true, measured: .zero)
         #expect(reused.connect == nil && reused.total == 3_000)
         #expect(Phases(Timings(total: .seconds(-1)), isReused: true, measured: .zero).total == 0)
+        #expect((Duration.seconds(3) + .microseconds(5)).microseconds == 3_000_005)
+        #expect(Duration.seconds(Int64.max).microseconds == .max)
     }
 
     @Test("Dates are ISO 8601 in UTC, to the millisecond, on leap days and before 1970")

@@ -173,10 +173,11 @@ import Testing
     @Test func `a parameter of the query is read as a form, and escaped in one way`() throws {
         let request = try HTTPRequest(
             .get,
-            "https://www.example.com/parameters?var=this%20is%20a%20big%0Avalue&bar=with+plus+whitespace&fa%C3%A7ade%22%3A%20=~a*"
+            "https://www.example.com/parameters?var=this%20is%20a%20big%0Avalue&bar=with+plus+whitespace&fa%C3%A7ade%22%3A%20=~a*&eq=a=b"
         )
         #expect(try SignatureComponent.queryParameter("var").value(in: request) == "this%20is%20a%20big%0Avalue")
         #expect(try SignatureComponent.queryParameter("bar").value(in: request) == "with%20plus%20whitespace")
+        #expect(try SignatureComponent.queryParameter("eq").value(in: request) == "a%3Db")
         let facade = SignatureComponent.queryParameter("façade\": ")
         #expect(facade.description == #""@query-param";name="fa%C3%A7ade%22%3A%20""#)
         #expect(try facade.value(in: request) == "%7Ea*")
@@ -226,6 +227,8 @@ import Testing
         #expect(error([.field("date"), .field("Date")]) == .duplicate(#""date""#))
         #expect(error([.field("Date"), .binary("Date")]) == nil)
         #expect(error([], .init(keyID: "a\"b\\c")) == nil)
+        #expect(error([], .init(keyID: " ~")) == nil)
+        #expect(error([], .init(keyID: "\u{1F}")) == .invalidParameter("keyid"))
         #expect(error([], .init(keyID: "é")) == .invalidParameter("keyid"))
         #expect(error([], .init(nonce: "a\nb")) == .invalidParameter("nonce"))
         #expect(error([], .init(tag: "\u{7F}")) == .invalidParameter("tag"))
@@ -260,6 +263,7 @@ import Testing
         // RFC 9530 appendix B.
         #expect(
             steps.request.fields[.contentDigest] == "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:")
+        #expect(signer.isTimed)
         let plain = try await signer.signed(try HTTPRequest(.get, "https://a.example/b"), at: Self.created)
         #expect(plain.base.input.hasPrefix(#"("@method" "@target-uri");"#))
         #expect(plain.request.fields[.contentDigest] == nil)
