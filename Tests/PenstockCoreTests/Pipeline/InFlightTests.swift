@@ -148,7 +148,9 @@ import Testing
         let transport = Deaf()
         let client = CallSupport.client(transport) { $0.cache = .none }
         let filter = Locked(1)
-        let manager = APIManager(client: client, inFlight: .cancelPrevious) { Filtered(filter: filter.withLock(\.self)) }
+        let manager = APIManager(client: client, inFlight: .cancelPrevious) {
+            Filtered(filter: filter.withLock(\.self))
+        }
         let heard = Mailbox<Result<String, APIError>>()
         let delegate = Hearing(heard)
         manager.delegate = delegate
