@@ -20,7 +20,8 @@ final class ResumableUploadSource: Sendable {
 
     struct State {
         fileprivate let path: String
-        fileprivate let file: FileDescriptor
+        /// `nil` once the upload has ended.
+        fileprivate var file: FileDescriptor?
         fileprivate var stamp: Stamp
         /// By offset: the digest of everything before it.
         fileprivate var checkpoints: [Int: SHA256.Stream] = [0: SHA256.Stream()]
@@ -56,7 +57,14 @@ final class ResumableUploadSource: Sendable {
         self.state = SerialState(state, label: "penstock.upload")
     }
 
-    private static func stamp(of file: FileDescriptor) throws(ResumableUploadError) -> Stamp {
+    /// Lets go of the file and of its lock when the upload ends, so that the next one need not wait for whoever still holds
+    /// a body of this one. Such a body gives nothing more, and marks nothing.
+    func end() async {
+        _ = try? await run { $0.file = nil }
+    }
+
+    private static func stamp(of file: FileDescriptor?) throws(ResumableUploadError) -> Stamp {
+        guard let file else { throw .sourceUnreadable(reason: "the upload has ended") }
         let facts = try told { () throws(SystemError) in try file.facts() }
         guard FileFacts.isRegular(facts) else { throw .sourceUnreadable(reason: "it is no regular file") }
         let (seconds, nanoseconds) = FileFacts.modification(facts)
@@ -187,7 +195,8 @@ final class ResumableUploadSource: Sendable {
     ) throws(ResumableUploadError) -> Data? {
         let count = min(pieceBytes, cursor.end - cursor.position, spacing - cursor.position % spacing)
         guard count > 0 else { return nil }
-        let piece = try told { () throws(SystemError) in try state.file.read(count, at: cursor.position) }
+        guard let file = state.file else { throw .sourceUnreadable(reason: "the upload has ended") }
+        let piece = try told { () throws(SystemError) in try file.read(count, at: cursor.position) }
         guard !piece.isEmpty else { return nil }
         cursor.digest.update(piece)
         cursor.position += piece.count

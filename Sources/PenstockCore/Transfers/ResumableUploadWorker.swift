@@ -79,7 +79,9 @@ final class ResumableUploadWorker: Sendable {
             let subject = ResumableUploadState.Subject(
                 form: order.form, target: "\(order.route.method) \(order.service) \(order.route.path.encoded)",
                 environment: environment, identity: identity, length: source.length, digest: source.digest)
-            return try await upload(source, subject)
+            let outcome = await Result { () async throws(APIError) in try await upload(source, subject) }
+            await source.end()
+            return try outcome.get()
         }
         reports.end()
         return result

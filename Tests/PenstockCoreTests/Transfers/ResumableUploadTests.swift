@@ -472,6 +472,24 @@ final class ResumableUploadTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test
+    func `an upload that has ended holds its file no more, and a body of it that somebody still has gives nothing`()
+        async throws
+    {
+        let source = try await ResumableUploadSource.open(file)
+        let hasEnded = Locked(false)
+        let part = source.body(0..<content.count, willEnd: { hasEnded.withLock { $0 = true } })
+        guard case .stream(let open) = part.source else { return #expect(Bool(false), "a part of a file is a stream") }
+        var body = try open().makeAsyncIterator()
+        #expect(try await body.next()?.count == 128 << 10)
+        await source.end()
+        let next = try await ResumableUploadSource.open(file)
+        await #expect(throws: ResumableUploadError.self) { while try await body.next() != nil {} }
+        #expect(!hasEnded.withLock { $0 })
+        await next.end()
+        withExtendedLifetime((source, next)) {}
+    }
+
     // MARK: Another process
 
     @Test("What one process began another one ends, without sending anything twice", .covers("X15"), arguments: forms)
