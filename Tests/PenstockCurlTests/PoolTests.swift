@@ -11,6 +11,31 @@
     /// How many connections are kept, when quiet exchanges are looked at, and how much of a body leaves at a time: as
     /// functions of the time.
     @Suite struct PoolDecisionTests {
+        /// Saying it of a request that the connection has processed would have it sent, and done, twice.
+        @Test("A server that leaves speaks for the later streams of its own connection alone", .covers("X8", "H14"))
+        func leaving() {
+            let (first, second) = (CurlConnectionUse(), CurlConnectionUse())
+            var carriage = CurlCarriage()
+            carriage.begins(15)
+            #expect(!carriage.isLeftOut(after: 1, of: first))
+            carriage.meets(first)
+            #expect(!carriage.isLeftOut(after: 1, of: first))
+            carriage.begins(15)
+            #expect(carriage.isLeftOut(after: 13, of: first) && carriage.isLeftOut(after: 14, of: first))
+            #expect(!carriage.isLeftOut(after: 15, of: first) && !carriage.isLeftOut(after: 17, of: first))
+            #expect(!carriage.isLeftOut(after: 1, of: second))
+            // To send it again another connection was found, and then it was not sent.
+            carriage.meets(second)
+            #expect(!carriage.isLeftOut(after: 1, of: first) && !carriage.isLeftOut(after: 1, of: second))
+            carriage.begins(3)
+            #expect(carriage.isLeftOut(after: 1, of: second) && !carriage.isLeftOut(after: 1, of: first))
+            carriage.leaves()
+            #expect(!carriage.isLeftOut(after: 1, of: second))
+            carriage.meets(nil)
+            carriage.begins(3)
+            #expect(!carriage.isLeftOut(after: 1, of: first))
+        }
+
         @Test func aLullKeepsWhatTheMomentBeforeNeeded() {
             var limit = CurlIdleLimit()
             #expect(limit.limit(active: 500, most: 1_024, 0) == 500 + CurlIdleLimit.floor)

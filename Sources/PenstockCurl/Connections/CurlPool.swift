@@ -98,12 +98,9 @@
         /// A server leaves: what it has been sent in later streams of the handle's connection it does not process. Where the
         /// connection is not known, or the handle's request has not been given to it yet, nothing follows for anybody.
         func leavesOut(after last: Int, _ teller: CurlHandle) {
-            guard let connection = teller.carrier else { return }
-            for handle in handles where handle.carrier === connection {
-                guard let transfer = handle.transfer, let stream = transfer.state.stream, stream > last else {
-                    continue
-                }
-                transfer.state.isLeftOut = true
+            guard let connection = teller.carriage.connection else { return }
+            for handle in handles where handle.carriage.isLeftOut(after: last, of: connection) {
+                handle.transfer?.state.isLeftOut = true
             }
         }
 

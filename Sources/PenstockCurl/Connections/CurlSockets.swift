@@ -9,6 +9,37 @@
         @exclusivity(unchecked) var isShared = false
     }
 
+    /// The connection that a request was given to, and its stream there, as far as they are known.
+    ///
+    /// The two belong together: the number of a stream says nothing on another connection, such as the one that libcurl has
+    /// found for sending the request again when that is refused.
+    struct CurlCarriage {
+        /// Unlike the number of a socket it is never another one's.
+        private(set) var connection: CurlConnectionUse?
+        /// In HTTP/2, where libcurl was asked to tell it.
+        private(set) var stream: Int?
+
+        /// The request is about to go over the connection.
+        mutating func meets(_ connection: CurlConnectionUse?) {
+            (self.connection, stream) = (connection, nil)
+        }
+
+        mutating func begins(_ stream: Int) {
+            self.stream = stream
+        }
+
+        /// The request is not with its connection any more.
+        mutating func leaves() {
+            (connection, stream) = (nil, nil)
+        }
+
+        /// Whether the server does not process the request: it has said so of the later streams of a connection.
+        func isLeftOut(after last: Int, of connection: CurlConnectionUse) -> Bool {
+            guard self.connection === connection, let stream else { return false }
+            return stream > last
+        }
+    }
+
     /// Which socket carries a connection, and whether anything has come on it that nobody asked for.
     ///
     /// Before a request libcurl tells no more of a connection than its ports, so the socket is found by the local one. What has

@@ -51,7 +51,10 @@
         static let prereq: curl_prereq_callback = { context, _, _, _, localPort in
             guard let handle = handle(context), let transfer = handle.transfer else { return CURL_PREREQFUNC_ABORT }
             let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
-            guard transfer.attempt(handle.easy, over: connection, handle.now) else { return CURL_PREREQFUNC_ABORT }
+            guard transfer.attempt(handle.easy, over: connection, handle.now) else {
+                handle.leaveConnection()
+                return CURL_PREREQFUNC_ABORT
+            }
             if connection == nil {
                 handle.shutIfNewsCame()
             } else {
@@ -108,7 +111,7 @@
             guard kind == CURLINFO_TEXT, let handle = handle(context), let transfer = handle.transfer else { return 0 }
             let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
             if let detour = transfer.state.detour { detour.full = CurlDebugText.streams(in: text) ?? detour.full }
-            transfer.state.stream = CurlDebugText.stream(in: text) ?? transfer.state.stream
+            if let stream = CurlDebugText.stream(in: text) { handle.begins(stream) }
             if CurlDebugText.isAgain(text) { handle.leaveConnection() }
             if let last = CurlDebugText.lastStream(in: text) { transfer.state.pool?.leavesOut(after: last, handle) }
             return 0

@@ -37,8 +37,8 @@
         @exclusivity(unchecked) private var opened: [Int32] = []
         /// The socket of the transfer, where it is known.
         @exclusivity(unchecked) private(set) var socket: Int32?
-        /// The connection that its request was given to, where it is known. Unlike the number of a socket it is never another one's.
-        @exclusivity(unchecked) private(set) var carrier: CurlConnectionUse?
+        /// What its request was given to.
+        @exclusivity(unchecked) private(set) var carriage = CurlCarriage()
         /// Whether the options of the last transfer are such that the next must begin from nothing.
         @exclusivity(unchecked) private var needsReset = false
         /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
@@ -128,7 +128,8 @@
         func clear() {
             transfer = nil
             isOver = false
-            (socket, carrier, watched, hasStoppedReading) = (nil, nil, nil, false)
+            (socket, watched, hasStoppedReading) = (nil, nil, false)
+            carriage.leaves()
             opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             if addresses != nil { forgetAddresses() }
@@ -169,7 +170,12 @@
 
         /// The request is not with its connection any more.
         func leaveConnection() {
-            carrier = nil
+            carriage.leaves()
+        }
+
+        /// The request has been given to its connection as a stream.
+        func begins(_ stream: Int) {
+            carriage.begins(stream)
         }
 
         /// Puts back what libcurl has lost of a link-local address (``CurlFault/lostZone``).
@@ -184,7 +190,7 @@
             let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened, pool)
             opened.removeAll(keepingCapacity: true)
             socket = sockets.socket(at: localPort)
-            carrier = connection ?? socket.flatMap { sockets.use(of: $0) }
+            carriage.meets(connection ?? socket.flatMap { sockets.use(of: $0) })
             if connection == nil { sockets.joins(localPort) }
             return connection
         }

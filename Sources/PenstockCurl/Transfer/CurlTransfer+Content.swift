@@ -28,7 +28,7 @@
             guard state.attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
             if state.attempts == 0 { state.originQueue?.sends() } else { countResend(easy) }
             state.attempts += 1
-            (state.stream, state.isLeftOut) = (nil, false)
+            state.isLeftOut = false
             state.isAmongOthers = state.isAmongOthers || state.originQueue?.carriesSeveral == true
             state.connection = connection
             state.clock.sending(now)

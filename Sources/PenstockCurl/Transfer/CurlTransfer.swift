@@ -55,8 +55,6 @@
             var isAmongOthers = false
             /// Bytes of the request, its body aside, that were sent in all attempts before this one.
             var sentBefore = 0
-            /// The stream of the last attempt, where libcurl was asked to tell it.
-            var stream: Int?
             /// Whether the server said that it does not process the stream of the last attempt.
             var isLeftOut = false
             /// Whether each attempt but the last had a connection that was made for it, and that no other used, or was left out.
