@@ -37,6 +37,15 @@ struct ProcessTests {
         return found
     }
 
+    /// The length of the file and of its log, and when they were written to last.
+    private static func written(_ file: URL) -> [String] {
+        [file.path, file.path + "-wal"].compactMap { path in
+            guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+            let date = facts[.modificationDate] as? Date
+            return "\(path) \(facts[.size] ?? 0) \(date?.timeIntervalSince1970 ?? 0)"
+        }
+    }
+
     @Test("A process that is killed while it writes leaves right bytes")
     func kills() async throws {
         let folder = try Folder()
@@ -45,9 +54,13 @@ struct ProcessTests {
         print("kill seed \(random.seed)")
         var found = 0
         for round in 0..<12 {
+            let before = Self.written(folder.file)
             let process = try Self.start([folder.file.path, "\(random.next() >> 1)"])
-            // How far it comes decides nothing but where it is killed.
-            try await Task.sleep(for: .milliseconds(Int.random(in: 20...200, using: &random)))
+            // However long it takes to begin, it is killed while it writes. How far it comes decides nothing but where.
+            while Self.written(folder.file) == before, process.isRunning {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...180, using: &random)))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             #expect(process.terminationStatus == SIGKILL, "round \(round): it ended before it was killed")
