@@ -72,7 +72,7 @@ struct FailureTests {
 
     @Test("A file that another process holds is waited for, then is a miss with an event")
     func lockedFile() async throws {
-        let rig = try Rig { $0.patience = .milliseconds(200) }
+        let rig = try Rig { $0.patience = .milliseconds(500) }
         try await rig.put("/a", seed: 1)
         let other = try SQLiteConnection(path: rig.folder.file.path, vfs: nil, patience: 0)
         try other.execute("BEGIN IMMEDIATE")
