@@ -333,7 +333,7 @@ public struct DatagramListener: Sendable {
     private static let cookieLife = Duration.seconds(10)
 
     private let limits: DatagramLimits
-    private let mostPeers: Int
+    let mostPeers: Int
     private let secret: Data
     private var machines: [Peer: DatagramMachine] = [:]
 
