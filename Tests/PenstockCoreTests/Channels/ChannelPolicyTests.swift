@@ -41,6 +41,20 @@ import Testing
         #expect((ChannelReconnection().delay(after: ending, failures: 1, using: &random) != nil) == helps)
     }
 
+    @Test("A connection is made again after these statuses and these codes, and after no others")
+    func mendingNumbers() {
+        var random = Seeded(seed: 1)
+        func helps(_ ending: ChannelReconnection.Ending) -> Bool {
+            ChannelReconnection().delay(after: ending, failures: 1, using: &random) != nil
+        }
+        #expect((100..<600).filter { helps(.status($0)) } == [408, 425, 429, 500, 502, 503, 504])
+        #expect(
+            (1_000..<5_000).filter { helps(.closed(WebSocketCloseCode(rawValue: $0))) }
+                == [1_001, 1_005, 1_006, 1_011, 1_012, 1_013, 1_014])
+        #expect(ChannelReconnection() == ChannelReconnection(backoff: Backoff(base: .seconds(1), cap: .seconds(30))))
+        #expect(ChannelReconnection().maxFailures == nil)
+    }
+
     @Test("The wait grows as the retry policy's does, and ends with so many failures in a row")
     func backoff() {
         let reconnection = ChannelReconnection(backoff: Backoff(base: .seconds(1), cap: .seconds(4)), maxFailures: 3)
