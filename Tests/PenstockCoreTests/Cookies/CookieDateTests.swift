@@ -83,6 +83,19 @@ import Testing
         #expect(CookieDate.parse(text) == nil)
     }
 
+    @Test func `words end at every byte of ASCII but digits, letters, colons and control characters, and at a tab`() {
+        for byte in UInt8(0)..<128 {
+            let text = ["06", "Nov", "1994", "08:49:37"].joined(separator: String(UnicodeScalar(byte)))
+            let isDelimiter: Bool =
+                switch UnicodeScalar(byte) {
+                case "0"..."9", "A"..."Z", "a"..."z", ":", "\u{7F}": false
+                case "\t": true
+                default: byte >= 0x20
+                }
+            #expect((CookieDate.parse(text) != nil) == isDelimiter, "\(byte)")
+        }
+    }
+
     @Test func `every month is known`() {
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let starts = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
