@@ -14,8 +14,9 @@
         private static let kills = isFull ? 200 : 20
         /// As much as is served between two kills in the mean, so that they are spread over all of the file.
         private static let size = kills * 1_342_177
-        /// What is under way when a process is killed: its pipe, and the buffers of the sockets.
-        private static let buffer = 1 << 20
+        /// What is under way when a process is killed, at most: its pipe, and what Linux lets a socket hold that is to be sent
+        /// (`net.ipv4.tcp_wmem`), which a busy machine fills. Who began anew each time would have half of the file served more.
+        private static let buffer = 4 << 20
         private static let block = sampleBytes(seed: 16, count: 64 << 10)
 
         /// Serves the file in pieces, no faster than they are read, and counts what it gives out.
