@@ -77,6 +77,57 @@ struct OnceOnlyBodyTests {
         }
     }
 
+    @Test(
+        "An attempt that sent nothing has not used it up: the next one sends it whole",
+        arguments: transports.filter(\.hasWire), Form.allCases)
+    func unsentAttemptsKeepTheBody(transport: TransportUnderTest, form: Form) async throws {
+        for length in [nil, 3] {
+            let gone = try LoopbackServer(handler: Self.echo)
+            gone.stop()
+            let good = try LoopbackServer(handler: Self.echo)
+            // An unsafe method is sent again all the same, since nothing was sent.
+            let toGood = Rerouting(after: 1, to: good.url)
+            try await Shop.run(
+                transport, on: good,
+                configured: {
+                    $0.attemptInterceptors = [toGood]
+                    $0.options.retry = RetryPolicy(limit: 2, backoff: .init(base: .zero))
+                    $0.circuitBreaker = nil
+                    $0.services = ServiceRegistry([Service(.main, [.development: gone.url.absoluteString])])
+                }
+            ) { _, client in
+                let answer = try await form.send(Self.once(length: length), to: gone, client)
+                #expect(String(decoding: answer, as: UTF8.self) == "abc")
+                #expect(toGood.count == 2)
+            }
+            #expect(good.requests.map(\.body) == [Data("abc".utf8)])
+        }
+    }
+
+    /// Lets some attempts go where they were to, and sends the others elsewhere.
+    private final class Rerouting: Interceptor {
+        private let first: Int
+        private let url: HTTPURL
+        private let attempts = Locked(0)
+
+        init(after first: Int, to url: HTTPURL) {
+            (self.first, self.url) = (first, url)
+        }
+
+        var count: Int { attempts.withLock { $0 } }
+
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            let number = attempts.withLock { number in
+                number += 1
+                return number
+            }
+            guard number > first else { return try await next(request) }
+            var request = request
+            request.url = try url.resolving(request.url.target)
+            return try await next(request)
+        }
+    }
+
     @Test("A body that can be read again is sent as often as an interceptor asks", arguments: transports, Form.allCases)
     func replayableBodiesAreRepeated(transport: TransportUnderTest, form: Form) async throws {
         try await Shop.run(

@@ -133,10 +133,14 @@
             _ open: @Sendable () throws -> HTTPBody.Chunks, _ demands: AsyncStream<Void>,
             _ report: @Sendable (Event) -> Void
         ) async {
+            var chunks: HTTPBody.Chunks.AsyncIterator?
             do {
-                var chunks = try open().makeAsyncIterator()
                 for await _ in demands {
-                    guard let chunk = try await chunks.next() else { return report(.end) }
+                    // Not before the first demand: a body that can be read once is used up by being opened, and libcurl asks
+                    // for nothing until it has a connection.
+                    var opened = try chunks ?? open().makeAsyncIterator()
+                    guard let chunk = try await opened.next() else { return report(.end) }
+                    chunks = opened
                     report(.data(chunk))
                 }
             } catch {
