@@ -41,10 +41,13 @@ public struct ConnectionInfo: Hashable, Sendable {
     public var bytesSent: Int
     /// Bytes of the response body as they came, before codings were removed.
     public var bytesReceived: Int
-    /// How many times the transport itself sent the request again, 0 by default: on another connection, because the one
-    /// before turned out to be dead or the server had refused the request unseen. A transport does so only where that cannot
-    /// do a thing twice (RFC 9110 §9.2.2). Attempts that sent nothing do not count.
-    public var resends: Int
+    /// One for each time that the transport itself sent the request again, in order; none by default. It does so on another
+    /// connection, because the one before turned out to be dead or the server had refused the request unseen, and only where
+    /// that cannot do a thing twice (RFC 9110 §9.2.2). Attempts that sent nothing do not count.
+    ///
+    /// Each says how far the attempt before it had come: ``SendState/unprocessed`` where the server provably left it out (RFC
+    /// 9113 §8.7), ``SendState/maybeProcessed`` where the connection was lost after something of it was sent.
+    public var resends: [SendState]
 
     /// The facts of a connection.
     ///
@@ -54,10 +57,10 @@ public struct ConnectionInfo: Hashable, Sendable {
     ///   - remotePort: the peer's port.
     ///   - bytesSent: bytes of the request body that were handed to the wire.
     ///   - bytesReceived: bytes of the response body as they came.
-    ///   - resends: how many times the transport itself sent the request again.
+    ///   - resends: how far each attempt had come after which the transport itself sent the request again.
     public init(
         isReused: Bool? = nil, remoteAddress: String? = nil, remotePort: Int? = nil, bytesSent: Int = 0,
-        bytesReceived: Int = 0, resends: Int = 0
+        bytesReceived: Int = 0, resends: [SendState] = []
     ) {
         self.isReused = isReused
         self.remoteAddress = remoteAddress

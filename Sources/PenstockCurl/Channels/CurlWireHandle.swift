@@ -92,7 +92,7 @@
             return TransportError(
                 kind, sendState: .unsent,
                 message: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message,
-                timings: timings, connection: ConnectionInfo(facts, 0))
+                timings: timings, connection: ConnectionInfo(facts, []))
         }
 
         var timings: Timings {
@@ -106,7 +106,7 @@
             return timings
         }
 
-        var connection: ConnectionInfo { ConnectionInfo(ccurl_get_facts(easy), 0) }
+        var connection: ConnectionInfo { ConnectionInfo(ccurl_get_facts(easy), []) }
 
         // MARK: Bytes
 

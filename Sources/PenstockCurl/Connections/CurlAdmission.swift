@@ -135,7 +135,7 @@
         @exclusivity(unchecked) private var waiting = 0
         /// The transfer that opens a further connection.
         @exclusivity(unchecked) private var opener: CurlTransfer?
-        /// Whether the gate has it among those in which somebody waits.
+        /// Whether the admission has it among the queues in which somebody waits.
         @exclusivity(unchecked) var isQueued = false
 
         init(_ origin: HTTPURL.Origin, most: Int, isSerial: Bool) {

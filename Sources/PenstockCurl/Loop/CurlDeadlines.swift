@@ -174,7 +174,7 @@
 
     /// Every transfer under way, ordered by when it must next be looked at.
     ///
-    /// A binary heap in which each transfer knows its index in it, so that ending one costs O(log n). Progress never moves an
+    /// A binary heap in which each transfer knows its index in it, so that ending one costs O(log n). Progress never moves a
     /// transfer: it is looked at no later than any of its time-outs could fire, and goes back with a later moment when
     /// none has.
     struct CurlDeadlines {

@@ -44,7 +44,8 @@
         private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
             let isAlone = state.connection?.isShared == false
             // What was remembered of an earlier attempt proves nothing of this one.
-            state.wasAlone = state.wasAlone && (state.isLeftOut || isAlone && !state.mayRememberRefusal)
+            state.lastIsUnprocessed = state.isLeftOut || isAlone && !state.mayRememberRefusal
+            state.wasAlone = state.wasAlone && state.lastIsUnprocessed
             if !isAlone { state.mayRememberRefusal = CurlFault.rememberedRefusal.isPresent }
             state.isRefused = state.wasAlone && state.attempts > 1
             let isSafe =
@@ -61,7 +62,9 @@
         /// An attempt that met a dead connection before it had sent anything does not count.
         private func countResend(_ easy: UnsafeMutableRawPointer) {
             let sent = ccurl_get_long(easy, CURLINFO_REQUEST_SIZE)
-            if sent > state.sentBefore { state.resends += 1 }
+            if sent > state.sentBefore {
+                state.resends.append(state.lastIsUnprocessed ? .unprocessed : .maybeProcessed)
+            }
             state.sentBefore = sent
         }
 
@@ -98,11 +101,11 @@
         ///   (RFC 9112 §2.2).
         private static func endOfLine(_ lines: UnsafeRawBufferPointer, from start: Int) -> Int {
             guard let base = lines.baseAddress,
-                let retryForDescriptors = memchr(base + start, 0x0A, lines.count - start)
+                let lineFeed = memchr(base + start, 0x0A, lines.count - start)
             else {
                 return lines.count
             }
-            return UnsafeRawPointer(retryForDescriptors) - base + 1
+            return UnsafeRawPointer(lineFeed) - base + 1
         }
 
         /// - Returns: `false` when the response is not acceptable.

@@ -109,7 +109,7 @@
     }
 
     extension ConnectionInfo {
-        init(_ facts: ccurl_facts, _ resends: Int) {
+        init(_ facts: ccurl_facts, _ resends: [SendState]) {
             let address = facts.address.map { String(cString: $0) } ?? ""
             self.init(
                 isReused: facts.connects == 0, remoteAddress: address.isEmpty ? nil : address,

@@ -49,8 +49,8 @@
             var pace = CurlUploadPace()
             /// Times the request was about to be sent.
             var attempts = 0
-            /// Times the request was sent again, at least in part.
-            var resends = 0
+            /// How far each attempt had come that sent at least a part of the request and was followed by another.
+            var resends: [SendState] = []
             /// Whether its request was handed to libcurl while other streams were sent over what may be the same connection.
             var isAmongOthers = false
             /// Bytes of the request, its body aside, that were sent in all attempts before this one.
@@ -59,6 +59,8 @@
             var isLeftOut = false
             /// Whether each attempt but the last had a connection that was made for it, and that no other used, or was left out.
             var wasAlone = true
+            /// Whether the attempt that is followed by another provably was not processed: it was left out, or refused.
+            var lastIsUnprocessed = false
             /// The connection of the last attempt, if it was made for it.
             var connection: CurlConnectionUse?
             /// Whether libcurl may still hold an earlier attempt for refused (``CurlFault/rememberedRefusal``).

@@ -27,7 +27,7 @@ private struct EntryMaker {
         call.attemptError = attempt.failure.map(Words.failure)
         call.sendState = attempt.sendState?.rawValue
         call.isReused = attempt.connection.isReused
-        if attempt.connection.resends > 0 { call.resends = attempt.connection.resends }
+        if !attempt.connection.resends.isEmpty { call.resends = attempt.connection.resends.count }
         return HAR.Entry(
             startedDateTime: HARDate.text(attempt.date), time: HAR.milliseconds(phases.total),
             request: request(attempt.request, attempt.requestSize, attempt.connection, attempt.response?.version),

@@ -173,11 +173,11 @@ struct TransportStage: Stage {
 
     /// What the transport sent again by itself was attempted before without an answer.
     private func record(_ last: APIError.Attempt, _ call: CallContext) {
-        for _ in 0..<last.connection.resends {
+        for sendState in last.connection.resends {
             call.record(
                 APIError.Attempt(
                     method: last.method, url: last.url, started: last.started,
-                    outcome: .failure(.transport(.connectionLost)), sendState: .unprocessed))
+                    outcome: .failure(.transport(.connectionLost)), sendState: sendState))
         }
         call.record(last)
     }
