@@ -58,6 +58,37 @@ struct OneParseTests {
     }
 
     @Test(
+        "A percent sign that begins no escape is sent as it is, typed or by a redirect, and where it cannot be nothing is",
+        arguments: TransportUnderTest.all, ["/100%", "/%4", "/%zz/%41?a=%&b=%%41", "/x?50%"])
+    func lonePercent(transport: TransportUnderTest, target: String) async throws {
+        let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
+            if request.path == "/moved" { return .text("on", status: 302, fields: [.location: target]) }
+            return .text(request.target, fields: ["Cache-Control": "max-age=1000"])
+        }
+        try await Shop.run(transport, answering: answer) { server, client in
+            for path in [target, "/moved"] {
+                let request = HTTPRequest(method: .get, url: try server.url.resolving(path))
+                do {
+                    let value = try await client.send(request).value
+                    #expect(String(decoding: value, as: UTF8.self) == target)
+                    #expect(transport.name != "URLSession")
+                } catch let error as APIError {
+                    #expect(error.kind == .unsupported(feature: "this URL") && error.sendState == .unsent)
+                    #expect(transport.name == "URLSession")
+                }
+            }
+            let sent = server.requests.map(\.target).filter { $0 != "/moved" }
+            #expect(sent.allSatisfy { $0 == target })
+            guard transport.name != "URLSession" else { return #expect(sent.isEmpty) }
+            // Its escaped form is another URL, to the cache as well.
+            let escaped = target.replacing("%", with: "%25")
+            let other = HTTPRequest(method: .get, url: try server.url.resolving(escaped))
+            let value = try await client.send(other, options: .cache(.http)).value
+            #expect(String(decoding: value, as: UTF8.self) == escaped)
+        }
+    }
+
+    @Test(
         "A host beyond ASCII is the host that it becomes", arguments: TransportUnderTest.withWire,
         [
             ("127\u{3002}0\u{3002}0\u{3002}1", "127.0.0.1"), ("\u{FF11}\u{FF12}\u{FF17}.0.0.1", "127.0.0.1"),

@@ -50,9 +50,11 @@ public struct HTTPURL: Hashable, Sendable {
     /// Parses an absolute URL. A fragment is dropped, as it is never sent. Characters that a URL may not hold, such as
     /// spaces and those beyond ASCII, are percent-encoded as UTF-8; an international host name becomes its ASCII form.
     ///
-    /// A `%` in the path or the query that does not begin an escape, which is two hexadecimal digits after it, is one of
-    /// those characters: it becomes `%25`, so that `/100%` and `/100%25` are one URL. Servers read both alike, and what is
-    /// sent is a URL to every parser on the way (RFC 3986 §2.4). In the host a `%` is refused.
+    /// A `%` in the path or the query that does not begin an escape, which is two hexadecimal digits after it, is kept and sent as
+    /// it is, as browsers do (URL Standard §4.4): a link or a redirect to `/100%` goes to `/100%`, which is another URL than
+    /// `/100%25`. Foundation has no such URL, so `URLSessionTransport` refuses it before anything is sent, with
+    /// ``APIError/Kind/unsupported(feature:)``. In a ``RoutePath`` such a `%` is escaped, so that no argument can complete it. In
+    /// the host a `%` is refused.
     ///
     /// - Throws: what is wrong with the text.
     public init(_ text: String) throws(ParseError) {

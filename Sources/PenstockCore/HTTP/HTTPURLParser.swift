@@ -91,10 +91,10 @@ enum HTTPURLParser {
     private static func splitPathAndQuery(_ text: Substring) -> (path: String, query: String?) {
         let visible = Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") })
         guard let mark = visible.utf8.firstIndex(of: UInt8(ascii: "?")) else {
-            return (PercentEncoding.repaired(visible), nil)
+            return (PercentEncoding.completed(visible), nil)
         }
         let query = visible[visible.utf8.index(after: mark)...]
-        return (PercentEncoding.repaired(visible[..<mark]), PercentEncoding.repaired(query))
+        return (PercentEncoding.completed(visible[..<mark]), PercentEncoding.completed(query))
     }
 
     private static func directory(of path: String) -> String {

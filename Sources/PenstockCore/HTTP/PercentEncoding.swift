@@ -21,6 +21,11 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Escapes what may not stand in a path or a query and leaves the rest as it is, every `%` too.
+    package static func completed(_ text: some StringProtocol) -> String {
+        escape(text) { isPathOrQueryByte($0) || $0 == UInt8(ascii: "%") }
+    }
+
     /// Undoes the escapes of unreserved characters and writes the others in capitals, as equal URLs may differ in both
     /// (RFC 3986 §6.2.2).
     package static func normalised(_ text: String) -> String {

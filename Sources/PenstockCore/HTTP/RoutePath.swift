@@ -1,7 +1,8 @@
 /// The path of an endpoint below its service's base URL.
 ///
 /// In an interpolated literal the text is the template and every value is an argument: it fills exactly its place and
-/// can never change the structure of the path.
+/// can never change the structure of the path. A `%` of the text that begins no escape becomes `%25`, so that no argument after
+/// it makes one of it.
 ///
 /// ```swift
 /// let path: RoutePath = "/products/\(id, name: "id")/reviews"
@@ -18,7 +19,8 @@ public struct RoutePath: Sendable, Hashable {
     public let template: String
     private let failure: Invalid?
 
-    /// A path made at run time, without arguments. Escapes in it are kept; what a path may not hold is escaped.
+    /// A path made at run time, without arguments. Escapes in it are kept; what a path may not hold is escaped, and so is a `%`
+    /// that begins no escape.
     public init(literal: String) {
         guard !PathRules.isPlain(literal) else {
             self.init(plain: literal)
