@@ -199,9 +199,75 @@
                     try await call(client, number)
                 }
                 #expect(client.callCount == 0)
-                await client.transport.shutdown()
+                number += try await end(client)
             }
             return tally
+        }
+
+        // MARK: The end of a client
+
+        /// How a client ends while calls are under way.
+        private enum ClientEnd: CaseIterable { case cancelled, letGo, shutDown }
+
+        /// Starts handles, tasks and streams, ends the client at some moment of them, and waits for all to end: each rightly, or told
+        /// that it was ended, which nobody is whose client was only let go of.
+        ///
+        /// - Returns: how many calls that were.
+        private mutating func end(_ client: consuming APIClient) async throws -> Int {
+            let end = ClientEnd.allCases.randomElement(using: &random) ?? .cancelled
+            let pause = Duration.microseconds(Int.random(in: 0...8_000, using: &random))
+            var calls: [(id: Int, isWell: Bool, result: Task<Result<Int, APIError>, Never>)] = []
+            for id in number + 1...number + Int.random(in: 1...6, using: &random) {
+                let kind = Int.random(in: 0..<10, using: &random)
+                let endpoint = GetStormItem(id: id, service: ServiceID("\(kind)"))
+                calls.append((id, url(kind).isWell, begin(endpoint, client)))
+            }
+            try? await Task.sleep(for: pause)
+            switch end {
+            case .cancelled:
+                client.cancelAll()
+                await collect(calls, "cancelled with all", mayEnd: true)
+                #expect(client.callCount == 0, "seed \(Storm.seed)")
+                _ = try await client.send(GetStormItem(id: 0, service: ServiceID("0")))
+                await client.transport.shutdown()
+            case .shutDown:
+                await client.transport.shutdown()
+                await collect(calls, "shut down", mayEnd: true)
+                #expect(client.callCount == 0, "seed \(Storm.seed)")
+                await #expect(throws: APIError.self) {
+                    try await client.send(GetStormItem(id: 0, service: ServiceID("0")))
+                }
+            case .letGo:
+                _ = consume client
+                await collect(calls, "client let go of", mayEnd: false)
+            }
+            return calls.count
+        }
+
+        private mutating func begin(
+            _ endpoint: GetStormItem, _ client: APIClient
+        ) -> Task<Result<Int, APIError>, Never> {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                let call = client.start(endpoint)
+                return Task { await call.result.map(\.value.id) }
+            case 1:
+                return Task { await Self.outcome { () async throws(APIError) in try await client.send(endpoint) } }
+            default:
+                return Task {
+                    await Self.outcome { () async throws(APIError) in
+                        let data = try await client.stream(endpoint).collect()
+                        let isRight = data.starts(with: Data(#"{"retcode":0,"data":{"id":\#(endpoint.id),"#.utf8))
+                        return StormItem(id: isRight ? endpoint.id : -1, text: "")
+                    }
+                }
+            }
+        }
+
+        private mutating func collect(
+            _ calls: [(id: Int, isWell: Bool, result: Task<Result<Int, APIError>, Never>)], _ form: String, mayEnd: Bool
+        ) async {
+            for call in calls { note(form, await call.result.value, call.id, call.isWell, mayEnd: mayEnd) }
         }
 
         private func url(_ kind: Int) -> (HTTPURL, isWell: Bool) {
