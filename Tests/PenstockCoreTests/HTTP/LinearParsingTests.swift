@@ -95,6 +95,32 @@ import Testing
         Parser("type of an event stream", after: "", "text/event-stream", "text/event-stream;") {
             _ = EventStreamReconnection.Ending(refusing: HTTPResponse(status: 200, fields: [.contentType: $0]))
         },
+        Parser("challenges", after: "", "Basic ", "Bearer a=", "Bearer a=\"", "Bearer a=b, ") { value in
+            _ = Challenge.all(in: [.wwwAuthenticate: value])
+        },
+        Parser("many lines of challenges") { value in
+            let part = String(value.prefix(max(1, value.count / 1_000)))
+            let lines = (0..<1_000).map { _ in HTTPField(name: .wwwAuthenticate, value: part) }
+            _ = Challenge.all(in: HTTPFields(lines))
+        },
+        Parser("Structured Field", after: "", "a=", "a=\"", "a=(", "a=:", "a=%\"", "a;b=") { value in
+            _ = try? StructuredField.dictionary(value)
+            _ = try? StructuredField.list(value)
+            _ = try? StructuredField.item(value)
+        },
+        Parser("Repr-Digest", after: "", "sha-256=:", "sha-256=:AA==:, ", "a=(") { value in
+            _ = DownloadPlan.digest(["Repr-Digest": value])
+        },
+        Parser("RateLimit", after: "", "\"default\";r=", "\"default\";r=0;t=", "\"a\";r=0;t=1, ") { value in
+            for name in ["RateLimit", "RateLimit-Policy"] as [HTTPFieldName] {
+                _ = ServerRateLimit.all(in: [name: value])
+            }
+        },
+        Parser(
+            "Content-Disposition", after: "", "attachment; filename=", "attachment; filename=\"", "a; filename*=UTF-8''"
+        ) {
+            _ = ContentDisposition($0)
+        },
         Parser("a field's own check") { _ = HTTPFields([HTTPField(name: HTTPFieldName($0), value: $0)]) },
     ]
 
