@@ -46,8 +46,14 @@
             private static func compare(_ form: Form) async throws {
                 var configuration = LoopbackServer.Configuration()
                 configuration.recordedRequests = 0
+                let failures = Locked(0)
                 let server = try LoopbackServer(configuration) { request in
-                    request.path == "/held" ? .hold : .json(#"{"id":1}"#)
+                    answer(request) {
+                        failures.withLock { failures in
+                            failures += 1
+                            return !failures.isMultiple(of: 2)
+                        }
+                    }
                 }
                 defer { server.stop() }
                 let client = client(of: server)
@@ -64,13 +70,44 @@
                 await client.transport.shutdown()
             }
 
+            /// - Parameter isFailing: whether a server that fails every other time does so now.
+            private static func answer(
+                _ request: LoopbackServer.Request, _ isFailing: () -> Bool
+            ) -> LoopbackServer.Response {
+                switch request.path {
+                case "/held": .hold
+                case "/fresh": .text("fresh", fields: ["Cache-Control": "max-age=10000"])
+                case "/stale" where request.fields["If-None-Match"] == "\"a\"":
+                    .text("", status: 304, fields: ["Cache-Control": "no-cache", "ETag": "\"a\""])
+                case "/stale": .text("stale", fields: ["Cache-Control": "no-cache", "ETag": "\"a\""])
+                case "/flaky" where isFailing(): .text("", status: 503)
+                case "/members" where request.fields[.authorization] != "Bearer new": .text("", status: 401)
+                case "/socket": .webSocket(request, serve: { $0.echo() })
+                default: .json(#"{"id":1}"#)
+                }
+            }
+
             private static func client(of server: LoopbackServer) -> APIClient {
                 var configuration = APIClient.Configuration(
-                    services: [Service(.main, [.development: server.url.absoluteString])], build: .debug)
+                    services: [Service(.main, [.development: server.url.absoluteString]), members(of: server)],
+                    build: .debug)
+                configuration.vault = MemoryVault()
+                configuration.cache = .store(MemoryCacheStore())
+                configuration.retryBudget = .unlimited
+                configuration.circuitBreaker = nil
                 configuration.options.cleartext = .loopback
                 configuration.options.cache = .networkOnly
                 return APIClient(
                     configuration, transport: CurlTransport(configuration: .init(maxConnectionsPerHost: 8)))
+            }
+
+            /// What each call to it is refused at first, and gets with the token that is renewed.
+            private static func members(of server: LoopbackServer) -> Service {
+                var service = Service("members", [.development: server.url.absoluteString])
+                service.authenticator = BearerAuthenticator { _, _ in
+                    Credential("new", refreshToken: "r", expiresIn: .seconds(3_600), obtained: Date())
+                }
+                return service
             }
 
             private static func round(_ form: Form, _ client: APIClient, _ server: LoopbackServer) async throws {
@@ -92,6 +129,7 @@
         case sent, failed, started, delegated, updates, cachedThenNetwork, streamed, streamLeft, raw, cancelled,
             scopeEnded
         case derivedClient
+        case cacheHit, notModified, joined, refreshed, retried, intercepted, downloaded, webSocket
 
         func call(_ client: APIClient, _ server: LoopbackServer) async throws {
             switch self {
@@ -114,6 +152,35 @@
             case .scopeEnded:
                 let call = client.start(Page("/held"), in: CallScope())
                 _ = await call.result
+            case .cacheHit: _ = try await client.send(Page("/fresh"), options: .cache(.http))
+            case .notModified: _ = try await client.send(Page("/stale"), options: .cache(.http))
+            case .joined:
+                async let one = client.send(Page(), options: .inFlight(.join))
+                async let other = client.send(Page(), options: .inFlight(.join))
+                _ = try await (one, other)
+            case .refreshed:
+                try await client.signIn(Credential("old", refreshToken: "r"), to: "members")
+                _ = try await client.send(Members())
+            case .retried:
+                let policy = RetryPolicy(limit: 1, backoff: .init(base: .zero))
+                _ = try await client.send(Page("/flaky"), options: .retry(policy))
+            case .intercepted:
+                let intercepted = client.with {
+                    $0.callInterceptors = [Passing()]
+                    $0.attemptInterceptors = [Passing()]
+                }
+                _ = try await intercepted.send(Page())
+            case .downloaded:
+                let file = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(getpid())")
+                _ = try await client.download(Page(), to: .file(file)).value
+                try FileManager.default.removeItem(at: file)
+            case .webSocket:
+                let socket = client.webSocket("/socket")
+                try await socket.open()
+                var messages = socket.messages.makeAsyncIterator()
+                try await socket.send(.text("hello"))
+                _ = try await messages.next()
+                await socket.close()
             case .derivedClient: _ = try await client.with { $0.options.timeouts.idle = .seconds(9) }.send(Page())
             }
         }
@@ -121,5 +188,17 @@
 
     @MainActor private final class PageDelegate: CallDelegate {
         func call(_ id: CallID, didFinishWith result: Result<Data, APIError>) {}
+    }
+
+    private struct Members: Endpoint {
+        typealias Output = Data
+        var service: ServiceID { "members" }
+        var route: Route { .get("/members") }
+    }
+
+    private struct Passing: Interceptor {
+        func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
+            try await next(request)
+        }
     }
 #endif
