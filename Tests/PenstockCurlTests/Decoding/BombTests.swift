@@ -96,6 +96,62 @@
             await transport.shutdown()
         }
 
+        private struct Bomb: Endpoint {
+            typealias Output = Data
+            var route: Route { .get("/bomb") }
+        }
+
+        @Test(
+            "A call that meets a bomb fails for its ratio, sent or streamed: nothing is stored, and nobody asks again",
+            .covers("H9"), arguments: [Compressor.gzip, .zstd], [false, true])
+        func call(_ coding: Compressor, streams: Bool) async throws {
+            let bomb = Self.bomb(coding)
+            let error = try await Self.callFailure(streams: streams) { _ in
+                .init(fields: [.contentEncoding: coding.name, "Cache-Control": "max-age=1000"], body: bomb)
+            }
+            #expect(error?.kind == .limitExceeded(.expansionRatio))
+        }
+
+        @Test(
+            "A call whose content is coded ten times over is refused: nothing is stored, and nobody asks again",
+            .covers("H10"), arguments: [false, true])
+        func codedTenTimes(streams: Bool) async throws {
+            let codings = Array(repeating: "gzip", count: 10).joined(separator: ", ")
+            let bytes = (0..<10).reduce(Data("hello".utf8)) { bytes, _ in Compressor.gzip.compress(bytes) }
+            let error = try await Self.callFailure(streams: streams) { _ in
+                .init(fields: [.contentEncoding: codings, "Cache-Control": "max-age=1000"], body: bytes)
+            }
+            #expect(error?.kind == .limitExceeded(.contentCodings))
+        }
+
+        /// The error of a call that may be stored and sent again, where neither is done.
+        private static func callFailure(
+            streams: Bool, _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+        ) async throws -> APIError? {
+            let server = try LoopbackServer(handler: answer)
+            defer { server.stop() }
+            let store = MemoryCacheStore()
+            var configuration = APIClient.Configuration(
+                services: [Service(.main, [.development: server.url.absoluteString])], build: .debug)
+            configuration.options.cleartext = .loopback
+            configuration.options.cache = .http
+            configuration.options.retry = RetryPolicy(limit: 3, backoff: .init(base: .zero))
+            configuration.cache = .store(store)
+            let client = APIClient(configuration, transport: CurlTransport())
+            let error = await #expect(throws: APIError.self) {
+                if streams {
+                    _ = try await client.stream(Bomb()).reduce(into: 0) { $0 += $1.count }
+                } else {
+                    _ = try await client.send(Bomb())
+                }
+            }
+            #expect(server.requestCount == 1)
+            #expect(await store.statistics().entries == 0)
+            #expect(client.callCount == 0)
+            await client.transport.shutdown()
+            return error
+        }
+
         @Test("Five bombs inside each other take no more memory than their windows", .covers("H9"))
         func nested() throws {
             let content = Data(count: 100 * Self.mebibyte)
