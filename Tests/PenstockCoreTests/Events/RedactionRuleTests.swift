@@ -193,7 +193,10 @@ import Testing
         for text in ["\(kind)", String(reflecting: kind), dumped, "\(APIError(kind, stage: .envelope))"] {
             #expect(text.contains(#"{"token":"‹redacted›","page":2}"#), "\(text)")
         }
-        guard case .business(_, let message) = kind else { return }
+        guard case .business(_, let message) = kind else {
+            Issue.record("\(kind)")
+            return
+        }
         #expect(message.contains("hunter2"), "the message itself is as the server wrote it")
     }
 

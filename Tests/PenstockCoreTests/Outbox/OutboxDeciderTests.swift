@@ -173,7 +173,10 @@ struct OutboxDeciderTests {
         }
         #expect(!wait.isHinted)
         #expect((1...2).contains(wait.until.timeIntervalSince(Self.now)))
-        guard case .wait(let second) = Self.decide(.init(.answered(500)), Self.row(attempts: 2)) else { return }
+        guard case .wait(let second) = Self.decide(.init(.answered(500)), Self.row(attempts: 2)) else {
+            Issue.record("the second 500 was not kept")
+            return
+        }
         #expect((2...4).contains(second.until.timeIntervalSince(Self.now)))
     }
 
@@ -196,7 +199,10 @@ struct OutboxDeciderTests {
         }
         var row = Self.row()
         row.started = nil
-        guard case .wait(let wait) = Self.decide(.init(.broken, sendState: .maybeProcessed), row) else { return }
+        guard case .wait(let wait) = Self.decide(.init(.broken, sendState: .maybeProcessed), row) else {
+            Issue.record("a write that was never begun was not kept")
+            return
+        }
         #expect(wait.unanswered == Self.now)
     }
 

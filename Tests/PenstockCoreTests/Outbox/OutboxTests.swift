@@ -159,7 +159,10 @@ struct OutboxTests {
         let again = try await rig.outbox.put(BookOrder(note: "again"))
         let date = rig.clock.timeSource.date()
         await rig.advance { again.state.isWaiting }
-        guard case .waiting(let until) = again.state else { return }
+        guard case .waiting(let until) = again.state else {
+            Issue.record("the state is \(again.state)")
+            return
+        }
         // The clock is moved until the state is seen.
         #expect(until.timeIntervalSince(date) >= 29.9)
         #expect(until.timeIntervalSince(rig.clock.timeSource.date()) <= 32)
@@ -220,7 +223,10 @@ struct OutboxTests {
         await rig.advance { receipt.state.isWaiting }
         let begun = rig.clock.now.offset
         let (count, date) = (stub.requests.count, rig.clock.timeSource.date())
-        guard case .waiting(let until) = receipt.state else { return }
+        guard case .waiting(let until) = receipt.state else {
+            Issue.record("the state is \(receipt.state)")
+            return
+        }
         #expect(until.timeIntervalSince(date) <= 120)
         status.withLock { $0 = 200 }
         rig.outbox.wake()
@@ -237,7 +243,10 @@ struct OutboxTests {
         rig.outbox.start()
         let receipt = try await rig.outbox.put(KeepEntry(text: "a"))
         await rig.advance(until: receipt, by: .seconds(10))
-        guard case .undeliverable(let failure) = receipt.state else { return }
+        guard case .undeliverable(let failure) = receipt.state else {
+            Issue.record("the state is \(receipt.state)")
+            return
+        }
         #expect(failure.reason == .expired)
         #expect((999...1_100).contains(rig.clock.now.offset / .seconds(1)))
         await rig.outbox.close()
