@@ -1,6 +1,10 @@
 #ifndef PENSTOCK_CKERNELKEYRING_SHIM_H
 #define PENSTOCK_CKERNELKEYRING_SHIM_H
 
+#if !__has_include(<linux/keyctl.h>)
+#error "The kernel's headers are not installed: apt-get install linux-libc-dev"
+#endif
+
 #include <linux/keyctl.h>
 #include <stddef.h>
 #include <stdint.h>
