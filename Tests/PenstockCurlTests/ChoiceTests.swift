@@ -7,7 +7,7 @@
     @testable import PenstockCurl
 
     /// What a resolver learns of its addresses from a connection, or from none.
-    @Suite struct ChoiceTests {
+    @Suite(.timeLimit(.minutes(5))) struct ChoiceTests {
         private static let a = HostAddress(trusted: "1.0.0.1")
         private static let b = HostAddress(trusted: "1.0.0.2")
         private static let six = HostAddress(trusted: "2001:db8::1")

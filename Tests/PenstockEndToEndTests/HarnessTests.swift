@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The servers are what the other end-to-end tests take them for.
-@Suite(.needsServers) struct HarnessTests {
+@Suite(.timeLimit(.minutes(5)), .needsServers) struct HarnessTests {
     @Test("nginx answers on both of its plain origins")
     func plainOrigins() async throws {
         let nginx = try await EndToEndServers.shared().nginx

@@ -3,7 +3,7 @@ import PenstockTestSupport
 import Testing
 
 /// What another package gets when it depends on this one.
-@Suite(.serialized) struct ConsumerTests {
+@Suite(.timeLimit(.minutes(20)), .serialized) struct ConsumerTests {
     private static func run(_ script: String) async throws -> Subprocess {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -6,7 +6,7 @@ import PenstockTesting
 import Testing
 
 /// A client over the cache on disk.
-@Suite struct ClientTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientTests {
     private struct News: Endpoint {
         typealias Output = Data
         var route: Route { .get("/news") }

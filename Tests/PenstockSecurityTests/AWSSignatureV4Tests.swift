@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockSecurity
 
 /// Amazon's own examples: its suite for Signature Version 4, and those in the documentation of S3.
-@Suite struct AWSSignatureV4Tests {
+@Suite(.timeLimit(.minutes(5))) struct AWSSignatureV4Tests {
     /// 2015-08-30T12:36:00Z.
     private static let date = Date(timeIntervalSince1970: 1_440_938_160)
     private static let credentials = AWSCredentials(

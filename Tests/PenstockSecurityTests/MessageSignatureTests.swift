@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockSecurity
 
 /// RFC 9421 and RFC 9530 by their own examples.
-@Suite struct MessageSignatureTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageSignatureTests {
     private static let digest =
         "sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:"
     private static let created = Date(timeIntervalSince1970: 1_618_884_473)

@@ -68,7 +68,7 @@ private final class GuardedServer: Sendable {
     private func code(of text: String) -> String { SHA256.hex(text.utf8, key: Array(secret.utf8)) }
 }
 
-@Suite struct SortedParameterTests {
+@Suite(.timeLimit(.minutes(5))) struct SortedParameterTests {
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
     private static func signer(_ key: String = "shop") throws -> SortedParameterSigner {

@@ -5,6 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Exchanges are recorded, kept in a file, and played.
+@Suite(.timeLimit(.minutes(5)))
 struct RecordingTests {
     private func exchange(
         _ url: String, _ method: HTTPMethod = .get, fields: HTTPFields = [:], body: HTTPBody = .none

@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 /// The cache of the tool: of `fetch`, as `cache` shows it, and as `drive` uses it.
-@Suite struct CacheToolTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheToolTests {
     private func server() throws -> LoopbackServer {
         try LoopbackServer { request in
             .init(

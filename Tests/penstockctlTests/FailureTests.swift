@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 /// Every kind of error has an exit status and a name.
-@Suite struct FailureTests {
+@Suite(.timeLimit(.minutes(5))) struct FailureTests {
     private func expect(
         _ kind: String, _ status: Int32, stage: String = "transport", answer: Int? = nil, _ arguments: String...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -108,7 +108,7 @@ import Testing
 }
 
 /// Redirects, as the tool shows them.
-@Suite struct RedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectTests {
     private func server() throws -> LoopbackServer {
         try LoopbackServer { request in
             switch request.path {

@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 /// What comes out, and where.
-@Suite struct OutputTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputTests {
     private static let binary = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 256) })
 
     @Test func `The body goes to standard output byte for byte, and nothing else`() async throws {

@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 /// What the arguments make of the request.
-@Suite struct RequestTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTests {
     @Test func `Options may come before and after the URL, and -- ends them`() async throws {
         let server = try LoopbackServer.echo()
         defer { server.stop() }

@@ -3,7 +3,7 @@ import PenstockTesting
 import Testing
 
 /// What is wrong with the arguments is said before anything is sent.
-@Suite struct UsageTests {
+@Suite(.timeLimit(.minutes(5))) struct UsageTests {
     @Test func `Help names every option and every exit status`() async throws {
         let help = try await Tool.fetch("--help")
         #expect(help.status == 0)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `penstockctl vault`: secrets go through standard input and output alone.
-@Suite struct VaultToolTests {
+@Suite(.timeLimit(.minutes(5))) struct VaultToolTests {
     private static let secret = Data("swordfish\n\0\u{fe}".utf8)
 
     @Test func `What set keeps get prints, byte for byte, ls lists by its names, and rm removes`() async throws {

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Clearing, signing out, and writes that make reads out of date.
-@Suite struct CacheClearingTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheClearingTests {
     @Test("Clearing a URL removes that one with its parameters and no other", .covers("S2.16", "S2.17"))
     func byURL() async throws {
         let rig = CacheRig()

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The policies, on calls.
-@Suite struct CachePolicyCallTests {
+@Suite(.timeLimit(.minutes(5))) struct CachePolicyCallTests {
     @Test("What is fresh is the answer, and nothing is sent", .covers("S3.10", "S3.37", "S4.14"))
     func fresh() async throws {
         let rig = CacheRig()

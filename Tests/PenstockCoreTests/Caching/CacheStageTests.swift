@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// The cache on the request path: validation, what is stored and what is not.
-@Suite struct CacheStageTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheStageTests {
     @Test("What is no longer fresh is asked about, and a 304 makes it the answer", .covers("S3.37", "S2.14"))
     func validation() async throws {
         let rig = CacheRig { _ in .tea(1, ["Cache-Control": "max-age=60", "ETag": "\"1\""]) }

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// Streamed responses and the cache.
-@Suite struct CacheStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheStreamTests {
     private static let head = HTTPResponse(status: 200, fields: ["Cache-Control": "max-age=60"])
     private static let pieces = ["first", "second", "third"].map { Data($0.utf8) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite struct CallOptionTests {
+@Suite(.timeLimit(.minutes(5))) struct CallOptionTests {
     @Test func `a change that fails fails as what it threw, and options and client stay as they were`() throws {
         struct Refused: Error {}
         let options = CallOptions.priority(.high)

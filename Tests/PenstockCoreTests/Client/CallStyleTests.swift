@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite struct CallStyleTests {
+@Suite(.timeLimit(.minutes(5))) struct CallStyleTests {
     @Test(.covers("S1.4")) func `a call is made by path, method and parameters alone`() async throws {
         let rig = Rig()
         let product: Product = try await rig.client.send(
@@ -126,7 +126,7 @@ final class Ending: APIManagerDelegate {
     }
 }
 
-@Suite struct VerbTests {
+@Suite(.timeLimit(.minutes(5))) struct VerbTests {
     struct Verb: Endpoint {
         typealias Output = Void
         let method: HTTPMethod

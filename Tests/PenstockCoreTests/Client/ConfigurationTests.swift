@@ -30,7 +30,7 @@ struct Leveled3: Leveled {}
 struct Leveled4: Leveled {}
 private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled3.self, Leveled4.self]
 
-@Suite struct OptionLevelTests {
+@Suite(.timeLimit(.minutes(5))) struct OptionLevelTests {
     enum Level: Int, CaseIterable {
         case client, service, endpoint, call
     }
@@ -370,7 +370,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
     }
 }
 
-@Suite struct PrecedenceTests {
+@Suite(.timeLimit(.minutes(5))) struct PrecedenceTests {
     @Test(.covers("S2.5"), arguments: 1..<16)
     func `of a parameter and a header that several levels set, the nearest wins`(mask: Int) async throws {
         func has(_ bit: Int) -> Bool { mask & (1 << bit) != 0 }
@@ -411,7 +411,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
     }
 }
 
-@Suite struct PerCallTests {
+@Suite(.timeLimit(.minutes(5))) struct PerCallTests {
     @Test(.covers("S2.7"), .timeLimit(.minutes(5)))
     func `a hundred calls at once keep their own headers and time-outs`() async throws {
         let capture = Capture()
@@ -468,7 +468,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
     }
 }
 
-@Suite struct ClientIndependenceTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientIndependenceTests {
     @Test(.covers("S2.34")) func `two clients with different configurations live side by side`() async throws {
         let first = Rig([.shop(host: "one.example")]) {
             $0.headers = ["X-App": "one"]

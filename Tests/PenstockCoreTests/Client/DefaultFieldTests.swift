@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// The fields that every request has unless the app wants them otherwise.
-@Suite struct DefaultFieldTests {
+@Suite(.timeLimit(.minutes(5))) struct DefaultFieldTests {
     private struct Of<Output: Sendable>: Endpoint {
         var route: Route { .get("/x") }
         let decoding: ResponseDecoding<Output>

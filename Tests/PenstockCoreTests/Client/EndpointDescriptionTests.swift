@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite struct EndpointDescriptionTests {
+@Suite(.timeLimit(.minutes(5))) struct EndpointDescriptionTests {
     /// A route and a result type: nothing else is required.
     struct Least: Endpoint {
         typealias Output = Product
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-@Suite struct CallErrorTests {
+@Suite(.timeLimit(.minutes(5))) struct CallErrorTests {
     private static func send(
         _ respond: @escaping StubTransport.Responder, _ change: (inout APIClient.Configuration) -> Void = { _ in },
         service: (inout Service) -> Void = { _ in }

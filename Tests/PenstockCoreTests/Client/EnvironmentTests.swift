@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite struct EnvironmentTests {
+@Suite(.timeLimit(.minutes(5))) struct EnvironmentTests {
     @Test(.covers("S1.22"), .timeLimit(.minutes(5)))
     func `a call in flight ends at the old host, and a new one goes to the new`() async throws {
         let script = ScriptedTransport([
@@ -32,9 +32,11 @@ import Testing
     @Test(.covers("S1.22"))
     func `cookies, tokens and connections of one environment or user are not used in another`() async throws {
         let user = Box("alice")
-        let one = Service(.main, "https://one.example.com", envelope: .retcode)
+        var one = Service(.main, "https://one.example.com", envelope: .retcode)
+        one.authenticator = BearerAuthenticator()
         let rig = Rig([one]) {
             $0.cookies = MemoryCookieStore()
+            $0.vault = MemoryVault()
             $0.identity = { user.value }
             $0.environment = .test
         } answering: { request in
@@ -45,6 +47,7 @@ import Testing
         let capture = Capture()
         let client = rig.client.with { $0.attemptInterceptors = [capture] }
         let _: Product = try await client.get("/login")
+        try await client.signIn(Credential("test-token"))
         let _: Product = try await client.get("/a")
         try client.switchEnvironment(to: .production)
         let _: Product = try await client.get("/b")
@@ -54,6 +57,8 @@ import Testing
         user.value = "alice"
         let _: Product = try await client.get("/d")
         #expect(rig.sent.map { $0.fields[.cookie] } == [nil, "sid=secret", nil, nil, "sid=secret"])
+        let token = "Bearer test-token"
+        #expect(rig.sent.map { $0.fields[.authorization] } == [nil, token, nil, nil, token])
         let alice = IsolationKey(environment: "test", identity: "alice")
         #expect(
             capture.contexts.map(\.isolation) == [
@@ -170,7 +175,7 @@ import Testing
     }
 }
 
-@Suite struct ServiceRegistryTests {
+@Suite(.timeLimit(.minutes(5))) struct ServiceRegistryTests {
     @Test(.covers("S3.5"), .timeLimit(.minutes(5)))
     func `a thousand look-ups at once make one service of each name`() async throws {
         let made = Box<[String: Int]>([:])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite struct ErrorBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct ErrorBodyTests {
     struct Problem: Decodable, Equatable {
         let errorCode: Int
         let at: Date

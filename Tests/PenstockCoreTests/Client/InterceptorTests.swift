@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite struct InterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct InterceptorTests {
     struct Foreign: Error, Equatable { let number: Int }
 
     struct Hooked: Endpoint {
@@ -396,7 +396,7 @@ import Testing
     }
 }
 
-@Suite struct SkippedInterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct SkippedInterceptorTests {
     struct Marked: Interceptor {
         let name: HTTPFieldName
 

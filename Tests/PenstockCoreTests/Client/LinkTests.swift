@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockCore
 
 /// An endpoint at a URL that a server gave.
-@Suite struct LinkTests {
+@Suite(.timeLimit(.minutes(5))) struct LinkTests {
     struct Products: Endpoint, Encodable {
         typealias Output = [Product]
         var page = 1

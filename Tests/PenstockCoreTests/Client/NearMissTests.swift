@@ -132,7 +132,7 @@ struct Forgetful: Endpoint {
 }
 
 /// What the compiler says to the mistakes that a newcomer makes.
-@Suite struct DiagnosticTests {
+@Suite(.timeLimit(.minutes(5))) struct DiagnosticTests {
     static let mistakes: [(code: String, says: String)] = [
         ("client.start(P()) { print($0.payload) }", "has no member 'payload'"),
         ("client.send(P()) { result in print(result) }", "extra trailing closure passed in call"),
@@ -163,7 +163,7 @@ struct Forgetful: Endpoint {
     }
 }
 
-@Suite struct EndpointCheckTests {
+@Suite(.timeLimit(.minutes(5))) struct EndpointCheckTests {
     struct Searched: Endpoint {
         typealias Output = Product
         let text: String
@@ -233,7 +233,7 @@ struct Forgetful: Endpoint {
     }
 }
 
-@Suite struct PathArgumentTests {
+@Suite(.timeLimit(.minutes(5))) struct PathArgumentTests {
     struct Put: Endpoint, Encodable, Hashable {
         typealias Output = Product
         @PathArgument var id: Int
@@ -265,7 +265,7 @@ struct Forgetful: Endpoint {
     }
 }
 
-@Suite struct FirstCallTests {
+@Suite(.timeLimit(.minutes(5))) struct FirstCallTests {
     private func stub() -> StubTransport { StubTransport { _ in .json(#"{"id":7,"name":"tea"}"#) } }
 
     @Test func `a client for one URL is that URL, in every environment`() async throws {

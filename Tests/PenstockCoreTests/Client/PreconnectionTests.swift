@@ -48,7 +48,7 @@ private final class ConnectingTransport: Transport {
     func shutdown() async {}
 }
 
-@Suite struct PreconnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct PreconnectionTests {
     private func client(
         _ transport: ConnectingTransport, _ change: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {

@@ -4,7 +4,7 @@ import PenstockTesting
 import Testing
 
 /// A complete request, sent to the URL it names.
-@Suite struct RawRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct RawRequestTests {
     private let stub = StubTransport { request in
         switch request.url.path {
         case "/moved": HTTPResponse(status: 302, fields: ["Location": "/here?a=b"])

@@ -3,7 +3,7 @@ import PenstockCore
 import PenstockTesting
 import Testing
 
-@Suite struct RedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectTests {
     /// Answers `/api/products/N` with a redirect to `N-1`, and 0 with a product.
     @Sendable private static func countdown(_ request: HTTPRequest) -> HTTPResponse? {
         guard let number = request.url.path.split(separator: "/").last.flatMap({ Int($0) }) else { return nil }

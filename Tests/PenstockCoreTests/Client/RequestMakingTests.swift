@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite struct RequestMakingTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestMakingTests {
     // MARK: Common and own parameters
 
     @Test(.covers("S0.3"), arguments: [HTTPMethod.get, .post])
@@ -187,7 +187,7 @@ import Testing
     }
 }
 
-@Suite struct ForbiddenHeaderTests {
+@Suite(.timeLimit(.minutes(5))) struct ForbiddenHeaderTests {
     static let framing: [HTTPFieldName] = [
         "Host", "content-length", "Transfer-Encoding", "Connection", "Upgrade", "TE", "Trailer", "Keep-Alive",
     ]

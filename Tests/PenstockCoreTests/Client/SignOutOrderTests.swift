@@ -3,7 +3,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite struct SignOutOrderTests {
+@Suite(.timeLimit(.minutes(5))) struct SignOutOrderTests {
     private func rig(_ user: Box<String>) -> Rig {
         Rig { $0.identity = { user.value } }
     }

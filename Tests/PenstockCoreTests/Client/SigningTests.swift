@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockCore
 
 /// When and for whom the stage has a request signed.
-@Suite struct SigningTests {
+@Suite(.timeLimit(.minutes(5))) struct SigningTests {
     /// Numbers its signatures, and says when it made them.
     private final class Counter: Signer {
         let isTimed: Bool

@@ -3,7 +3,7 @@ import PenstockCore
 import PenstockTesting
 import Testing
 
-@Suite struct CookieStageTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieStageTests {
     @Test func `cookies that a response sets go with the next request, beside the app's own in one field`() async throws
     {
         let rig = Rig {

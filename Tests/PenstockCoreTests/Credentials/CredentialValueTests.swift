@@ -4,6 +4,7 @@ import PenstockTesting
 import Testing
 
 /// What credentials are, how they print, and how they are kept.
+@Suite(.timeLimit(.minutes(5)))
 struct CredentialValueTests {
     @Test("By default a credential is renewed 30 s before its end, and a request for one may take 20 s")
     func refreshDefaults() {

@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite(.covers("S0.20")) struct DefaultTests {
+@Suite(.timeLimit(.minutes(5)), .covers("S0.20")) struct DefaultTests {
     enum NotGiven: DefaultValue { static let value = "n/a" }
 
     struct Item: Codable, Hashable, Sendable {

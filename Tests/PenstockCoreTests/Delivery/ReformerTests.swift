@@ -4,7 +4,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite struct ReformerTests {
+@Suite(.timeLimit(.minutes(5))) struct ReformerTests {
     struct Names: Reformer {
         func reform(_ payload: Payload) async throws -> [String] {
             try payload.value([Product].self, at: "items").map(\.name)

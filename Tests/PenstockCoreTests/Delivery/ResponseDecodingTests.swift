@@ -4,7 +4,7 @@ import Testing
 
 @testable import PenstockCore
 
-@Suite struct ResponseDecodingTests {
+@Suite(.timeLimit(.minutes(5))) struct ResponseDecodingTests {
     @Test(
         .covers("S4.7"),
         arguments: [("true", JSONValue.bool(true)), ("\"x\"", "x"), ("1", 1), ("null", nil), ("-0.5", -0.5)])

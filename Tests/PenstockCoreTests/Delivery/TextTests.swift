@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// What the type of an output makes of a body.
-@Suite struct OutputTypeTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputTypeTests {
     private struct Text: Endpoint {
         typealias Output = String
         var route: Route { .get("/text") }
@@ -98,7 +98,7 @@ import Testing
     }
 }
 
-@Suite struct InternetDateTests {
+@Suite(.timeLimit(.minutes(5))) struct InternetDateTests {
     private struct Moment: Codable, Hashable, Sendable {
         var at: Date
     }

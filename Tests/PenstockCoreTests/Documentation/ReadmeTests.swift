@@ -3,7 +3,7 @@ import PenstockTestSupport
 import Testing
 
 /// The samples of the README compile as they stand.
-@Suite struct ReadmeTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
     @Test(
         "Every Swift sample of the README compiles, also in a module whose default isolation is the main actor",
         arguments: [

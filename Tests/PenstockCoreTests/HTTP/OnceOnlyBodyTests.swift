@@ -4,7 +4,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite(.covers("H35")) struct OnceOnlyBodyRuleTests {
+@Suite(.timeLimit(.minutes(5)), .covers("H35")) struct OnceOnlyBodyRuleTests {
     private static func once() -> HTTPBody {
         .onceOnly(
             AsyncThrowingStream { continuation in

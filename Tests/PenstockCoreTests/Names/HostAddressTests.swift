@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockCore
 
 /// What is taken for an address, and what for a list of them.
-@Suite struct HostAddressTests {
+@Suite(.timeLimit(.minutes(5))) struct HostAddressTests {
     @Test(
         "An address is written in one form",
         arguments: [

@@ -3,7 +3,7 @@ import PenstockTestSupport
 import PenstockTesting
 import Testing
 
-@Suite(.covers("S1.23")) struct CleartextPolicyTests {
+@Suite(.timeLimit(.minutes(5)), .covers("S1.23")) struct CleartextPolicyTests {
     static let table: [(CleartextPolicy, String, Bool)] = [
         (.refused, "https://a.example/", true),
         (.refused, "http://a.example/", false),

@@ -3,7 +3,7 @@ import PenstockCore
 import Testing
 
 /// What can be read of content that has ended.
-@Suite struct ContentPipeTests {
+@Suite(.timeLimit(.minutes(5))) struct ContentPipeTests {
     private static func pipe(of pieces: [String], ending end: Result<Void, TransportError>) -> ContentPipe {
         let pipe = ContentPipe {}
         for piece in pieces { _ = pipe.push(Data(piece.utf8)) }

@@ -5,7 +5,7 @@ import PenstockTesting
 import Testing
 
 /// What a policy asks of a transport, and what tells it from others.
-@Suite struct TrustPolicyTests {
+@Suite(.timeLimit(.minutes(5))) struct TrustPolicyTests {
     private static let file = URL(fileURLWithPath: "/authority.pem")
     private static let pem = ClientIdentity.pem(certificates: Data("c".utf8), key: Data("k".utf8))
     private static let container = ClientIdentity.pkcs12(Data("p".utf8), passphrase: "word")
