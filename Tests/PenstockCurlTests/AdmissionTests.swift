@@ -21,7 +21,7 @@
         }
 
         private func admit(_ transfer: CurlTransfer, _ admission: inout CurlAdmission) -> Bool {
-            admission.admits(transfer, 1)
+            admission.admit(transfer, 1)
         }
 
         private func give(_ line: String, to transfer: CurlTransfer) {
@@ -32,7 +32,7 @@
 
         private func fill(_ admission: inout CurlAdmission, _ count: Int) throws -> [CurlTransfer] {
             let transfers = try (0..<count).map { _ in try transfer() }
-            for transfer in transfers { _ = admission.admits(transfer, 1) }
+            for transfer in transfers { _ = admission.admit(transfer, 1) }
             return transfers
         }
 
@@ -50,7 +50,7 @@
             let transfers = try fill(&admission, 300)
             give("HTTP/1.1 200 OK", to: transfers[0])
             #expect(admission.headCame(for: transfers[0]).count == 200)
-            #expect(admission.admits(try transfer(), 2))
+            #expect(admission.admit(try transfer(), 2))
         }
 
         @Test func anOriginWithHTTP2LetsNoMoreGo() throws {
@@ -88,13 +88,13 @@
         @Test func originsDoNotWaitForEachOther() throws {
             var admission = CurlAdmission(most: 1_000, isShared: true)
             _ = try fill(&admission, 150)
-            #expect(admission.admits(try transfer("https://b.example/"), 1))
+            #expect(admission.admit(try transfer("https://b.example/"), 1))
         }
 
         @Test func `Over HTTP/1_1 as many go as there may be connections`() throws {
             var admission = CurlAdmission(most: 3, isShared: true)
             let plain = try (0..<5).map { _ in try transfer("http://a.example/") }
-            #expect(plain.map { admission.admits($0, 1) } == [true, true, true, false, false])
+            #expect(plain.map { admission.admit($0, 1) } == [true, true, true, false, false])
             #expect(
                 plain.allSatisfy { $0.state.clock.expired(.max - 1) == .timeout(.total) },
                 "none waits for its connection")
@@ -105,7 +105,7 @@
         @Test func `Of an unknown origin no more go than there may be connections`() throws {
             var admission = CurlAdmission(most: 7, isShared: true)
             let transfers = try (0..<20).map { _ in try transfer() }
-            #expect(transfers.count { admission.admits($0, 1) } == 7)
+            #expect(transfers.count { admission.admit($0, 1) } == 7)
             #expect(
                 admission.learned(true, from: transfers[0]).count == 13, "HTTP/2 needs one connection for all of them")
         }
@@ -143,8 +143,8 @@
             }
             #expect(!originQueue.mayConnect(transfers[10]))
             #expect(originQueue.mayConnect(transfers[3]), "its connection was lost")
-            originQueue.isFull(10)
-            originQueue.isFull(12)
+            originQueue.lowerPlaces(to: 10)
+            originQueue.lowerPlaces(to: 12)
             for transfer in transfers[10...] { admission.takeBack(transfer, 5) }
             #expect(admission.ended(transfers[0]) === [transfers[10]], "in their turn")
             #expect(admission.ended(transfers[1]) === [transfers[11]])
@@ -160,7 +160,7 @@
             #expect(admit(first, &admission))
             _ = admission.learned(true, from: first)
             let originQueue = try #require(first.state.originQueue)
-            originQueue.isFull(0)
+            originQueue.lowerPlaces(to: 0)
             #expect(originQueue.places == 1)
             _ = admission.ended(first)
             #expect(originQueue.places == 100)
@@ -172,7 +172,7 @@
             #expect(admit(first, &admission))
             _ = admission.learned(true, from: first)
             let others = try (0..<250).map { _ in try transfer() }
-            for other in others { _ = admission.admits(other, 1) }
+            for other in others { _ = admission.admit(other, 1) }
             let opener = try #require(admission.impatient(1 + CurlAdmission.patience).first)
             give("HTTP/2 200", to: opener)
             #expect(admission.headCame(for: opener).count == 99)
@@ -183,7 +183,7 @@
         @Test func `Those that gave up in the queue are not kept`() throws {
             var admission = CurlAdmission(most: 1, isShared: true)
             let first = try transfer("http://a.example/")
-            _ = admission.admits(first, 1)
+            _ = admission.admit(first, 1)
             weak var forgotten: CurlTransfer?
             for number in 0..<100 {
                 let waiting = try transfer("http://a.example/")
@@ -199,7 +199,7 @@
         @Test func `What an origin speaks is known as long as its pool, within bounds`() throws {
             var admission = CurlAdmission(most: 1_000, isShared: true)
             let known = try transfer()
-            _ = admission.admits(known, 1)
+            _ = admission.admit(known, 1)
             _ = admission.learned(false, from: known)
             _ = admission.ended(known)
             #expect(try fill(&admission, 300).allSatisfy(\.state.isAdmitted))

@@ -22,7 +22,7 @@
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
             let transfer = CurlTransfer(TransportRequest(request), loop: loop)
             transfer.state.heapIndex = 0
-            _ = pool.admission.admits(transfer, 1)
+            _ = pool.admission.admit(transfer, 1)
             return transfer
         }
 

@@ -41,11 +41,13 @@
         }
 
         /// Counts a transfer in, or holds it back.
-        mutating func admits(_ transfer: CurlTransfer, _ now: UInt64) -> Bool {
+        ///
+        /// - Returns: whether it has a place.
+        mutating func admit(_ transfer: CurlTransfer, _ now: UInt64) -> Bool {
             let originQueue = originQueue(for: transfer.exchange.request.url.origin)
             transfer.state.originQueue = originQueue
             present += 1
-            if originQueue.admits(transfer) { return true }
+            if originQueue.admit(transfer) { return true }
             wait(in: originQueue)
             originQueue.append(transfer, now)
             return false
@@ -160,7 +162,8 @@
             }
         }
 
-        func admits(_ transfer: CurlTransfer) -> Bool {
+        /// Gives a transfer a place where there is one.
+        func admit(_ transfer: CurlTransfer) -> Bool {
             guard count < limit else { return false }
             count += 1
             transfer.state.isAdmitted = true
@@ -191,7 +194,7 @@
         }
 
         /// A connection that carries so many takes no more.
-        func isFull(_ streams: Int) {
+        func lowerPlaces(to streams: Int) {
             places = min(places, max(1, streams))
         }
 

@@ -59,7 +59,7 @@
         }
 
         /// - Returns: whether a transfer that failed before libcurl had it waits for descriptors.
-        func waitsForDescriptors(_ transfer: CurlTransfer, _ error: TransportError) -> Bool {
+        func queueForDescriptors(_ transfer: CurlTransfer, after error: TransportError) -> Bool {
             guard error.kind == .requestBody || error.kind == .tls(.trustMaterial), CurlDescriptors.areShort,
                 transfer.state.handle == nil
             else { return false }

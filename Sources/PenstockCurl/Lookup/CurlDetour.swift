@@ -105,7 +105,7 @@
         /// they are made elsewhere.
         ///
         /// - Returns: whether it need not look anything up.
-        func hasAddress(_ now: UInt64) -> Bool {
+        func skipLookup(_ now: UInt64) -> Bool {
             let host = connectionHost
             if exchange.resolver.isSystem ? HostAddress.isKnown(host) : HostAddress.isNumeric(host) { return true }
             if (state.detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
@@ -123,7 +123,7 @@
         /// transfer is begun again.
         ///
         /// - Returns: whether it may.
-        func mayOpenSocket(_ now: UInt64) -> Bool {
+        func claimSocket(_ now: UInt64) -> Bool {
             guard let originQueue = state.originQueue, !originQueue.mayConnect(self) else { return true }
             if state.detour?.asksForRoom ?? false, state.detour?.full == nil { return true }
             lacks(state.detour?.full == nil ? .room : .place, now)
@@ -258,7 +258,7 @@
                 detour.asksForRoom = true
                 launchIfAwake(transfer)
             case .place:
-                if let full = detour.full { transfer.state.originQueue?.isFull(full) }
+                if let full = detour.full { transfer.state.originQueue?.lowerPlaces(to: full) }
                 (detour.asksForRoom, detour.full) = (false, nil)
                 transfer.state.pool?.admission.takeBack(transfer, now)
             case .descriptors:

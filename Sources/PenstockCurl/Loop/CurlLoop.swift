@@ -135,7 +135,7 @@
             do throws(TransportError) {
                 let pool = try pool(of: transfer)
                 pools.work(pool)
-                guard admits(transfer, to: pool) else { return }
+                guard admit(transfer, to: pool) else { return }
                 if configuration.maxConnections == nil { transfer.state.clock.connectionStarted(now) }
                 if transfer.state.source == nil { transfer.state.source = try CurlBodySources.source(for: transfer) }
                 guard let handle = pool.take() else { throw .outOfMemory }
@@ -143,16 +143,18 @@
                 handle.prepare(for: transfer)
                 guard pool.add(handle) else { throw .outOfMemory }
             } catch {
-                if !waitsForDescriptors(transfer, error) { finish(transfer, .failure(error)) }
+                if !queueForDescriptors(transfer, after: error) { finish(transfer, .failure(error)) }
             }
         }
 
-        /// Whether it may go now; if not, it comes back by ``launchAdmitted()``.
-        private func admits(_ transfer: CurlTransfer, to pool: CurlPool) -> Bool {
+        /// Gives it a place, or has it wait for one.
+        ///
+        /// - Returns: whether it may go now; if not, it comes back by ``launchAdmitted()``.
+        private func admit(_ transfer: CurlTransfer, to pool: CurlPool) -> Bool {
             guard !transfer.state.isAdmitted else { return true }
             guard transfer.state.originQueue == nil else { return false }
             transfer.state.pool = pool
-            return pool.admission.admits(transfer, now)
+            return pool.admission.admit(transfer, now)
         }
 
         /// What the new connection of a transfer speaks is known.

@@ -19,7 +19,7 @@
             }
             if transfer.state.head.version == .http2 { handle.headCame() }
             guard transfer.state.head.isComplete else { return taken }
-            if transfer.awaitsSecureEnd(handle.easy) { handle.watchProgress() }
+            if transfer.beginWatchingEnd(handle.easy) { handle.watchProgress() }
             handle.headCompleted(transfer)
             return taken
         }
@@ -82,7 +82,7 @@
         static let resolver: curl_resolver_start_callback = { _, _, context in
             guard let handle = handle(context), let transfer = handle.transfer else { return 1 }
             transfer.connectionStarts(handle.now)
-            return transfer.hasAddress(handle.now) ? 0 : 1
+            return transfer.skipLookup(handle.now) ? 0 : 1
         }
 
         static let open: curl_opensocket_callback = { context, _, address in
@@ -90,7 +90,7 @@
             handle.restoreZone(of: target)
             let address = target.pointee
             handle.transfer?.connectionStarts(handle.now)
-            guard handle.transfer?.mayOpenSocket(handle.now) ?? true else { return CURL_SOCKET_BAD }
+            guard handle.transfer?.claimSocket(handle.now) ?? true else { return CURL_SOCKET_BAD }
             let type = address.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             let descriptor = Glibc.socket(address.family, type, address.protocol)
             guard descriptor >= 0 else {

@@ -25,7 +25,7 @@
         func attempt(
             _ easy: UnsafeMutableRawPointer, over connection: CurlConnectionUse?, _ now: UInt64
         ) -> Bool {
-            guard state.attempts == 0 || mayResend(easy) && beginsAnew() else { return false }
+            guard state.attempts == 0 || permitResend(easy) && rewindForResend() else { return false }
             if state.attempts == 0 { state.originQueue?.sends() } else { countResend(easy) }
             state.attempts += 1
             state.isLeftOut = false
@@ -41,7 +41,7 @@
         /// and after an HTTP/2 server refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which
         /// of the two it was, but the first cannot happen on connections that nobody else used, nor to a stream that the
         /// server's GOAWAY left out. Who is refused twice is told so.
-        private func mayResend(_ easy: UnsafeMutableRawPointer) -> Bool {
+        private func permitResend(_ easy: UnsafeMutableRawPointer) -> Bool {
             let isAlone = state.connection?.isShared == false
             // What was remembered of an earlier attempt proves nothing of this one.
             state.lastIsUnprocessed = state.isLeftOut || isAlone && !state.mayRememberRefusal
@@ -70,7 +70,7 @@
 
         /// Takes the body back to its beginning, which libcurl does not do where none of it was written yet
         /// (``CurlFault/forgottenBody``).
-        private func beginsAnew() -> Bool {
+        private func rewindForResend() -> Bool {
             guard CurlFault.forgottenBody.isPresent, !rewindBody() else { return true }
             state.failure = (
                 .connectionLost, "the connection was lost, and the body cannot be sent from its beginning again"
@@ -127,7 +127,7 @@
         }
 
         func receiveBody(_ bytes: UnsafeRawBufferPointer, _ now: UInt64) -> Int {
-            guard !state.isSuspended, !takesTooManyTinyPieces(bytes.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
+            guard !state.isSuspended, !pauseForTinyPiece(bytes.count) else { return Int(CURL_WRITEFUNC_PAUSE) }
             state.clock.received(bytes.count, now)
             if state.toSkip != nil { return skip(bytes.count) }
             guard pipe == nil else { return passOn(bytes) }
@@ -141,7 +141,7 @@
 
         /// Each chunk comes as a piece of its own, which costs more than its bytes where it is tiny. After some hundreds of
         /// them the transfer pauses until the others have had their turn; libcurl then hands over the rest in one piece.
-        private func takesTooManyTinyPieces(_ count: Int) -> Bool {
+        private func pauseForTinyPiece(_ count: Int) -> Bool {
             guard count < Self.tinyPiece, state.head.version != .http2, let handle = state.handle else { return false }
             if state.tinyPieces.round != handle.round { state.tinyPieces = (handle.round, 0) }
             state.tinyPieces.count += 1

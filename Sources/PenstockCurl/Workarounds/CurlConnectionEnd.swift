@@ -83,7 +83,7 @@
 
         /// - Parameter easy: whose head is complete.
         /// - Returns: whether ``lookForEnd(_:)`` is to be called from here on.
-        func awaitsSecureEnd(_ easy: UnsafeMutableRawPointer) -> Bool {
+        func beginWatchingEnd(_ easy: UnsafeMutableRawPointer) -> Bool {
             guard CurlFault.unannouncedEnd.isPresent, exchange.request.url.scheme == .https,
                 state.head.endsWithConnection, exchange.request.method != .head,
                 ccurl_openssl_session(easy) != nil

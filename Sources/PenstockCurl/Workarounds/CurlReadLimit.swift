@@ -76,7 +76,7 @@
             BIO_set_callback_arg(bio, connection.assumingMemoryBound(to: CChar.self))
             BIO_set_callback_ex(bio) { bio, operation, _, _, _, _, result, count in
                 switch operation {
-                case BIO_CB_READ: CurlReadLimit.mayRead(bio) ? Int(result) : -1
+                case BIO_CB_READ: CurlReadLimit.permitRead(bio) ? Int(result) : -1
                 case BIO_CB_READ | BIO_CB_RETURN: CurlReadLimit.note(bio, result > 0 ? count?.pointee : nil, result)
                 default: Int(result)
                 }
@@ -89,7 +89,7 @@
         }
 
         /// - Returns: `false` when the connection has had its share, which OpenSSL is told as if nothing had come yet.
-        private static func mayRead(_ bio: OpaquePointer?) -> Bool {
+        private static func permitRead(_ bio: OpaquePointer?) -> Bool {
             guard let connection = connection(of: bio) else { return true }
             let round = connection.pointee.current.pointee
             if connection.pointee.round != round {
