@@ -35,7 +35,7 @@ test: ## everything that must hold: lint, the package's tests, the example's tes
 	@swift test --skip-build --disable-xctest --filter BombTests
 	@swift test --skip-build --disable-xctest --filter FloodTests
 	@swift test --skip-build --disable-xctest --filter PenstockTortureTests
-	@swift test --skip-build --disable-xctest --filter PenstockEndToEndTests --skip SoakTests --skip StormTests
+	@swift test --skip-build --disable-xctest --filter PenstockEndToEndTests --skip SoakTests
 	@swift test --skip-build --disable-xctest --filter 'OwnProcessTests|SoakTests|StormTests'
 	@swift test --skip-build --disable-xctest --filter 'PenstockPackagingTests|CompileTimeTests|ReadmeTests|NetworkNamespaceTests'
 	@$(refresh-example)
