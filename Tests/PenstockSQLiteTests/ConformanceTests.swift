@@ -29,7 +29,8 @@ struct ConformanceTests {
             var configuration = SQLiteCacheConfiguration(file: folder.file, limits: limits, time: time) { event in
                 Issue.record("the store told: \(event)")
             }
-            configuration.patience = .seconds(30)
+            // As long as the suite may last: under a sanitizer, beside tests that wait for the disk, a change takes what it takes.
+            configuration.patience = .seconds(300)
             return SQLiteCacheStore(configuration)
         }
     }
