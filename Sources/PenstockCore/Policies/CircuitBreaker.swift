@@ -22,7 +22,8 @@ public struct CircuitBreaker: Sendable {
         /// Which share of failures opens the circuit. 0.5 by default: less may be one bad path of many.
         public var failureRate: Double
         /// From when on an attempt that succeeded is slow. 15 s by default, half of what ``Timeouts`` allow: the time-outs that
-        /// follow are better not waited for. Counted to the head of the response: content may be long.
+        /// follow are better not waited for. Counted to the head of the response: content may be long. A probe without an outcome
+        /// is waited for as long, at least for ``longestPause`` and at most a minute or that.
         public var slowAfter: Duration
         /// Which share of slow attempts opens the circuit. 0.8 by default: a slow network is no failing server, and is only
         /// given up when nearly nothing comes in time. More than 1 for never.
@@ -68,6 +69,8 @@ public struct CircuitBreaker: Sendable {
         public let isProbe: Bool
         /// Which stretch of the breaker's life it was given in: what was sent before it opened says nothing afterwards.
         fileprivate let era: Int
+        /// Which probe it is; 0 for what is none.
+        fileprivate let number: Int
     }
 
     /// Whether one attempt may be sent.
@@ -98,8 +101,13 @@ public struct CircuitBreaker: Sendable {
     private var tallies: SlidingTally<Tally>
     /// How many times in a row it has opened.
     private var openings = 0
-    private var probesSent = 0
+    /// How many probes are waited for.
+    private var probesUnderWay = 0
     private var probesPassed = 0
+    /// The last probe, and when it was let through.
+    private var lastProbe = (number: 0, at: Duration.zero)
+    /// The last of the probes that are not waited for any more, as they had no outcome for so long.
+    private var lastLostProbe = 0
 
     private struct Tally: Tallied {
         var attempts = 0
@@ -123,23 +131,29 @@ public struct CircuitBreaker: Sendable {
     public mutating func admit(at now: Duration) -> Admission {
         switch state {
         case .closed:
-            return .allowed(Pass(isProbe: false, era: era))
+            return .allowed(Pass(isProbe: false, era: era, number: 0))
         case .open(let until) where now < until:
             return .refused(retryIn: until - now)
         case .open:
             state = .halfOpen
-            (probesSent, probesPassed) = (0, 0)
+            (probesUnderWay, probesPassed) = (0, 0)
             era += 1
-            return probe()
+            return probe(at: now)
         case .halfOpen:
-            return probe()
+            return probe(at: now)
         }
     }
 
-    private mutating func probe() -> Admission {
-        guard probesSent < max(policy.probes, 1) else { return .refused(retryIn: policy.shortestPause) }
-        probesSent += 1
-        return .allowed(Pass(isProbe: true, era: era))
+    /// A probe may never have an outcome: it waits in a paused group or for a network, or the app's code holds it. Another one is
+    /// let through after a time, or the origin would be refused for ever.
+    private mutating func probe(at now: Duration) -> Admission {
+        if probesUnderWay + probesPassed >= max(policy.probes, 1) {
+            guard now - lastProbe.at >= policy.probePatience else { return .refused(retryIn: policy.shortestPause) }
+            (probesUnderWay, lastLostProbe) = (0, lastProbe.number)
+        }
+        probesUnderWay += 1
+        lastProbe = (lastProbe.number + 1, now)
+        return .allowed(Pass(isProbe: true, era: era, number: lastProbe.number))
     }
 
     /// Tells of the outcome of an attempt; once for each pass.
@@ -155,11 +169,22 @@ public struct CircuitBreaker: Sendable {
         switch (state, outcome) {
         case (.closed, .unknown), (.open, _): break
         case (.closed, _): count(outcome, isSlow: took >= policy.slowAfter, now, &random)
-        case (.halfOpen, .unknown): probesSent -= 1
-        case (.halfOpen, .failure): open(now, &random)
-        case (.halfOpen, .success):
+        case (.halfOpen, _): countProbe(outcome, isLost: pass.number <= lastLostProbe, now, &random)
+        }
+    }
+
+    /// Of a probe that is not waited for any more, only a success counts: the server works. What else came of it is old, and
+    /// another probe is under way.
+    private mutating func countProbe(
+        _ outcome: Outcome, isLost: Bool, _ now: Duration, _ random: inout some RandomNumberGenerator
+    ) {
+        if !isLost { probesUnderWay -= 1 }
+        switch outcome {
+        case .success:
             probesPassed += 1
             if probesPassed >= max(policy.probes, 1) { close() }
+        case .failure where !isLost: open(now, &random)
+        case .failure, .unknown: break
         }
     }
 
@@ -193,6 +218,11 @@ public struct CircuitBreaker: Sendable {
         era += 1
         tallies = SlidingTally(window: policy.window)
     }
+}
+
+extension CircuitBreaker.Policy {
+    /// How long a probe is waited for before another one is let through.
+    fileprivate var probePatience: Duration { max(min(slowAfter, .seconds(60)), longestPause) }
 }
 
 extension CircuitBreaker.Outcome {

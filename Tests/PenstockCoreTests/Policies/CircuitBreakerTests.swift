@@ -20,6 +20,11 @@ struct CircuitBreakerTests {
             if case .allowed(let pass) = breaker.admit(at: now) { pass } else { nil }
         }
 
+        mutating func probe() throws -> CircuitBreaker.Pass {
+            let pass = admit()
+            return try #require(pass)
+        }
+
         /// Sends one attempt; `false` when it is refused.
         @discardableResult
         mutating func attempt(_ outcome: CircuitBreaker.Outcome, took: Duration = .zero) -> Bool {
@@ -194,6 +199,78 @@ struct CircuitBreakerTests {
         #expect(bench.attempt(.unknown) == true)
         #expect(bench.breaker.state == .halfOpen)
         #expect(bench.attempt(.success) == true)
+        #expect(bench.breaker.state == .closed)
+    }
+
+    @Test(
+        "A probe without an outcome is waited for as long as a slow answer, within limits, and then another one is let through",
+        arguments: [
+            (15, 4, 15), (3, 4, 4), (0, 0, 0), (60, 4, 60), (61, 4, 60), (90, 70, 70), (.max, 4, 60),
+        ] as [(Int64, Int64, Int64)])
+    func unendingProbe(slowAfter: Int64, longestPause: Int64, patience: Int64) {
+        var bench = Bench {
+            ($0.slowAfter, $0.longestPause) = (.seconds(slowAfter), .seconds(longestPause))
+            ($0.shortestPause, $0.slowRate) = (.zero, 2)
+        }
+        bench.fail(20)
+        for _ in 0..<3 {
+            let probe = bench.admit()
+            #expect(probe?.isProbe == true)
+            guard patience > 0 else { continue }
+            bench.now += .seconds(patience) - .nanoseconds(1)
+            #expect(bench.admit() == nil)
+            bench.now += .nanoseconds(1)
+        }
+        #expect(bench.breaker.state == .halfOpen)
+    }
+
+    @Test("Of a probe that is waited for no more, a success closes the circuit, and anything else changes nothing")
+    func lateProbe() throws {
+        var bench = Bench { $0.slowRate = 2 }
+        bench.fail(20)
+        bench.now = .seconds(1)
+        let probes = try (0..<3).map { _ in
+            defer { bench.now += .seconds(15) }
+            return try bench.probe()
+        }
+        bench.now -= .seconds(15)
+        bench.record(.unknown, probes[0])
+        #expect(bench.admit() == nil, "the place of the one that is waited for is still taken")
+        bench.record(.failure, probes[1])
+        #expect(bench.breaker.state == .halfOpen)
+        var closed = bench
+        closed.record(.success, probes[0], took: .seconds(60))
+        #expect(closed.breaker.state == .closed)
+        closed.record(.failure, probes[2])
+        closed.fail(19)
+        #expect(closed.breaker.state == .closed)
+        bench.record(.failure, probes[2])
+        #expect(bench.openFor != nil)
+        // The next half-open stretch waits for its own probe.
+        bench.now += .seconds(4)
+        let next = try bench.probe()
+        bench.record(.unknown, next)
+        #expect(bench.admit() != nil)
+    }
+
+    @Test("Probes that have passed are not sent again for one that has no outcome; the wait begins with the last")
+    func severalProbes() throws {
+        var bench = Bench { $0.probes = 3 }
+        bench.fail(20)
+        bench.now = .seconds(1)
+        let passed = try bench.probe()
+        _ = bench.admit()
+        bench.now = .seconds(10)
+        _ = bench.admit()
+        bench.record(.success, passed)
+        bench.now = .seconds(25) - .nanoseconds(1)
+        #expect(bench.admit() == nil)
+        bench.now = .seconds(25)
+        let (second, third) = (try bench.probe(), try bench.probe())
+        #expect(bench.admit() == nil)
+        bench.record(.success, second)
+        #expect(bench.breaker.state == .halfOpen)
+        bench.record(.success, third)
         #expect(bench.breaker.state == .closed)
     }
 
