@@ -5,9 +5,36 @@
 final class OriginTable: Sendable {
     /// The leave to send one attempt.
     enum Permit: Sendable {
-        /// - Parameter pass: to be given back with the outcome; `nil` where nobody counts.
-        case allowed(CircuitBreaker.Pass?)
+        /// To be given back with the outcome.
+        case allowed(Leave)
         case refused(reason: String)
+    }
+
+    /// What one attempt was let through with.
+    struct Leave: Sendable {
+        /// `nil` where there is no breaker.
+        var pass: CircuitBreaker.Pass?
+        /// When it was given.
+        var given = Duration.zero
+    }
+
+    /// What came of an attempt.
+    enum Outcome: Sendable {
+        /// The server has answered, which says this of it.
+        case answered(CircuitBreaker.Outcome)
+        /// No answer came, which says this of the server.
+        case failed(CircuitBreaker.Outcome)
+
+        var health: CircuitBreaker.Outcome {
+            switch self {
+            case .answered(let outcome), .failed(let outcome): outcome
+            }
+        }
+
+        /// Whether the server may never have seen anything of it.
+        var isOnThisSide: Bool {
+            if case .failed(.unknown) = self { true } else { false }
+        }
     }
 
     private struct Health: Sendable {
@@ -96,7 +123,7 @@ final class OriginTable: Sendable {
     ///
     /// - Parameter drawn: a random number; asked for only where it is needed.
     func admit(to origin: HTTPURL.Origin, drawing drawn: () -> UInt64) -> Permit {
-        if breaker == nil, throttle == nil { return .allowed(nil) }
+        if breaker == nil, throttle == nil { return .allowed(Leave()) }
         let now = time.now()
         var random = DrawnRandom(throttle == nil ? 0 : drawn())
         return change(origin, now) { health in
@@ -104,11 +131,18 @@ final class OriginTable: Sendable {
                 return .refused(reason: "\(origin.host) takes less than it is sent")
             }
             switch health.breaker?.admit(at: now) {
-            case nil: return .allowed(nil)
-            case .allowed(let pass): return .allowed(pass)
-            case .refused: return .refused(reason: "\(origin.host) fails, and is left alone for a moment")
+            case nil: return .allowed(Leave(given: now))
+            case .allowed(let pass): return .allowed(Leave(pass: pass, given: now))
+            case .refused:
+                health.throttle?.takeBack(admittedAt: now)
+                return .refused(reason: Self.reason(origin))
             }
         }
+    }
+
+    /// Why nothing is sent while the circuit of an origin is open.
+    static func reason(_ origin: HTTPURL.Origin) -> String {
+        "\(origin.host) fails, and is left alone for a moment"
     }
 
     /// An attempt is over.
@@ -119,10 +153,11 @@ final class OriginTable: Sendable {
     /// - Returns: what the breaker of the origin has become, where that has changed.
     @discardableResult
     func record(
-        _ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass?, to origin: HTTPURL.Origin, took: Duration,
-        drawing drawn: () -> UInt64
+        _ outcome: Outcome, of leave: Leave, to origin: HTTPURL.Origin, took: Duration, drawing drawn: () -> UInt64
     ) -> CircuitBreaker.State? {
         let now = time.now()
+        let isOnThisSide = outcome.isOnThisSide
+        let outcome = outcome.health
         let mayOpen = outcome == .failure || breaker.map { took >= $0.slowAfter } ?? false
         var random = DrawnRandom(mayOpen ? drawn() : 0)
         return change(origin, now) { health in
@@ -130,7 +165,8 @@ final class OriginTable: Sendable {
                 health.budget.credit(at: now)
                 health.throttle?.accept(at: now)
             }
-            guard let pass else { return nil }
+            if isOnThisSide { health.throttle?.takeBack(admittedAt: leave.given) }
+            guard let pass = leave.pass else { return nil }
             let before = health.breaker?.state
             health.breaker?.record(outcome, took: took, pass, at: now, using: &random)
             return health.breaker?.state == before ? nil : health.breaker?.state

@@ -46,13 +46,21 @@ public struct AdaptiveThrottle: Sendable {
         return max(0, (requests - max(policy.multiplier, 1) * accepts) / (requests + 1))
     }
 
-    /// Asks to send one attempt, which counts as a request whatever the answer is.
+    /// Asks to send one attempt, which counts as a request whatever the answer is, unless it is taken back.
     ///
     /// - Returns: `false` when it is refused.
     public mutating func admit(at now: Duration, using random: inout some RandomNumberGenerator) -> Bool {
         let probability = refusalProbability(at: now)
         tallies.add(Tally(requests: 1), at: now)
         return probability <= 0 || Double.random(in: 0..<1, using: &random) >= probability
+    }
+
+    /// An attempt that was let through says nothing of the server, since nothing came from there: it was cancelled, or found no
+    /// way. It does not count as a request.
+    ///
+    /// - Parameter moment: when it was let through.
+    public mutating func takeBack(admittedAt moment: Duration) {
+        tallies.amend(Tally(requests: -1), at: moment)
     }
 
     /// The server has taken an attempt: it answered, and not that it has too much to do.

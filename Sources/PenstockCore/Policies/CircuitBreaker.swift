@@ -277,6 +277,13 @@ struct SlidingTally<Value: Tallied>: Sendable {
         }
     }
 
+    /// Adds to what was counted at an earlier moment, where that is not forgotten.
+    mutating func amend(_ value: Value, at moment: Duration) {
+        let number = number(of: moment)
+        guard let place = tallies.firstIndex(where: { $0.number == number }) else { return }
+        tallies[place].value = tallies[place].value + value
+    }
+
     mutating func sum(at now: Duration) -> Value {
         forget(before: number(of: now))
         return tallies.reduce(Value()) { $0 + $1.value }

@@ -349,6 +349,26 @@ struct AdaptiveThrottleTests {
         #expect(abs(senseless.refusalProbability(at: .zero) - 5.0 / 11) < 1e-9)
     }
 
+    @Test("What is taken back does not count, where it was counted and is not forgotten")
+    func takingBack() {
+        let (part, moment) = (Duration.seconds(12), Duration.seconds(60))
+        for (taken, left) in [(moment, 9.0), (moment + part - .nanoseconds(1), 9), (moment + part, 10), (.zero, 10)] {
+            var throttle = AdaptiveThrottle()
+            var never = RandomSource { .max }
+            for _ in 0..<10 { _ = throttle.admit(at: moment, using: &never) }
+            throttle.takeBack(admittedAt: taken)
+            #expect(abs(throttle.refusalProbability(at: moment) - left / (left + 1)) < 1e-9, "\(taken)")
+        }
+        var late = throttle(requests: 1, accepts: 0)
+        var never = RandomSource { .max }
+        for _ in 0..<5 { _ = late.admit(at: .seconds(120), using: &never) }
+        late.takeBack(admittedAt: .zero)
+        #expect(abs(late.refusalProbability(at: .seconds(120)) - 5.0 / 6) < 1e-9)
+        var all = throttle(requests: 3, accepts: 0)
+        for _ in 0..<3 { all.takeBack(admittedAt: .zero) }
+        #expect(all.refusalProbability(at: .zero) == 0)
+    }
+
     @Test("What is older than two minutes does not count")
     func window() {
         var throttle = throttle(requests: 10, accepts: 0)

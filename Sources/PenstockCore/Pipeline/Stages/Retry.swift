@@ -51,14 +51,14 @@ final class RetryAttempt: Sendable {
     private let request: HTTPRequest
     private let call: CallContext
     private let stage: Retry
-    private let pass: CircuitBreaker.Pass?
+    private let leave: OriginTable.Leave
     private let started: Duration
 
     /// - Throws: ``APIError/Kind/unavailable(reason:)`` where the origin is to be left alone.
     @inline(never)
     init(_ number: Int, of request: HTTPRequest, _ call: CallContext, _ stage: Retry) throws(APIError) {
         switch stage.origins.admit(to: request.url.origin, drawing: stage.random.next) {
-        case .allowed(let pass): self.pass = pass
+        case .allowed(let leave): self.leave = leave
         case .refused(let reason): throw APIError(.unavailable(reason: reason), stage: .retry, request: request)
         }
         self.number = number
@@ -126,7 +126,7 @@ final class RetryAttempt: Sendable {
     @inline(never)
     func pause(after exchange: inout Exchange) -> Duration? {
         let (status, fields) = (exchange.response.status, exchange.response.fields)
-        record(CircuitBreaker.Outcome(status: status), exchange.timings.responseStart)
+        record(.answered(CircuitBreaker.Outcome(status: status)), exchange.timings.responseStart)
         guard status >= 400 else { return nil }
         if status == 429 || status == 503, let hint = hint(fields) {
             stage.origins.pause(request.url.origin, for: hint)
@@ -147,7 +147,8 @@ final class RetryAttempt: Sendable {
     /// - Throws: the error, when this attempt is the last.
     @inline(never)
     func pause(after error: APIError) throws(APIError) -> Duration {
-        record(error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown, nil)
+        let health = error.stage == .transport ? CircuitBreaker.Outcome(error.kind) : .unknown
+        record(error.sendState == .answered ? .answered(health) : .failed(health), nil)
         let known = decided()
         // What did not come from the transport was refused on this side, and would be again.
         guard error.stage == .transport, let state = error.sendState, !call.isCancelled else { throw error }
@@ -162,10 +163,10 @@ final class RetryAttempt: Sendable {
 
     /// - Parameter head: when the head of the response came, after the request had left this side's queues. A transport that does
     ///   not measure it has the whole attempt taken for it.
-    private func record(_ outcome: CircuitBreaker.Outcome, _ head: Duration?) {
+    private func record(_ outcome: OriginTable.Outcome, _ head: Duration?) {
         let origin = request.url.origin
         let took = head ?? call.time.now() - started
-        let change = stage.origins.record(outcome, of: pass, to: origin, took: took, drawing: stage.random.next)
+        let change = stage.origins.record(outcome, of: leave, to: origin, took: took, drawing: stage.random.next)
         if let change { call.emit(.circuitChanged(origin, change)) }
     }
 
