@@ -106,6 +106,25 @@ struct RetryStageTests {
         #expect(cancelled.hits == 1 && cancelled.client.callCount == 0)
     }
 
+    @Test("A status below 400 that the policy names is repeated, and the last answer has its content")
+    func accepted() async throws {
+        var head = HTTPResponse.product
+        head.status = 202
+        let pending = ScriptedTransport.Step.respond(head)
+        let policy = RetryPolicy(limit: 2, backoff: .init(base: .zero), statuses: [202])
+        let rig = RetryRig([pending, pending, .product])
+        let response = try await rig.client.response(for: GetProduct(), options: .retry(policy))
+        #expect(response.http.status == 200 && response.value.id == 7)
+        #expect(rig.hits == 3 && rig.retries.map(\.reason) == [.status(202), .status(202)])
+        let last = RetryRig([pending, pending, pending, .product])
+        let answer = try await last.client.response(for: GetProduct(), options: .retry(policy))
+        #expect(answer.http.status == 202 && answer.value.id == 7)
+        #expect(last.hits == 3 && last.refusals.isEmpty)
+        let post = RetryRig([pending, .product])
+        _ = try await post.client.send(PlaceOrder(), options: .retry(policy))
+        #expect(post.hits == 1)
+    }
+
     @Test("A wait ends with the call: by cancelling all, by the death of its scope, by the call's own time-out")
     func waitsEnd() async throws {
         let all = RetryRig([.busy("30")])

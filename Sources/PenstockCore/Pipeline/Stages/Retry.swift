@@ -127,7 +127,9 @@ final class RetryAttempt: Sendable {
     func pause(after exchange: inout Exchange) -> Duration? {
         let (status, fields) = (exchange.response.status, exchange.response.fields)
         record(.answered(CircuitBreaker.Outcome(status: status)), exchange.timings.responseStart)
-        guard status >= 400 else { return nil }
+        // What is no failure may be worth another attempt all the same: 202, while the work is not done.
+        let isFailure = status >= 400
+        guard isFailure || call.settings.retry.statuses.contains(status) else { return nil }
         if status == 429 || status == 503, let hint = hint(fields) {
             stage.origins.pause(request.url.origin, for: hint)
         }
@@ -137,7 +139,7 @@ final class RetryAttempt: Sendable {
             call.emit(.retried(after: wait, reason: reason))
             return wait
         case .stop(let refusal):
-            exchange.retryRefusal = told(refusal)
+            if isFailure { exchange.retryRefusal = told(refusal) }
             return nil
         }
     }
