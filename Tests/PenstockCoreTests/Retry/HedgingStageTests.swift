@@ -104,6 +104,44 @@ struct HedgingStageTests {
         #expect(await hits(of: asked, after: 1) { _ = try? await asked.client.send(GetProduct()) } == 2)
     }
 
+    @Test("What a hedge is answered with is heeded: the server is sent no other one for as long as it asks")
+    func askedOfHedge() async throws {
+        let rig = rig(.held(.product), .busy("30"), .held(.product), .product)
+        let first = rig.client.start(GetProduct())
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .milliseconds(400))
+        await rig.script.waitForExchanges(count: 2)
+        await rig.settle()
+        rig.script.release()
+        _ = try await first.value
+        let second = rig.client.start(GetProduct())
+        await rig.script.waitForExchanges(count: 3)
+        await rig.settle()
+        rig.clock.advance(by: .seconds(1))
+        await rig.settle()
+        #expect(rig.hits == 3)
+        rig.script.release()
+        _ = try await second.value
+    }
+
+    @Test("None is sent while the circuit of the origin is open")
+    func circuit() async throws {
+        let rig = RetryRig([.held(.product), .busy, .product]) { configuration in
+            configuration.options.retry = Self.policy
+            configuration.circuitBreaker = .init(minimumAttempts: 1, shortestPause: .seconds(10))
+        }
+        let call = rig.client.start(GetProduct())
+        await rig.script.waitForExchanges(count: 1)
+        await rig.clock.waitForSleepers(count: 1)
+        _ = await failure { try await rig.client.send(PlaceOrder()) }
+        rig.clock.advance(by: .seconds(1))
+        await rig.settle()
+        #expect(rig.hits == 2 && !isHedged(rig))
+        #expect(rig.refusals == [.circuitOpen])
+        rig.script.release()
+        _ = try await call.value
+    }
+
     @Test("Cancelling the call closes every attempt")
     func cancelled() async throws {
         let rig = rig(.held(.product), .held(.product))

@@ -25,12 +25,14 @@ final class HedgedAttempt: SharedWork {
     private let stage: Retry
     private let policy: HedgingPolicy
     private let isIdempotent: Bool
+    /// Notes how long the server wants to be left alone, where an answer with this status and these fields says so.
+    private let note: @Sendable (Int, HTTPFields) -> Void
     private let outcome = Promise<Outcome>()
     private let state = Locked(State())
 
     init(
         _ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Retry, _ policy: HedgingPolicy,
-        isIdempotent: Bool
+        isIdempotent: Bool, note: @escaping @Sendable (Int, HTTPFields) -> Void
     ) {
         self.request = request
         self.call = call
@@ -38,6 +40,7 @@ final class HedgedAttempt: SharedWork {
         self.stage = stage
         self.policy = policy
         self.isIdempotent = isIdempotent
+        self.note = note
     }
 
     /// The answer, or the failure of the last one when none brings an answer.
@@ -101,6 +104,7 @@ final class HedgedAttempt: SharedWork {
 
     private func ring() {
         guard case .send = decide() else { return setAlarm() }
+        guard !stage.origins.isOpen(request.url.origin, in: .zero) else { return call.emit(.notRetried(.circuitOpen)) }
         guard stage.origins.withdraw(.hedge, for: request.url.origin) else {
             return call.emit(.notRetried(.budgetUsedUp))
         }
@@ -118,7 +122,11 @@ final class HedgedAttempt: SharedWork {
         }
         runner.relay.leave(attempts: runner.context.attempts)
         _ = runner.context.close()
-        if isLast || isGood(result) { outcome.keep(result) } else { try? result.get().content?.discard() }
+        if isLast || isGood(result) { return outcome.keep(result) }
+        guard case .success(let exchange) = result else { return }
+        // Nobody else sees what the server says in it of itself.
+        note(exchange.response.status, exchange.response.fields)
+        exchange.content?.discard()
     }
 
     private func isGood(_ result: Outcome) -> Bool {

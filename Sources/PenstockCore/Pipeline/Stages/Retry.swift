@@ -85,7 +85,7 @@ final class RetryAttempt: Sendable {
         let policy = call.settings.retry
         guard let hedging = policy.hedging, hedging.limit > 0, !call.streams, !call.renewsCredential else { return nil }
         let isIdempotent = request.method.isIdempotent || isDeclaredIdempotent
-        return HedgedAttempt(request, call, next, stage, hedging, isIdempotent: isIdempotent)
+        return HedgedAttempt(request, call, next, stage, hedging, isIdempotent: isIdempotent, note: notePause)
     }
 
     /// A policy that repeats nothing throws no content away.
@@ -127,12 +127,10 @@ final class RetryAttempt: Sendable {
     func pause(after exchange: inout Exchange) -> Duration? {
         let (status, fields) = (exchange.response.status, exchange.response.fields)
         record(.answered(CircuitBreaker.Outcome(status: status)), exchange.timings.responseStart)
+        notePause(status, fields)
         // What is no failure may be worth another attempt all the same: 202, while the work is not done.
         let isFailure = status >= 400
         guard isFailure || call.settings.retry.statuses.contains(status) else { return nil }
-        if status == 429 || status == 503, let hint = hint(fields) {
-            stage.origins.pause(request.url.origin, for: hint)
-        }
         switch decided() ?? decide(on: .answered(status: status), fields) {
         case .retry(let wait, let reason):
             exchange.content?.discard()
@@ -142,6 +140,12 @@ final class RetryAttempt: Sendable {
             if isFailure { exchange.retryRefusal = told(refusal) }
             return nil
         }
+    }
+
+    /// Notes how long the server wants to be left alone, where it says so.
+    private func notePause(_ status: Int, _ fields: HTTPFields) {
+        guard status == 429 || status == 503, let hint = hint(fields) else { return }
+        stage.origins.pause(request.url.origin, for: hint)
     }
 
     /// How long to wait for the next attempt.
