@@ -149,8 +149,10 @@ public final class CallContext: Sendable {
         state.withLock { $0.attempts.append(attempt) }
     }
 
-    /// Counts one more cookie of a redirect, unless there have been so many already.
-    func takesCookie(upTo limit: Int) -> Bool {
+    /// Counts one more cookie of a redirect.
+    ///
+    /// - Returns: `false` where there have been so many already.
+    func countCookie(upTo limit: Int) -> Bool {
         state.withLock { state in
             guard state.redirectCookies < limit else { return false }
             state.redirectCookies += 1

@@ -365,7 +365,7 @@ extension RefreshCoordinator {
             return end(isRefused ? .fail(.missing) : .use(credential))
         }
         guard let claim = record.claim else { return take(record, RefreshClaim(by: holder, at: moment, policy)) }
-        guard !isHeld(claim, at: moment) else {
+        guard !watch(claim, at: moment) else {
             let isUsable = !isRefused && !credential.isExpired(at: moment.date)
             return isUsable ? end(.use(credential)) : .sleep(policy.pollInterval)
         }
@@ -380,9 +380,11 @@ extension RefreshCoordinator {
         }
     }
 
-    /// Whether who left the claim may still be at it. A date that a clock was moved to, back or forth, holds nobody up for
-    /// longer than a claim can last.
-    private mutating func isHeld(_ claim: RefreshClaim, at moment: Moment) -> Bool {
+    /// Looks at the claim of somebody else. A date that a clock was moved to, back or forth, holds nobody up for longer than a claim
+    /// can last.
+    ///
+    /// - Returns: whether who left the claim may still be at it.
+    private mutating func watch(_ claim: RefreshClaim, at moment: Moment) -> Bool {
         if watched?.claim != claim { watched = (claim, moment.now) }
         let isWatched = watched.map { moment.now - $0.since < policy.lease } ?? false
         return moment.date < claim.until && isWatched
@@ -467,7 +469,7 @@ extension RefreshCoordinator {
             (known, isLoaded) = (record, true)
             return end(.use(record.credential))
         }
-        if let claim = record.claim, isHeld(claim, at: moment) { return .sleep(policy.pollInterval) }
+        if let claim = record.claim, watch(claim, at: moment) { return .sleep(policy.pollInterval) }
         phase = .storing(new, over: record)
         return .save(new, over: .version(record.version))
     }

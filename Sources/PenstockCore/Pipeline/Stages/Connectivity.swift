@@ -20,7 +20,7 @@ struct Connectivity: Stage {
                     ConnectivityRule.waits(after: error.kind, error.sendState, given: reachability.status)
                 else { throw error }
                 let began = call.time.now()
-                guard await isReachable(before: end, call) else { throw ended(call, with: error) }
+                guard await waitUntilReachable(before: end, call) else { throw ended(call, with: error) }
                 // Counted, so that retries have less to spend, and not refused: the server has seen nothing of it, and an app that
                 // comes out of a tunnel must not lose the calls that waited for that.
                 let reason = RetryReason.unreachable(way)
@@ -31,7 +31,9 @@ struct Connectivity: Stage {
     }
 
     /// Waits for a way, no longer than the call goes on.
-    private func isReachable(before end: Duration?, _ call: CallContext) async -> Bool {
+    ///
+    /// - Returns: whether there is one, and the call goes on.
+    private func waitUntilReachable(before end: Duration?, _ call: CallContext) async -> Bool {
         let waiting = Task { [changes = reachability.changes] in
             for await status in changes where status.isReachable { return }
         }

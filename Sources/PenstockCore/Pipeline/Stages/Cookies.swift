@@ -39,7 +39,7 @@ struct Cookies: Stage {
         let now = call.time.date()
         return lines.filter { line in
             guard let cookie = Cookie(setCookie: line, from: url, at: now) else { return false }
-            return cookie.isExpired(at: now) || call.takesCookie(upTo: Self.redirectLimit)
+            return cookie.isExpired(at: now) || call.countCookie(upTo: Self.redirectLimit)
         }
     }
 }

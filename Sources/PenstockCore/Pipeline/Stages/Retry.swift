@@ -91,7 +91,7 @@ final class RetryAttempt: Sendable {
     /// A policy that repeats nothing throws no content away.
     @inline(never)
     private func discarding(_ next: Next) -> Next {
-        call.settings.retry.limit > 0 ? next.discarding { [self] in isDiscarded($0) } : next
+        call.settings.retry.limit > 0 ? next.discarding { [self] in decideToDiscard($0) } : next
     }
 
     /// What is told of an answer that another attempt was to follow, where that is not sent: its content is gone.
@@ -105,9 +105,11 @@ final class RetryAttempt: Sendable {
 
     // MARK: What is decided
 
-    /// Whether the content of a response is of no use, as there will be another attempt. The decision is made here, at the head of
-    /// the response, and the budget is charged for it, once however often it is asked for.
-    private func isDiscarded(_ response: HTTPResponse) -> Bool {
+    /// Decides about the next attempt at the head of the response, and charges the budget for it, once however often it is asked
+    /// for.
+    ///
+    /// - Returns: whether the content of the response is of no use, as there will be another attempt.
+    private func decideToDiscard(_ response: HTTPResponse) -> Bool {
         let known = call.state.withLock { $0.verdicts[ObjectIdentifier(self)] }
         if let known, known.status == response.status { return known.decision.isRetry }
         let decision = decide(on: .answered(status: response.status), response.fields)
