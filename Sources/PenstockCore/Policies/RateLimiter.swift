@@ -22,8 +22,11 @@ public struct RateLimiter: Sendable {
             self.burst = burst ?? permits
         }
 
-        /// How long one permit takes to come back.
-        var interval: Duration { max(period, .zero) / max(permits, 1) }
+        /// How long one permit takes to come back. Of a period that is longer than a year a year counts, so that nothing overflows.
+        var interval: Duration { min(max(period, .zero), .seconds(365 * 86_400)) / max(permits, 1) }
+
+        /// How long an empty bucket takes to be one permit short of full. No rest is so long that more than a billion would matter.
+        var slack: Duration { interval * (min(max(burst, 1), 1_000_000_000) - 1) }
     }
 
     /// The app's own limit; `nil` where only the server limits.
@@ -43,15 +46,15 @@ public struct RateLimiter: Sendable {
     }
 
     /// How long the next request has to wait; `nil` when it may go.
-    public func wait(at now: Duration) -> Duration? {
-        let waits = [pausedUntil, nextPermit].compactMap(\.self)
-        guard let until = waits.max(), until > now else { return nil }
-        return until - now
-    }
+    public func wait(at now: Duration) -> Duration? { wait(at: now, behind: 0) }
 
-    /// When the bucket has a permit.
-    private var nextPermit: Duration? {
-        policy.map { fullAt - $0.interval * (max($0.burst, 1) - 1) }
+    /// How long a request has to wait at the least when so many others go before it; `nil` when it may go.
+    func wait(at now: Duration, behind others: Int) -> Duration? {
+        let start = max(pausedUntil ?? now, now)
+        // Each of the others takes its permit as soon as it can, at the earliest when the pause ends.
+        let permit = policy.map { max(fullAt, start) + $0.interval * others - $0.slack } ?? start
+        let until = max(start, permit)
+        return until > now ? until - now : nil
     }
 
     /// Whether it holds nothing that a new one would not.

@@ -56,6 +56,43 @@ struct RateLimiterTests {
         #expect(limiter.wait(at: .zero) == .seconds(9))
     }
 
+    @Test("A wait behind others is theirs and its own, each after the pause")
+    func behind() {
+        var limiter = RateLimiter(.init(1, per: .seconds(10), burst: 3), at: .zero)
+        let waits = { (limiter: RateLimiter) in (0...4).map { limiter.wait(at: .seconds(1), behind: $0) } }
+        #expect(waits(limiter) == [nil, nil, nil, .seconds(10), .seconds(20)])
+        #expect(limiter.take(at: .seconds(1)) == nil)
+        #expect(waits(limiter) == [nil, nil, .seconds(10), .seconds(20), .seconds(30)])
+        limiter.pause(for: .seconds(4), at: .seconds(1))
+        #expect(waits(limiter) == [.seconds(4), .seconds(4), .seconds(10), .seconds(20), .seconds(30)])
+        limiter.pause(for: .seconds(14), at: .seconds(1))
+        #expect(waits(limiter) == [.seconds(14), .seconds(14), .seconds(14), .seconds(24), .seconds(34)])
+        var pauses = RateLimiter(nil, at: .zero)
+        #expect(waits(pauses) == [nil, nil, nil, nil, nil])
+        pauses.pause(for: .seconds(4), at: .seconds(1))
+        #expect(waits(pauses) == Array(repeating: .seconds(4), count: 5))
+    }
+
+    @Test("Numbers beyond all measure do not overflow")
+    func enormous() {
+        let year = Duration.seconds(365 * 86_400)
+        var never = RateLimiter(.init(1, per: .seconds(Int64.max)), at: .zero)
+        #expect(never.take(at: .zero) == nil)
+        #expect(never.take(at: .zero) == year)
+        #expect(RateLimiter.Policy(1, per: year + .seconds(1)).interval == year)
+        #expect(RateLimiter.Policy(1, per: year - .seconds(1)).interval == year - .seconds(1))
+        var free = RateLimiter(.init(.max, per: .seconds(Int64.max), burst: .max), at: .zero)
+        for _ in 0..<100 { #expect(free.take(at: .zero) == nil) }
+        var slow = RateLimiter(.init(1, per: .seconds(Int64.max), burst: .max), at: .zero)
+        for _ in 0..<100 { #expect(slow.take(at: .zero) == nil) }
+        let large = RateLimiter.Policy(1, per: .seconds(1), burst: 1_000_000_001)
+        #expect(large.slack == .seconds(1_000_000_000 - 1))
+        #expect(RateLimiter.Policy(1, per: .seconds(1), burst: 1_000_000_000).slack == large.slack)
+        #expect(RateLimiter.Policy(1, per: .seconds(1), burst: 999_999_999).slack == .seconds(999_999_998))
+        #expect(RateLimiter.Policy(1, per: .seconds(1), burst: 2).slack == .seconds(1))
+        for burst in [1, 0, -7, .min] { #expect(RateLimiter.Policy(1, per: .seconds(1), burst: burst).slack == .zero) }
+    }
+
     @Test("Numbers that make no sense neither crash nor stop everything")
     func senseless() {
         var limiter = RateLimiter(.init(0, per: .seconds(1), burst: -3), at: .zero)
