@@ -89,6 +89,8 @@ public struct AdmissionQueue: Sendable {
         let host: String
         var priority: CallPriority
         let entered: Duration
+        /// When it must have been admitted; `nil` where it has all the time.
+        let deadline: Duration?
         var isHeld = false
     }
 
@@ -136,10 +138,15 @@ public struct AdmissionQueue: Sendable {
         if priority == .immediate { return .admitted }
         if hosts[host] == nil { prune(at: now) }
         var place = hosts[host] ?? Host(limiter: RateLimiter(policy.rate, at: now))
-        if let timeLeft, !isHeld, let wait = place.limiter.wait(at: now), wait >= timeLeft {
+        let deadline = timeLeft.map { now + $0 }
+        let entry = Entry(host: host, priority: priority, entered: now, deadline: deadline, isHeld: isHeld)
+        if let timeLeft, !isHeld,
+            let wait = place.limiter.wait(at: now, behind: count(in: place, before: entry, at: now)),
+            wait >= timeLeft
+        {
             return .refused(wait: wait)
         }
-        waiting[ticket] = Entry(host: host, priority: priority, entered: now, isHeld: isHeld)
+        waiting[ticket] = entry
         if !isHeld { place.lanes[priority.rawValue].insert(ticket) }
         hosts[host] = place
         guard !isHeld else { return .waits(.paused) }
@@ -215,9 +222,19 @@ public struct AdmissionQueue: Sendable {
     }
 
     /// A server wants to be left alone.
-    public mutating func pause(host: String, for duration: Duration, at now: Duration) {
-        guard policy.heedsServer else { return }
+    ///
+    /// - Returns: those that cannot be sent in the time that they have, which wait no more; the smallest first.
+    @discardableResult
+    public mutating func pause(host: String, for duration: Duration, at now: Duration) -> [Ticket] {
+        guard policy.heedsServer else { return [] }
         hosts[host, default: Host(limiter: RateLimiter(policy.rate, at: now))].limiter.pause(for: duration, at: now)
+        guard let end = hosts[host]?.limiter.wait(at: now).map({ now + $0 }) else { return [] }
+        let late = waiting.filter { $0.value.host == host && $0.value.deadline.map { $0 <= end } ?? false }
+        for (ticket, entry) in late {
+            waiting[ticket] = nil
+            if !entry.isHeld { hosts[host]?.lanes[entry.priority.rawValue].remove(ticket) }
+        }
+        return late.keys.sorted()
     }
 
     // MARK: Whose turn it is
@@ -262,6 +279,16 @@ public struct AdmissionQueue: Sendable {
         return best?.ticket
     }
 
+    /// How many of those that wait for a host go before one that comes now. All become more urgent at the same rate, so that their
+    /// order stays.
+    private func count(in host: Host, before new: Entry, at now: Duration) -> Int {
+        let least = urgency(of: new, at: now)
+        return host.lanes.enumerated().reduce(0) { sum, lane in
+            if lane.offset >= new.priority.rawValue { return sum + lane.element.count }
+            return sum + lane.element.count { waiting[$0].map { urgency(of: $0, at: now) >= least } ?? false }
+        }
+    }
+
     private func urgency(of entry: Entry, at now: Duration) -> Double {
         let step = max(policy.ageing, .milliseconds(1))
         return Double(entry.priority.rawValue) + (now - entry.entered) / step
@@ -291,6 +318,17 @@ private struct Lane: Sendable {
 
     var first: AdmissionQueue.Ticket? { start < tickets.count ? tickets[start] : nil }
     var isEmpty: Bool { first == nil }
+    var count: Int { tickets.count - start - removed.count }
+
+    /// How many of the first tickets are as asked for.
+    func count(while isCounted: (AdmissionQueue.Ticket) -> Bool) -> Int {
+        var count = 0
+        for ticket in tickets[start...] where !removed.contains(ticket) {
+            guard isCounted(ticket) else { break }
+            count += 1
+        }
+        return count
+    }
 
     mutating func insert(_ ticket: AdmissionQueue.Ticket) {
         if removed.remove(ticket) != nil { return }

@@ -227,6 +227,77 @@ struct AdmissionQueueTests {
         #expect(enter(&queue, 4, nil) == .waits(.rate))
     }
 
+    @Test(
+        "Those that go before count for a wait that reaches the deadline: the more urgent, and the equal that came earlier"
+    )
+    func deadlineBehindOthers() {
+        // One leaves at 0 s; those that wait leave 10 s apart.
+        for (priorities, new, expected) in [
+            ([], .normal, 1), ([.normal], .normal, 2), ([.high], .normal, 2), ([.low], .normal, 1),
+            ([.normal, .high, .low, .normal], .normal, 4), ([.normal, .high], .high, 2),
+            ([.low, .background], .low, 2),
+        ] as [([CallPriority], CallPriority, Int)] {
+            var queue = AdmissionQueue(.init(rate: .init(1, per: .seconds(10))))
+            _ = queue.enter(1, host: "a", priority: .normal, at: .zero)
+            for (index, priority) in priorities.enumerated() {
+                _ = queue.enter(Ticket(index + 2), host: "a", priority: priority, at: .zero)
+            }
+            _ = queue.enter(98, host: "b", priority: .high, at: .zero)
+            _ = queue.enter(99, host: "b", priority: .high, at: .zero)
+            let wait = Duration.seconds(10 * expected)
+            let refused = queue.enter(100, host: "a", priority: new, timeLeft: wait, at: .zero)
+            #expect(refused == .refused(wait: wait), "\(priorities)")
+            let waits = queue.enter(101, host: "a", priority: new, timeLeft: wait + .nanoseconds(1), at: .zero)
+            #expect(waits == .waits(.rate), "\(priorities)")
+        }
+    }
+
+    @Test("What has become as urgent by its wait goes before as well, and what has left or is held does not")
+    func agedBefore() {
+        for (age, isBefore) in [(Duration.seconds(5) - .nanoseconds(1), false), (.seconds(5), true)] {
+            var queue = AdmissionQueue(.init(rate: .init(1, per: .seconds(100))))
+            _ = queue.enter(1, host: "a", priority: .normal, at: .zero)
+            for ticket in 2...5 { _ = queue.enter(Ticket(ticket), host: "a", priority: .low, at: .zero) }
+            // Came later, and is not as urgent yet.
+            _ = queue.enter(6, host: "a", priority: .low, at: .seconds(1))
+            _ = queue.leave(3, at: .zero)
+            _ = queue.hold(4, true, at: .zero)
+            let verdict = queue.enter(7, host: "a", priority: .normal, timeLeft: .seconds(1), at: age)
+            #expect(verdict == .refused(wait: .seconds(isBefore ? 300 : 100) - age), "\(age)")
+        }
+    }
+
+    @Test("A server's pause gives back those that cannot be sent in the time that they have, of its host alone")
+    func lateByPause() {
+        var queue = AdmissionQueue(.init(perHost: 1, heedsServer: true))
+        for (ticket, host, left) in [
+            (1, "a", nil), (2, "a", 10), (3, "a", 10.001), (4, "a", nil), (5, "b", nil), (6, "b", 10), (7, "a", 9),
+        ] as [(Ticket, String, Double?)] {
+            _ = queue.enter(
+                ticket, host: host, priority: .normal, isHeld: ticket == 7, timeLeft: left.map { .seconds($0) },
+                at: .zero)
+        }
+        #expect(queue.pause(host: "a", for: .seconds(10), at: .zero) == [2, 7])
+        #expect(queue.waitingCount == 3)
+        #expect(queue.hold(7, false, at: .zero).isEmpty)
+        #expect(queue.leave(1, at: .zero).isEmpty)
+        #expect(queue.advance(to: .seconds(10)) == [3])
+        #expect(queue.leave(3, at: .seconds(10)) == [4])
+        // A pause that is shorter than the one before ends no earlier, and one of nothing holds nobody.
+        #expect(queue.pause(host: "b", for: .zero, at: .zero).isEmpty)
+        var longer = AdmissionQueue(.init(perHost: 1, heedsServer: true))
+        longer.pause(host: "a", for: .seconds(9), at: .zero)
+        _ = longer.enter(1, host: "a", priority: .normal, timeLeft: .seconds(10), at: .zero)
+        _ = longer.enter(2, host: "a", priority: .normal, timeLeft: .seconds(9.5), at: .zero)
+        #expect(longer.pause(host: "a", for: .seconds(5), at: .zero).isEmpty)
+        #expect(longer.pause(host: "a", for: .seconds(9.5), at: .zero) == [2])
+        var deaf = AdmissionQueue(.init(perHost: 1))
+        _ = deaf.enter(1, host: "a", priority: .normal, at: .zero)
+        _ = deaf.enter(2, host: "a", priority: .normal, timeLeft: .seconds(1), at: .zero)
+        #expect(deaf.pause(host: "a", for: .seconds(5), at: .zero).isEmpty)
+        #expect(deaf.waitingCount == 1)
+    }
+
     @Test("A server's pause holds its host where the policy heeds it, and only then")
     func serverPause() {
         for heeds in [true, false] {
