@@ -130,12 +130,20 @@ private final class BoundTask: CallWait {
 
 extension CallContext {
     /// Makes the early end of the call the end of a task, too.
-    func endsWithCall(_ task: Task<Void, Never>) {
+    func endsWithCall(_ task: Task<Void, Never>) { endsWithCall(BoundTask(task)) }
+
+    /// Makes the early end of the call the end of something else, too.
+    func endsWithCall(_ wait: any CallWait) {
         let goesOn = state.withLock { state in
-            if state.ending == nil { state.waits.append(BoundTask(task)) }
+            if state.ending == nil { state.waits.append(wait) }
             return state.ending == nil
         }
-        if !goesOn { task.cancel() }
+        if !goesOn { wait.abandon() }
+    }
+
+    /// What was to end with the call is over.
+    func doesNotEnd(_ wait: any CallWait) {
+        state.withLock { state in state.waits.removeAll { $0 === wait } }
     }
 
     /// Waits. The wait ends with the call: when it is cancelled, its scope goes, its user is signed out, or its total

@@ -13,7 +13,14 @@ final class Admissions: Sendable {
 
     fileprivate struct Waiter: Sendable {
         let call: CallContext
-        let promise: Promise<Void>
+        let promise: Promise<End>
+    }
+
+    /// How a wait ends.
+    enum End: Sendable {
+        case admitted
+        /// - Parameter wait: how long nothing is sent, which is longer than the call goes on.
+        case refused(wait: Duration)
     }
 
     fileprivate struct State: Sendable {
@@ -24,8 +31,8 @@ final class Admissions: Sendable {
         /// When the queue is to be told that time has gone on.
         var alarm: (ticket: Deadlines.Ticket, moment: Duration)?
 
-        mutating func take(_ admitted: [AdmissionQueue.Ticket]) -> [Promise<Void>] {
-            admitted.compactMap { waiters.removeValue(forKey: $0)?.promise }
+        mutating func take(_ tickets: [AdmissionQueue.Ticket]) -> [Promise<End>] {
+            tickets.compactMap { waiters.removeValue(forKey: $0)?.promise }
         }
     }
 
@@ -34,7 +41,7 @@ final class Admissions: Sendable {
         /// There is nothing to wait for, and nothing to give back.
         case unlimited
         case admitted(AdmissionQueue.Ticket)
-        case waits(AdmissionQueue.Ticket, Promise<Void>, AdmissionQueue.WaitReason)
+        case waits(AdmissionQueue.Ticket, Promise<End>, AdmissionQueue.WaitReason)
         case refused(wait: Duration)
     }
 
@@ -77,7 +84,7 @@ final class Admissions: Sendable {
             case .admitted: return (.admitted(ticket), [])
             case .refused(let wait): return (.refused(wait: wait), [])
             case .waits(let reason):
-                let promise = Promise<Void>()
+                let promise = Promise<End>()
                 state.waiters[ticket] = Waiter(call: call, promise: promise)
                 return (.waits(ticket, promise, reason), [])
             }
@@ -109,10 +116,11 @@ final class Admissions: Sendable {
         let limits = ServerRateLimit.pause(by: ServerRateLimit.all(in: response.fields))
         guard let pause = [hint, limits].compactMap(\.self).max(), pause > .zero else { return }
         let now = time.now()
-        change { state in
-            state.queue.pause(host: host, for: pause, at: now)
-            return ((), [])
+        let refused = change { state in
+            let refused = state.queue.pause(host: host, for: pause, at: now)
+            return (state.take(refused), [])
         }
+        for promise in refused { promise.keep(.refused(wait: pause)) }
     }
 
     // MARK: Pauses
@@ -146,7 +154,7 @@ final class Admissions: Sendable {
             setAlarm(&state, at: now)
             return (output, state.take(admitted))
         }
-        for promise in woken { promise.keep(()) }
+        for promise in woken { promise.keep(.admitted) }
         return output
     }
 

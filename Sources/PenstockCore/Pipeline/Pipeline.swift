@@ -30,7 +30,7 @@ struct Pipeline: Sendable {
         if let reachability = configuration.reachability {
             stages.append(Connectivity(reachability: reachability, origins: state.origins))
         }
-        stages.append(Admission(admissions: state.admissions))
+        stages.append(Admission(admissions: state.admissions, origins: state.origins))
         authenticate = service.authenticator.map { Authenticate($0, service, configuration, state) }
         if let authenticate { stages.append(authenticate) }
         stages += attempt.map(AttemptInterception.init)

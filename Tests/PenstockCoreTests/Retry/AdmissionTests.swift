@@ -149,6 +149,57 @@ struct AdmissionTests {
         #expect(rig.recorder.grammarViolations.isEmpty)
     }
 
+    @Test("The app's code that does not return holds no place once its call has ended")
+    func stuckCode() async throws {
+        let (entered, leave) = (Monitor(0), Latch())
+        let rig = RetryRig([.product]) { configuration in
+            configuration.admission = .init(total: 1)
+            configuration.attemptInterceptors = [
+                Intercepting { request, _, next in
+                    guard request.url.path.hasSuffix("stuck") else { return try await next(request) }
+                    entered.withLock { $0 += 1 }
+                    await leave.wait()
+                    return try await next(request)
+                }
+            ]
+        }
+        defer { leave.open() }
+        let stuck = rig.client.start(GetProduct(id: "stuck"))
+        await entered.wait { $0 == 1 }
+        let next = await start(rig, "next")
+        #expect(rig.queueReasons == [.total])
+        stuck.cancel()
+        #expect(await failure { try await stuck.value }?.kind == .cancelled)
+        _ = try await next.value
+        #expect(order(rig) == ["next"])
+        // What returns after all gives nothing back a second time.
+        leave.open()
+        await rig.settle()
+        #expect(rig.recorder.grammarViolations.isEmpty)
+    }
+
+    @Test("A pause of the server that outlasts what waits refuses it at once, and lets the rest wait")
+    func refusedWhileWaiting() async throws {
+        let busy = HTTPResponse(status: 503, fields: ["Retry-After": "10"])
+        let rig = RetryRig([.held(.respond(busy)), .product]) { configuration in
+            configuration.admission = .init(total: 1, heedsServer: true)
+            configuration.options.retry = RetryPolicy.none
+        }
+        let first = await start(rig, "1")
+        let short = await start(rig, "short", .timeout(.seconds(10)))
+        let long = await start(rig, "long", .timeout(.seconds(11)))
+        rig.script.release()
+        #expect(await failure { try await first.value }?.kind == .httpStatus(503))
+        let refused = await failure { try await short.value }
+        #expect(refused?.stage == .admission && refused?.attempts.isEmpty == true)
+        guard case .unavailable? = refused?.kind else { return #expect(refused?.kind == .unavailable(reason: "")) }
+        await rig.clock.waitForSleepers(count: 1)
+        await rig.settle()
+        rig.clock.advance(by: .seconds(10))
+        _ = try await long.value
+        #expect(order(rig) == ["1", "long"])
+    }
+
     @Test("An attempt that waits to be repeated holds no place")
     func retryHoldsNone() async throws {
         let rig = RetryRig([.busy("10"), .product, .product]) { $0.admission = .init(total: 1) }

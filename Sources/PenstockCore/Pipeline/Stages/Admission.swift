@@ -6,12 +6,14 @@ struct Admission: Stage {
     static let name = StageName.admission
 
     let admissions: Admissions
+    let origins: OriginTable
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         // Others wait for what it brings, and may hold every place while they do.
         if call.renewsCredential { return try await next(request) }
         guard let place = try enter(request, call) else { return try await next(request) }
         try await place.untilAdmitted()
+        try checkCircuit(request, place)
         do throws(APIError) {
             return place.vacated(by: try await next(request))
         } catch {
@@ -26,44 +28,62 @@ struct Admission: Stage {
         let host = request.url.host
         switch admissions.enter(call, host: host) {
         case .unlimited: return nil
-        case .admitted(let ticket): return AdmissionPlace(ticket, host, call, admissions)
+        case .admitted(let ticket): return AdmissionPlace(ticket, request, call, admissions)
         case .waits(let ticket, let promise, let reason):
             call.emit(.queued(reason))
-            return AdmissionPlace(ticket, host, call, admissions, promise)
+            return AdmissionPlace(ticket, request, call, admissions, promise)
         case .refused(let wait):
-            throw APIError(
-                .unavailable(reason: "\(host) takes nothing for \(wait), and the call ends before"), stage: .admission,
-                request: request)
+            throw .takesNothing(host, for: wait, request)
         }
+    }
+
+    /// What others came to while this attempt waited is no news to the retries above, which were asked before.
+    @inline(never)
+    private func checkCircuit(_ request: HTTPRequest, _ place: AdmissionPlace) throws(APIError) {
+        let origin = request.url.origin
+        guard place.hasWaited, origins.isOpen(origin, in: .zero) else { return }
+        place.vacate()
+        throw APIError(
+            .unavailable(reason: OriginTable.reason(origin)), stage: .admission, request: request, sendState: .unsent)
     }
 }
 
-/// The place of one attempt: waited for, then taken until the response has come to its end.
-final class AdmissionPlace: Sendable {
+extension APIError {
+    fileprivate static func takesNothing(_ host: String, for wait: Duration, _ request: HTTPRequest) -> APIError {
+        APIError(
+            .unavailable(reason: "\(host) takes nothing for \(wait), and the call ends before"), stage: .admission,
+            request: request)
+    }
+}
+
+/// The place of one attempt: waited for, then taken until the response has come to its end, or the call has. The app's code
+/// below may never return, and holds no place for that.
+final class AdmissionPlace: CallWait {
     private let ticket: AdmissionQueue.Ticket
-    private let host: String
+    private let request: HTTPRequest
     private let call: CallContext
     private let admissions: Admissions
     /// `nil` where it was free.
-    private let promise: Promise<Void>?
+    private let promise: Promise<Admissions.End>?
     private let isVacated = Locked(false)
 
     init(
-        _ ticket: AdmissionQueue.Ticket, _ host: String, _ call: CallContext, _ admissions: Admissions,
-        _ promise: Promise<Void>? = nil
+        _ ticket: AdmissionQueue.Ticket, _ request: HTTPRequest, _ call: CallContext, _ admissions: Admissions,
+        _ promise: Promise<Admissions.End>? = nil
     ) {
         self.ticket = ticket
-        self.host = host
+        self.request = request
         self.call = call
         self.admissions = admissions
         self.promise = promise
+        call.endsWithCall(self)
     }
 
-    deinit {
-        vacate()
-    }
+    /// Whether it was not free when it was asked for.
+    var hasWaited: Bool { promise != nil }
 
-    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends before.
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends before;
+    ///   ``APIError/Kind/unavailable(reason:)`` when its host turns out to take nothing for as long as it goes on.
     func untilAdmitted() async throws(APIError) {
         guard let promise else { return }
         let start = call.time.now()
@@ -74,7 +94,10 @@ final class AdmissionPlace: Sendable {
         admissions.prioritise(ticket, as: call.priority)
         defer { call.state.withLock { $0.onPriority = nil } }
         do throws(APIError) {
-            try await call.value(of: promise, at: .admission)
+            switch try await call.value(of: promise, at: .admission) {
+            case .admitted: break
+            case .refused(let wait): throw .takesNothing(request.url.host, for: wait, request)
+            }
         } catch {
             vacate()
             throw error
@@ -82,17 +105,22 @@ final class AdmissionPlace: Sendable {
         call.emit(.admitted(after: call.time.now() - start))
     }
 
+    /// The call has ended.
+    func abandon() { vacate() }
+
     func vacate() {
         let isFirst = isVacated.withLock { isVacated in
             defer { isVacated = true }
             return !isVacated
         }
-        if isFirst { admissions.leave(ticket) }
+        guard isFirst else { return }
+        call.doesNotEnd(self)
+        admissions.leave(ticket)
     }
 
     /// The exchange, whose content holds the place where it is yet to come.
     func vacated(by exchange: Exchange) -> Exchange {
-        admissions.heed(exchange.response, from: host, call.time)
+        admissions.heed(exchange.response, from: request.url.host, call.time)
         guard let content = exchange.content else {
             vacate()
             return exchange

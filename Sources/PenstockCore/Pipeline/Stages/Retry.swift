@@ -17,7 +17,11 @@ struct Retry: Stage {
                 guard let pause = attempt.pause(after: &exchange) else { return exchange }
                 (wait, earlier) = (pause, attempt.dropped(exchange))
             } catch {
-                wait = try attempt.pause(after: error.following(earlier))
+                do throws(APIError) {
+                    wait = try attempt.pause(after: error)
+                } catch {
+                    throw error.following(earlier)
+                }
                 earlier = error
             }
             if wait > .zero { try await call.sleep(for: wait, at: Self.name) }
