@@ -59,8 +59,9 @@ public struct RefreshPolicy: Hashable, Sendable {
     /// How long after the refresh token was first sent it may be sent once more when no answer came. 30 s by default, which
     /// is what authorisation servers that rotate refresh tokens commonly allow for.
     public var grace: Duration
-    /// How long a failure that may pass is told to everyone without asking again. 5 s by default, so that a screen of
-    /// calls fails once, and the user's next attempt is a real one.
+    /// How long a failure is told to everyone without asking again, and how often the vault is looked at for the session of
+    /// another process where there is none to go with. 5 s by default, so that a screen of calls fails once, and the user's
+    /// next attempt is a real one.
     public var pause: Duration
     /// How often is looked whether another process has renewed the credential. 250 ms by default, which nobody notices.
     public var pollInterval: Duration

@@ -10,62 +10,6 @@ import Foundation
 /// ``RefreshClaim`` over the very version that it has read; and what it gets is written over its own claim and over nothing
 /// else. So a logout, a login, and another process's new credential always win.
 public struct RefreshCoordinator: Sendable {
-    /// What time it is.
-    public struct Moment: Hashable, Sendable {
-        /// Monotonic, for what happens in this process.
-        public var now: Duration
-        /// By the calendar, for what outlives it.
-        public var date: Date
-
-        /// The same moment by both clocks.
-        public init(now: Duration, date: Date) {
-            self.now = now
-            self.date = date
-        }
-    }
-
-    /// What a request was refused with.
-    public enum Refused: Hashable, Sendable {
-        /// Nothing was: the request is about to be sent.
-        case nothing
-        /// It carried no credential.
-        case anonymous
-        /// It carried this one.
-        case version(CredentialVersion)
-    }
-
-    /// What can be done about a credential.
-    public struct Abilities: Sendable {
-        let canRefresh: @Sendable (Credential) -> Bool
-        let canLogIn: Bool
-
-        /// Nobody is asked to log in unless told otherwise.
-        public init(canLogIn: Bool = false, canRefresh: @escaping @Sendable (Credential) -> Bool) {
-            self.canRefresh = canRefresh
-            self.canLogIn = canLogIn
-        }
-    }
-
-    /// What whoever needs a credential has to do.
-    public enum Answer: Hashable, Sendable {
-        /// The credential of the moment; `nil` where there is none.
-        case use(Credential?)
-        /// A cycle is under way.
-        case wait
-        /// A cycle begins, which whoever asked must carry out.
-        case begin
-        /// There is none to go with, and none is asked for.
-        case fail(AuthenticationFailure)
-    }
-
-    /// What a cycle comes to.
-    public enum Outcome: Hashable, Sendable {
-        /// There is a credential to go with; `nil` where requests go without.
-        case use(Credential?)
-        /// The same is told to all who wait.
-        case fail(AuthenticationFailure)
-    }
-
     /// What is to be done next.
     public enum Action: Hashable, Sendable {
         /// The vault is read.
@@ -125,8 +69,8 @@ public struct RefreshCoordinator: Sendable {
         let failure: AuthenticationFailure
         /// Whoever began until then has met the same failure.
         let at: Duration
-        /// Until when it holds for others as well; `nil` for good.
-        let until: Duration?
+        /// Until when it holds for others as well.
+        let until: Duration
     }
 
     /// How credentials are renewed.
@@ -135,6 +79,11 @@ public struct RefreshCoordinator: Sendable {
     private let random: RandomSource
     private var known: CredentialRecord?
     private var isLoaded = false
+    /// When the vault was last looked at, or, after a logout, when its credential was first missed.
+    private var lookedAt: Duration?
+    /// What the user has signed out of in this process, or the server has rejected. It is of no more use, also where the vault could
+    /// not delete it.
+    private var discarded: CredentialVersion?
     private var remembered: Remembered?
     private var phase = Phase.idle
     private var wanted = Refused.nothing
@@ -182,7 +131,7 @@ extension RefreshCoordinator {
     public mutating func ask(
         _ refused: Refused, begun: Duration, by abilities: Abilities, at moment: Moment
     ) -> Answer {
-        if isBusy { return .wait }
+        if isBusy { return isOnlyLooking && refused == .nothing ? .use(nil) : .wait }
         guard isLoaded else { return begin(refused, abilities) }
         guard isUnusable(after: refused, abilities, moment) else { return .use(known?.credential) }
         if let failure = failure(after: refused, begun: begun, at: moment) {
@@ -194,10 +143,28 @@ extension RefreshCoordinator {
             remember(refused, .notRenewed, at: moment, for: policy.pause)
             return .fail(.notRenewed)
         }
-        guard abilities.canLogIn || known.map({ abilities.canRefresh($0.credential) }) ?? false else {
+        guard abilities.canLogIn || known.map({ abilities.canRefresh($0.credential) }) ?? false || mayLook(at: moment)
+        else {
             return .fail(known == nil && refused != .anonymous ? .signedOut : .missing)
         }
         return begin(refused, abilities)
+    }
+
+    /// Nothing can be asked for here, but another process that shares the vault may have signed in. The vault is looked at once in
+    /// a while, and not for each request that is refused.
+    private mutating func mayLook(at moment: Moment) -> Bool {
+        guard let last = lookedAt else {
+            lookedAt = moment.now
+            return false
+        }
+        return moment.now - last >= policy.pause
+    }
+
+    /// Whether the cycle under way finds out no more than whether there is a credential by now. Who was refused nothing goes without,
+    /// as before.
+    private var isOnlyLooking: Bool {
+        guard case .reading = phase else { return false }
+        return isLoaded && known == nil && !abilities.canLogIn && !isInsisting
     }
 
     /// What the end of a cycle means for one who has waited for it: whoever was not refused can still use what has not
@@ -251,15 +218,13 @@ extension RefreshCoordinator {
         guard let remembered else { return nil }
         let subject = known.map { Refused.version($0.credential.version) } ?? .anonymous
         guard remembered.subject == subject || remembered.subject == refused else { return nil }
-        let holds = remembered.until.map { moment.now < $0 } ?? true
-        return holds || begun <= remembered.at ? remembered.failure : nil
+        return moment.now < remembered.until || begun <= remembered.at ? remembered.failure : nil
     }
 
     private mutating func remember(
-        _ subject: Refused, _ failure: AuthenticationFailure, at moment: Moment, for pause: Duration?
+        _ subject: Refused, _ failure: AuthenticationFailure, at moment: Moment, for pause: Duration
     ) {
-        remembered = Remembered(
-            subject: subject, failure: failure, at: moment.now, until: pause.map { moment.now + $0 })
+        remembered = Remembered(subject: subject, failure: failure, at: moment.now, until: moment.now + pause)
     }
 }
 
@@ -271,17 +236,20 @@ extension RefreshCoordinator {
     /// - Returns: what is to be written over anything.
     public mutating func signIn(_ credential: Credential) -> CredentialRecord {
         let record = CredentialRecord(credential, version: CredentialVersion.new(random).text)
+        discarded = nil
         abandon(record)
         return record
     }
 
     /// The user has signed out. What is under way comes to nothing.
     public mutating func signOut() {
+        discarded = known?.credential.version ?? discarded
         abandon(nil)
     }
 
     private mutating func abandon(_ record: CredentialRecord?) {
         (known, isLoaded, remembered, renewed, unwritten, watched) = (record, true, nil, nil, nil, nil)
+        lookedAt = nil
         (phase, isInsisting) = (.idle, false)
         cycle += 1
     }
@@ -316,7 +284,7 @@ extension RefreshCoordinator {
         case (.refreshing(let claimed), .failed(let failure)): return failed(failure, claimed, moment)
         case (.removing(let removed), .deleted(true)):
             known = nil
-            remember(.version(removed.credential.version), .rejected, at: moment, for: nil)
+            remember(.version(removed.credential.version), .rejected, at: moment, for: policy.pause)
             return abilities.canLogIn ? logIn(nil) : end(.fail(.rejected))
         case (.releasing(let failure), .saved), (.releasing(let failure), .vaultFailed): return end(.fail(failure))
 
@@ -352,8 +320,9 @@ extension RefreshCoordinator {
 
     /// Read again before anything is sent: another process may have been faster.
     private mutating func read(_ record: CredentialRecord?, _ moment: Moment) -> Action {
-        (known, isLoaded) = (record, true)
-        guard let record else { return nothingThere() }
+        let isOfUse = record.map { $0.credential.version != discarded } ?? false
+        (known, isLoaded, lookedAt) = (isOfUse ? record : nil, true, moment.now)
+        guard let record, isOfUse else { return nothingThere(but: record) }
         let credential = record.credential
         let isRefused = wanted == .version(credential.version)
         guard isRefused || wanted == .nothing && (isDue(at: moment) || isInsisting) else {
@@ -372,11 +341,12 @@ extension RefreshCoordinator {
         return goOn(with: claim, of: record, moment)
     }
 
-    private mutating func nothingThere() -> Action {
+    /// - Parameter discarded: what is there and of no more use.
+    private mutating func nothingThere(but discarded: CredentialRecord?) -> Action {
         switch wanted {
         case .nothing: end(.use(nil))
-        case .anonymous: abilities.canLogIn ? logIn(nil) : end(.fail(.missing))
-        case .version: abilities.canLogIn ? logIn(nil) : end(.fail(.signedOut))
+        case .anonymous: abilities.canLogIn ? logIn(discarded) : end(.fail(.missing))
+        case .version: abilities.canLogIn ? logIn(discarded) : end(.fail(.signedOut))
         }
     }
 
@@ -402,7 +372,7 @@ extension RefreshCoordinator {
     private mutating func goOn(with claim: RefreshClaim, of record: CredentialRecord, _ moment: Moment) -> Action {
         if isInsisting { return take(record, RefreshClaim(by: holder, at: moment, policy)) }
         if let second = claim.second(by: holder, at: moment, policy) { return take(record, second) }
-        remember(.version(record.credential.version), .lost, at: moment, for: nil)
+        remember(.version(record.credential.version), .lost, at: moment, for: policy.pause)
         return end(.fail(.lost))
     }
 
@@ -416,7 +386,7 @@ extension RefreshCoordinator {
             return .delete(version: claimed.version)
         case .lost:
             if let second = claimed.claim?.second(by: holder, at: moment, policy) { return take(claimed, second) }
-            remember(subject, .lost, at: moment, for: nil)
+            remember(subject, .lost, at: moment, for: policy.pause)
             return release(claimed, claimed.claim?.ended(at: moment), .lost)
         default:
             remember(subject, failure, at: moment, for: policy.pause)
@@ -483,8 +453,8 @@ extension RefreshCoordinator {
 
     private mutating func vaultFailed(_ error: VaultError, _ moment: Moment) -> Action {
         if case .removing(let removed) = phase {
-            known = nil
-            remember(.version(removed.credential.version), .rejected, at: moment, for: nil)
+            (known, discarded) = (nil, removed.credential.version)
+            remember(.version(removed.credential.version), .rejected, at: moment, for: policy.pause)
             return end(.fail(.rejected))
         }
         if wanted == .nothing, let known, !known.credential.isExpired(at: moment.date) {

@@ -149,6 +149,7 @@ private struct SessionSchedule {
         signIn(0)
         for _ in 0..<80 where faults.isEmpty { step() }
         quieten()
+        callAgain()
         check()
         return faults
     }
@@ -356,6 +357,41 @@ private struct SessionSchedule {
         if touched.isDisjoint(with: family.tokens), vault.credential.refreshToken != family.tokens.last {
             faults.append("the vault holds an old refresh token")
         }
+    }
+
+    /// Every process finds the session that is in the vault, whatever it has been through; where no accident has happened to that,
+    /// not even one that left a claim.
+    private mutating func callAgain() {
+        guard vault?.claim == nil, isSignedIn, let family = server.families.last, !family.isRevoked,
+            touched.isDisjoint(with: family.tokens), vault?.credential.refreshToken == family.tokens.last
+        else { return }
+        for index in processes.indices where !reaches(index) {
+            faults.append("process \(index) does not find the living session")
+        }
+    }
+
+    /// Whether a process that calls now and then comes to use what the server accepts, as a session that lives is in the vault.
+    private mutating func reaches(_ index: Int) -> Bool {
+        for _ in 0..<4 {
+            // More than a failure holds.
+            now += 6
+            processes[index].attempts = []
+            call(index)
+            finish(index)
+            guard let attempt = processes[index].attempts.last else { continue }
+            if let credential = attempt.credential, server.accepts(credential.token, at: now) {
+                tally.note("sessions that were found")
+                return true
+            }
+            processes[index].attempts = [attempt]
+            answer(index)
+            finish(index)
+        }
+        return false
+    }
+
+    private mutating func finish(_ index: Int) {
+        while !processes[index].work.isEmpty { work(index) }
     }
 
     private mutating func touch(_ token: String?) {

@@ -1,0 +1,60 @@
+import Foundation
+
+/// What whoever needs a credential asks, and what is answered.
+extension RefreshCoordinator {
+    /// What time it is.
+    public struct Moment: Hashable, Sendable {
+        /// Monotonic, for what happens in this process.
+        public var now: Duration
+        /// By the calendar, for what outlives it.
+        public var date: Date
+
+        /// The same moment by both clocks.
+        public init(now: Duration, date: Date) {
+            self.now = now
+            self.date = date
+        }
+    }
+
+    /// What a request was refused with.
+    public enum Refused: Hashable, Sendable {
+        /// Nothing was: the request is about to be sent.
+        case nothing
+        /// It carried no credential.
+        case anonymous
+        /// It carried this one.
+        case version(CredentialVersion)
+    }
+
+    /// What can be done about a credential.
+    public struct Abilities: Sendable {
+        let canRefresh: @Sendable (Credential) -> Bool
+        let canLogIn: Bool
+
+        /// Nobody is asked to log in unless told otherwise.
+        public init(canLogIn: Bool = false, canRefresh: @escaping @Sendable (Credential) -> Bool) {
+            self.canRefresh = canRefresh
+            self.canLogIn = canLogIn
+        }
+    }
+
+    /// What whoever needs a credential has to do.
+    public enum Answer: Hashable, Sendable {
+        /// The credential of the moment; `nil` where there is none.
+        case use(Credential?)
+        /// A cycle is under way.
+        case wait
+        /// A cycle begins, which whoever asked must carry out.
+        case begin
+        /// There is none to go with, and none is asked for.
+        case fail(AuthenticationFailure)
+    }
+
+    /// What a cycle comes to.
+    public enum Outcome: Hashable, Sendable {
+        /// There is a credential to go with; `nil` where requests go without.
+        case use(Credential?)
+        /// The same is told to all who wait.
+        case fail(AuthenticationFailure)
+    }
+}
