@@ -210,9 +210,10 @@ final class CredentialKeeper: Sendable {
     /// Code of the app's may run in it, which may never return: it has its time, and what it brings later is dropped.
     private func refresh(_ credential: Credential, _ source: Source) async -> RefreshCoordinator.Event {
         let promise = Promise<RefreshCoordinator.Event>()
+        let lane = RefreshLane.keys.union([key])
         let work = Task {
             do {
-                let new = try await RefreshLane.$keys.withValue([key]) {
+                let new = try await RefreshLane.$keys.withValue(lane) {
                     try await source.authenticator.refresh(credential, in: source.context)
                 }
                 // What was sent may have been used up for it, as when the answer cannot be read.
@@ -232,7 +233,7 @@ final class CredentialKeeper: Sendable {
 
     private func logIn(_ credential: Credential?, _ source: Source) async -> RefreshCoordinator.Event {
         do {
-            let new = try await RefreshLane.$keys.withValue([key]) {
+            let new = try await RefreshLane.$keys.withValue(RefreshLane.keys.union([key])) {
                 try await source.authenticator.logIn(after: credential, in: source.context)
             }
             return new.isValid ? .obtained(new) : .failed(.unavailable)
@@ -244,7 +245,7 @@ final class CredentialKeeper: Sendable {
 
 /// The lane of what is sent to renew a credential. It is told by the task, so that the app may use whatever client it likes.
 enum RefreshLane {
-    /// The credentials that are being renewed; what is sent in the lane goes without them, and waits for nobody who waits
+    /// The credentials that are being renewed: one, and those that this one is needed for. What is sent in the lane goes without them, and waits for nobody who waits
     /// for them.
     @TaskLocal static var keys: Set<CredentialKey> = []
 }
