@@ -36,12 +36,14 @@ public struct OutboxOutcome: Hashable, Sendable {
     }
 
     /// What an error of a call says about its write. The status of an answer goes before everything else: what cannot be read
-    /// of a 2xx was written all the same.
+    /// of a 2xx was written all the same. So was what was answered with 303 (See Other, RFC 9110 §15.4.4), where that was followed,
+    /// whatever became of the GET.
     public init(_ error: APIError, at now: Date) {
         let (status, state) = (error.response?.status, error.sendState ?? .unsent)
         let hint = error.response.flatMap { RetryAfter.delay(in: $0.fields, at: now) }
         switch (status, error.kind) {
         case (let status?, .business) where (200..<300).contains(status): self.init(.business, hint: hint)
+        case _ where error.followedSeeOther: self.init(.accepted)
         case (let status?, _): self.init(.answered(status), hint: hint)
         case (nil, .unreachable), (nil, .tls): self.init(.unreachable, sendState: state)
         // An origin that the client spares for a while, a user who has to sign in and a call that gave way to another one say
@@ -52,6 +54,13 @@ public struct OutboxOutcome: Hashable, Sendable {
             self.init(.blocked, sendState: state)
         default: self.init(state == .unsent ? .unreachable : .broken, sendState: state)
         }
+    }
+}
+
+extension APIError {
+    /// Whether the server has led from what was to be done to a resource that tells what came of it.
+    fileprivate var followedSeeOther: Bool {
+        attempts.dropLast().contains { $0.status == 303 && !$0.method.isSafe }
     }
 }
 
@@ -159,8 +168,11 @@ public struct OutboxDecider: Sendable {
     public func refusal(to row: OutboxRow, at now: Date) -> OutboxFailure? {
         let isDoubtful = row.unanswered != nil
         if row.expires <= now { return failure(.expired, isDoubtful) }
-        if let first = row.unanswered, first.addingTimeInterval(policy.keyLifetime.seconds) <= now {
-            return failure(.keyExpired, isDoubtful)
+        if let first = row.unanswered {
+            let isOld = first.addingTimeInterval(policy.keyLifetime.seconds) <= now
+            // A clock that was set back does not say how old the key is.
+            let isAhead = first > now.addingTimeInterval(Self.clockSlack)
+            if isOld || isAhead { return failure(.keyExpired, isDoubtful) }
         }
         return nil
     }
@@ -247,6 +259,9 @@ public struct OutboxDecider: Sendable {
     public static func isDue(_ until: Date, at now: Date) -> Bool {
         until <= now || until > now.addingTimeInterval(farthest)
     }
+
+    /// By how much clocks are corrected without having been wrong: five minutes.
+    static let clockSlack: TimeInterval = 300
 
     /// No wait that is kept is longer: a day.
     package static let farthest: TimeInterval = 86_400

@@ -225,6 +225,38 @@ struct OutboxDeciderTests {
                 == OutboxFailure(.expired, mayBeProcessed: true))
     }
 
+    @Test("Where the clock was set back, nobody knows how old the key is, and it counts as forgotten")
+    func keyAhead() {
+        for (second, isRefused) in [(0.0, false), (299.9, false), (300, false), (300.1, true), (1e9, true)] {
+            let row = Self.row(unanswered: Self.now.addingTimeInterval(second))
+            let refusal = OutboxDecider().refusal(to: row, at: Self.now)
+            #expect(refusal == (isRefused ? OutboxFailure(.keyExpired, mayBeProcessed: true) : nil), "\(second)")
+        }
+    }
+
+    @Test("A write that was answered with See Other is done, whatever becomes of the GET that follows")
+    func seeOther() throws {
+        let url = try HTTPURL("https://api.example.com/orders")
+        func outcome(_ attempts: [(HTTPMethod, Int?)], _ kind: APIError.Kind = .httpStatus(404)) -> OutboxOutcome.Result
+        {
+            let status = attempts.last?.1
+            var error = APIError(
+                kind, stage: .transport, response: status.map { HTTPResponse(status: $0) }, sendState: .unsent)
+            error.attempts = attempts.map { APIError.Attempt(method: $0.0, url: url, status: $0.1) }
+            return OutboxOutcome(error, at: Self.now).result
+        }
+        #expect(outcome([(.post, 303), (.get, 404)]) == .accepted)
+        #expect(outcome([(.put, 303), (.get, 500)]) == .accepted)
+        #expect(outcome([(.post, 303), (.get, nil)], .unreachable(.offline)) == .accepted)
+        #expect(outcome([(.post, 401), (.post, 303), (.get, 404)]) == .accepted)
+        #expect(outcome([(.post, 303)]) == .answered(303), "it was not followed")
+        #expect(outcome([(.post, 302), (.get, 404)]) == .answered(404))
+        #expect(outcome([(.post, 307), (.post, 404)]) == .answered(404))
+        #expect(outcome([(.get, 303), (.get, 404)]) == .answered(404))
+        #expect(outcome([]) == .unreachable)
+        #expect(outcome([(.post, 303), (.get, 200)], .business(code: 1, message: "")) == .business)
+    }
+
     @Test("A moment further away than any wait is due: the clock was set back")
     func clocks() {
         for (second, isDue) in [
