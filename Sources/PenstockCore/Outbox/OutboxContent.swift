@@ -149,11 +149,11 @@ extension APIClient {
     }
 
     /// Sends what was kept of a write, as any other call, but with its own bytes, and once: when it is sent again is decided by
-    /// what is on disk.
+    /// what is on disk. It neither joins nor ends another one, since each row is a write of its own.
     func deliver<E: OutboxEndpoint>(_ endpoint: E, _ write: FrozenWrite) async -> Result<
         APIResponse<E.Output>, APIError
     > {
-        let call = ActiveCall(endpoint, .frozen(write), .init(own: .retry(.none)), of: self)
+        let call = ActiveCall(endpoint, .frozen(write), .init(own: .retry(.none).inFlight(.independent)), of: self)
         return await Result { () async throws(APIError) in try await call.response() }
     }
 }

@@ -19,7 +19,7 @@ public struct InFlightPolicy: Hashable, Sendable {
         /// yet to be delivered.
         case cancelPrevious
         /// A call that asks for exactly the same waits for the same response, and ``APIResponse/isJoined`` says so. Those of
-        /// an endpoint with interceptors of its own never do.
+        /// an endpoint with interceptors of its own never do, nor those that the app has given different idempotency keys.
         case join
         /// The call waits until there was no newer one for so long, and then wins over those before it.
         case debounce(Duration)

@@ -91,6 +91,50 @@ struct OutboxTests {
         await rig.outbox.close()
     }
 
+    @Test(
+        "Two writes with the same bytes are both sent, whatever the client does with calls of one kind",
+        arguments: [InFlightPolicy.join, .cancelPrevious, .ignoreNew])
+    func sameBytesTwice(policy: InFlightPolicy) async throws {
+        let script = ScriptedTransport([
+            .held(.respond(HTTPResponse(status: 204))), .respond(HTTPResponse(status: 204)),
+        ])
+        let rig = OutboxRig(script, types: [Ring.self]) { $0.options.inFlight = policy }
+        let first = try await rig.outbox.put(Ring(door: "a"))
+        let second = try await rig.outbox.put(Ring(door: "b"))
+        rig.outbox.start()
+        await script.waitForExchanges(count: 2)
+        await rig.advance { first.state == .done || second.state == .done }
+        script.release()
+        await rig.advance { first.state == .done && second.state == .done }
+        #expect(Set(script.requests.compactMap { $0.request.fields["Idempotency-Key"] }).count == 2)
+        #expect(script.requests.count == 2)
+        await rig.outbox.close()
+    }
+
+    /// Whose requests are all alike.
+    private struct Ring: OutboxEndpoint {
+        typealias Output = Void
+        var door: String
+        var route: Route { .post("/bell") }
+        var body: HTTPBody { .bytes(Data("ring".utf8)) }
+        var lane: OutboxLane { "door/\(door)" }
+    }
+
+    @Test("A write that was answered with See Other is done, though what that leads to is not there")
+    func seeOther() async throws {
+        let stub = StubTransport { request in
+            request.method == .post ? .redirect(303, to: "/status") : HTTPResponse(status: 404)
+        }
+        let rig = OutboxRig(stub)
+        rig.outbox.start()
+        let receipt = try await rig.outbox.put(BookOrder())
+        await rig.advance(until: receipt)
+        #expect(receipt.state == .done)
+        #expect(stub.requests.map(\.method) == [.post, .get])
+        #expect(try await rig.outbox.undeliverable().isEmpty)
+        await rig.outbox.close()
+    }
+
     @Test("409 while the same key is in progress is waited out")
     func inProgress() async throws {
         let fates = Locked<[IdempotentServer.Fate]>([.process(conflicts: 3)])

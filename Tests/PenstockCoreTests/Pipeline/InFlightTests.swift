@@ -310,6 +310,37 @@ import Testing
         for call in calls { #expect(try await !call.response.isJoined) }
     }
 
+    @Test(
+        "Writes under two keys are two writes, wherever the key comes from; under one key, or keys of their own, they join"
+    )
+    func keys() async throws {
+        let keys = try ["a", "b"].map { try #require(IdempotencyKey($0)) }
+        let cases: [(options: [CallOptions], isJoined: Bool)] = [
+            (keys.map { .idempotency(.keyed($0)) }, false),
+            ([.idempotency(.keyed(keys[0])), .idempotency(.keyed(keys[0]))], true),
+            ([.idempotency(.keyed(keys[0])), .idempotency(.key)], false),
+            ([.idempotency(.key), .idempotency(.key)], true),
+            (keys.map { .headers(["Idempotency-Key": $0.fieldValue]) }, false),
+            (keys.map { _ in .headers(["Idempotency-Key": "a"]) }, true),
+        ]
+        for (options, isJoined) in cases {
+            let recorder = EventRecorder()
+            let (client, script) = Self.rig(.join, recorder)
+            let calls = options.map { client.start(Post(), options: $0) }
+            if isJoined { while recorder.reasons.isEmpty { await Task.yield() } }
+            await script.waitForExchanges(count: isJoined ? 1 : 2)
+            for _ in calls { script.release() }
+            for call in calls { _ = try await call.value }
+            #expect(script.requests.count == (isJoined ? 1 : 2))
+        }
+    }
+
+    private struct Post: Endpoint {
+        typealias Output = Message
+        var route: Route { .post("/orders") }
+        var body: HTTPBody { .bytes(Data("one tea".utf8)) }
+    }
+
     @Test("What only names a request does not keep it from being joined")
     func names() async throws {
         let recorder = EventRecorder()

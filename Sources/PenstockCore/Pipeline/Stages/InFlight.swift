@@ -91,13 +91,15 @@ struct RequestIdentity: Hashable, Sendable {
     private let lane: ObjectIdentifier
     /// Two users of an app that does not say who they are have this to tell them apart.
     private let session: Int
+    /// The key that the app has given for the call: calls with two keys are to be done twice.
+    private let key: IdempotencyKey?
 
     /// Fields that tell requests apart and nothing else. Any other one may make the response another one, whatever `Vary`
     /// will say, as it is not known before the response.
     private static let namesOfRequests: HTTPFieldNames = [
         "Traceparent", "Tracestate", "X-Request-Id", "Request-Id", "X-Correlation-Id", "X-Trace-Id", "B3",
         "X-B3-TraceId",
-        "X-B3-SpanId", "X-B3-ParentSpanId", "X-B3-Sampled", "Idempotency-Key",
+        "X-B3-SpanId", "X-B3-ParentSpanId", "X-B3-Sampled",
     ]
 
     /// - Returns: `nil` for content that cannot be compared: files and streams.
@@ -118,6 +120,7 @@ struct RequestIdentity: Hashable, Sendable {
         service = call.service
         self.lane = ObjectIdentifier(lane)
         self.session = session
+        if case .keyed(let own) = call.settings.idempotency { key = own } else { key = nil }
     }
 }
 
