@@ -191,11 +191,14 @@ public final class CallContext: Sendable {
     ///
     /// - Parameter others: `nil` where no other waits for it.
     func prioritise(by others: CallPriority?) {
-        let own = settings.priority
-        let new = max(own, others ?? own)
+        prioritise(as: max(settings.priority, others ?? settings.priority))
+    }
+
+    /// Makes it just as urgent, also while it waits to be sent.
+    func prioritise(as new: CallPriority) {
         let tell = state.withLock { state in
             defer { state.priority = new }
-            return (state.priority ?? own) == new ? nil : state.onPriority
+            return (state.priority ?? settings.priority) == new ? nil : state.onPriority
         }
         tell?(new)
     }

@@ -24,8 +24,9 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     private let context: CallContext
     private let relay: RelayedEvents
     private let state = Locked(State())
-    /// How urgent it is to those who have joined and wait. Held while the exchange is told, so that the last word is the last.
-    private let urgencies = Locked<[CallID: CallPriority]>([:])
+    /// How urgent it is to those who wait, also to the one that started it. Held while the exchange is told, so that the last word
+    /// is the last.
+    private let urgencies: Locked<[CallID: CallPriority]>
 
     /// - Parameter call: starts it, and hears of what happens in it.
     init(_ key: Key, _ request: HTTPRequest, for call: CallContext, _ note: Note) {
@@ -34,6 +35,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         self.note = note
         relay = RelayedEvents(to: call)
         context = call.detached(relay)
+        urgencies = Locked([call.id: call.priority])
     }
 
     /// Enters one more that will wait; `false` when it is too late.
@@ -51,15 +53,20 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     func raise(for call: CallContext) {
         urgencies.withLock { urgencies in
             urgencies[call.id] = call.priority
-            context.prioritise(by: urgencies.values.max())
+            prioritise(by: urgencies)
         }
     }
 
     private func lower(for call: CallContext) {
         urgencies.withLock { urgencies in
             guard urgencies.removeValue(forKey: call.id) != nil else { return }
-            context.prioritise(by: urgencies.values.max())
+            prioritise(by: urgencies)
         }
+    }
+
+    private func prioritise(by urgencies: [CallID: CallPriority]) {
+        // Where nobody waits any more it is about to end.
+        if let most = urgencies.values.max() { context.prioritise(as: most) }
     }
 
     /// Sends the request through what is left of the path.
@@ -81,7 +88,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         let outcome = call.control.attach(seat) ? await wait(seat.promise) : nil
         call.control.detach()
         call.noteReply()
-        if !leads { lower(for: call) }
+        lower(for: call)
         leave(leads: leads, table)
         return outcome?.map(taken)
     }

@@ -429,6 +429,42 @@ import Testing
         }
     }
 
+    @Test("A flight is as urgent as those who wait for it, when the call that started it has left")
+    func leaderGone() async throws {
+        let recorder = EventRecorder()
+        let script = ScriptedTransport((1...3).map { .held(.respond(Self.answer($0))) })
+        let client = CallSupport.client(script) {
+            $0.options.inFlight = .join
+            $0.admission = AdmissionPolicy(perHost: 1)
+            $0.cache = .none
+            $0.sinks = [recorder]
+        }
+        func start(_ filter: Int, _ priority: CallPriority) -> Call<Message> {
+            client.start(Filtered(filter: filter), options: .with { $0.priority = priority })
+        }
+        func untilQueued(_ count: Int) async {
+            while recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count {
+                await Task.yield()
+            }
+        }
+        let first = start(0, .normal)
+        await script.waitForExchanges(count: 1)
+        let leader = start(1, .high)
+        await untilQueued(1)
+        let normal = start(2, .normal)
+        await untilQueued(2)
+        let low = start(1, .low)
+        while recorder.reasons.isEmpty { await Task.yield() }
+        leader.cancel()
+        _ = await leader.result
+        for count in 2...4 {
+            script.release()
+            if count < 4 { await script.waitForExchanges(count: count) }
+        }
+        for call in [first, normal, low] { _ = try await call.value }
+        #expect(script.requests.map(\.request.url.query) == ["filter=0", "filter=2", "filter=1"])
+    }
+
     @Test("Each of the calls that share a refused response is replayed, after one refresh")
     func joinedRefusal() async throws {
         let desk = TokenDesk()
