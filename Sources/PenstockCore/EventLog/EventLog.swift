@@ -256,7 +256,7 @@ private final class EventLogCore: Sendable {
     private func forget(_ seal: EventLogMachine.Seal, _ state: inout State) throws(EventLogError) {
         guard let file = state.file else { return }
         let machine = state.machine
-        guard machine.records.isEmpty || file.size > 4 * machine.policy.keptBytes else {
+        guard machine.records.isEmpty || file.size > machine.policy.mostFileBytes else {
             return try file.append(EventLogFormat.done(seal.id), isSynced: false)
         }
         try file.replace(with: EventLogFormat.whole(machine.records, machine.batch))

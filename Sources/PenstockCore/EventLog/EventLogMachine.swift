@@ -32,6 +32,14 @@ public struct EventLogPolicy: Hashable, Sendable {
     }
 }
 
+extension EventLogPolicy {
+    /// How large the file may grow by what was written off: four times what may be kept.
+    package var mostFileBytes: Int {
+        let (bytes, isTooMany) = keptBytes.multipliedReportingOverflow(by: 4)
+        return isTooMany ? .max : bytes
+    }
+}
+
 /// Which events are sent together and when: a state machine without a file, without tasks and without a clock.
 ///
 /// One batch is sent at a time, so that events arrive in their order. A batch that was made keeps its id and its events until
@@ -141,7 +149,10 @@ package struct EventLogMachine: Sendable {
             isFlushing = false
             return .rest
         }
-        let due = (oldest ?? now) + policy.age
+        // What is left of an earlier launch counts as come when it is first asked about, and waits no longer for others than that.
+        let since = oldest ?? now
+        oldest = since
+        let due = since + policy.age
         guard isFlushing || isFull || due <= now else { return .wait(due - now) }
         return .seal(upTo: lastOfBatch ?? last.number)
     }

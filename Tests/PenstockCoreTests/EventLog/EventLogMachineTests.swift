@@ -126,6 +126,31 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .zero) == .wait(.seconds(8)))
     }
 
+    @Test(
+        "What an earlier launch has left beyond the first batch is as old as this launch, and sent once that is enough")
+    func restOfLaunch() {
+        let records = (1...5).map { EventLogMachine.Record(number: UInt64($0), data: Data(count: 1)) }
+        var machine = EventLogMachine(policy, records: records)
+        #expect(machine.decide(at: .zero) == .seal(upTo: 3))
+        machine.seal(Seal(id: "a", last: 3))
+        #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
+        machine.failed(isFinal: false, at: .zero)
+        #expect(numbers(machine.decide(at: .seconds(4))) == [1, 2, 3])
+        machine.delivered()
+        #expect(machine.decide(at: .seconds(10)) == .wait(.seconds(50)))
+        #expect(machine.decide(at: .seconds(59)) == .wait(.seconds(1)))
+        #expect(machine.decide(at: .seconds(60)) == .seal(upTo: 5))
+    }
+
+    @Test("The file grows to four times what may be kept, however much that is")
+    func fileBytes() {
+        for (kept, most) in [
+            (4 << 20, 16 << 20), (0, 0), (.max / 4, .max - 3), (.max / 4 + 1, .max), (.max, .max),
+        ] {
+            #expect(EventLogPolicy(keptBytes: kept).mostFileBytes == most, "\(kept)")
+        }
+    }
+
     @Test("A batch that is refused for good is dropped, and the next one goes on at once")
     func refused() {
         var machine = machine([1, 1, 1, 1])
