@@ -1,11 +1,26 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
 
+@testable import PenstockCore
+
 /// The cache on the request path: validation, what is stored and what is not.
 @Suite(.timeLimit(.minutes(5))) struct CacheStageTests {
+    @Test("What is sent to renew a credential is neither answered from what is stored nor stored")
+    func refresh() async throws {
+        let rig = CacheRig()
+        let key = CredentialKey(service: "main", environment: "test", origin: "https://shop.example.com")
+        #expect(try await rig.tea().source == .network)
+        for hits in 2...3 {
+            rig.serves(.tea(hits))
+            let renewed = try await RefreshLane.$keys.withValue([key]) { try await rig.tea() }
+            #expect(renewed.source == .network && renewed.value.id == hits && rig.hits == hits)
+        }
+        #expect(try await rig.tea().value.id == 1, "what was stored before is there")
+        #expect(rig.hits == 3)
+    }
+
     @Test("What is no longer fresh is asked about, and a 304 makes it the answer", .covers("S3.37", "S2.14"))
     func validation() async throws {
         let rig = CacheRig { _ in .tea(1, ["Cache-Control": "max-age=60", "ETag": "\"1\""]) }
