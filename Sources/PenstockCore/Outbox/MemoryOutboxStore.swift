@@ -45,7 +45,7 @@ public final class MemoryOutboxStore: OutboxStore {
             var row = row
             let replaced = state.replaceable(by: row)
             if let oldest = replaced.first { row.rollback = oldest.rollback ?? row.rollback }
-            for old in replaced { state.drop(old) }
+            for old in replaced { state.drop(old, at: row.created) }
             state.lastPosition += 1
             row.position = state.lastPosition
             var lane = state.lanes[row.lane] ?? Lane(owner: row.owner, due: row.created)
@@ -140,7 +140,7 @@ public final class MemoryOutboxStore: OutboxStore {
             row.started = nil
             switch step {
             case .done:
-                state.drop(row)
+                state.drop(row, at: now)
                 state.lanes[row.lane]?.open(at: now)
                 state.carryIntent(of: row)
             case .wait(let wait):
@@ -168,6 +168,7 @@ public final class MemoryOutboxStore: OutboxStore {
             return late.sorted { $0.position < $1.position }.prefix(max(limit, 0)).map { row in
                 var row = row
                 row.state = .undeliverable(OutboxFailure(.expired, mayBeProcessed: row.unanswered != nil))
+                if state.first(of: row.lane)?.id == row.id { state.lanes[row.lane]?.open(at: now) }
                 state.rows[row.id] = row
                 return row
             }
@@ -196,7 +197,7 @@ public final class MemoryOutboxStore: OutboxStore {
         try use { state in
             guard let row = state.rows[id] else { return true }
             guard row.state != .sending else { return false }
-            state.drop(row)
+            state.drop(row, at: .distantPast)
             return true
         }
     }
@@ -204,7 +205,7 @@ public final class MemoryOutboxStore: OutboxStore {
     public func removeAll(ofIdentity identity: String) async throws(OutboxStoreError) -> [OutboxID] {
         try use { state in
             let gone = state.rows.values.filter { $0.owner.identity == identity && !$0.isKept }
-            for row in gone { state.drop(row) }
+            for row in gone { state.drop(row, at: .distantPast) }
             return gone.map(\.id)
         }
     }
@@ -237,10 +238,18 @@ extension MemoryOutboxStore.State {
     fileprivate func head(of name: String) -> OutboxRow? {
         let all = lanes[name]?.rows.values.compactMap { rows[$0] } ?? []
         guard !all.contains(where: { $0.state == .sending || $0.isUndeliverable && $0.stopsLane }) else { return nil }
+        return first(of: name)
+    }
+
+    /// What a lane waits with.
+    fileprivate func first(of name: String) -> OutboxRow? {
+        let all = lanes[name]?.rows.values.compactMap { rows[$0] } ?? []
         return all.filter { $0.state == .queued }.min { $0.position < $1.position }
     }
 
-    fileprivate mutating func drop(_ row: OutboxRow) {
+    /// - Parameter moment: from when on the next row of its lane may be sent, where it was the first.
+    fileprivate mutating func drop(_ row: OutboxRow, at moment: Date) {
+        if first(of: row.lane)?.id == row.id { lanes[row.lane]?.open(at: moment) }
         rows[row.id] = nil
         lanes[row.lane]?.rows[row.position] = nil
         if let lane = lanes[row.lane], lane.rows.isEmpty, lane.lastNumber == 0 { lanes[row.lane] = nil }

@@ -15,7 +15,7 @@ final class OutboxDatabase {
         var row = row
         let replaced = try replaceable(by: row)
         if let oldest = replaced.first { row.rollback = oldest.rollback ?? row.rollback }
-        for old in replaced { try delete(old) }
+        for old in replaced { try delete(old, at: row.created) }
         try run(
             "INSERT OR IGNORE INTO lane VALUES (?, ?, ?, 0, 0, 0)",
             [.text(row.lane), .text(row.owner.digest), .date(row.created)])
@@ -49,7 +49,9 @@ final class OutboxDatabase {
             ])
     }
 
-    private func delete(_ row: OutboxRow) throws {
+    /// - Parameter moment: from when on the next row of its lane may be sent, where it was the first.
+    private func delete(_ row: OutboxRow, at moment: Date) throws {
+        if try first(of: row.lane) == row.position { try open(row.lane, at: moment) }
         try run("DELETE FROM item WHERE position = ?", [.int(row.position)])
     }
 
@@ -161,7 +163,7 @@ final class OutboxDatabase {
         try check(lease)
         let key = OutboxValue.text(owner.digest)
         // Some more than are wanted, since the first row of a lane may have expired.
-        let most = OutboxValue.int(Int64(max(limit, 0)) + 100)
+        let most = OutboxValue.int(Int64(min(max(limit, 0), .max - 100)) + 100)
         let due = "SELECT lane FROM lane WHERE owner = ? AND is_ready = 1 AND due"
         let latest = OutboxValue.date(now.addingTimeInterval(OutboxDecider.farthest))
         let text = { (row: SQLiteStatement) in String(decoding: try row.bytes(0), as: UTF8.self) }
@@ -188,12 +190,17 @@ final class OutboxDatabase {
         return try read(sql, [.text(lane)]) { try OutboxColumns.row($0) }.first
     }
 
+    /// The place of the row that a lane waits with.
+    private func first(of lane: String) throws -> Int64? {
+        try number("SELECT min(position) FROM item WHERE lane = ? AND state = 0", [.text(lane)])
+    }
+
     func settle(_ id: OutboxID, _ step: OutboxStep, at now: Date, under lease: OutboxLease) throws {
         try check(lease)
         guard let row = try row(id) else { return }
         switch step {
         case .done:
-            try delete(row)
+            try delete(row, at: now)
             if let fold = row.fold {
                 try run("UPDATE item SET rollback = ? WHERE fold = ?", [.data(row.intent), .text(fold)])
             }
@@ -234,6 +241,7 @@ final class OutboxDatabase {
         var expired: [OutboxRow] = []
         for var row in late {
             let failure = OutboxFailure(.expired, mayBeProcessed: row.unanswered != nil)
+            if try first(of: row.lane) == row.position { try open(row.lane, at: now) }
             try fail(row, failure)
             row.state = .undeliverable(failure)
             expired.append(row)
@@ -266,18 +274,24 @@ final class OutboxDatabase {
     func remove(_ id: OutboxID) throws -> Bool {
         guard let row = try row(id) else { return true }
         guard row.state != .sending else { return false }
-        try delete(row)
+        try delete(row, at: .distantPast)
         try refresh([row.lane])
         return true
     }
 
     func removeAll(ofIdentity identity: String) throws -> [OutboxID] {
-        let rows = try read("SELECT id, lane FROM item WHERE identity = ? AND is_kept = 0", [.text(identity)]) { row in
-            (OutboxColumns.id(try row.bytes(0)), String(decoding: try row.bytes(1), as: UTF8.self))
+        let rows = try read(
+            "SELECT id, lane, state, position FROM item WHERE identity = ? AND is_kept = 0", [.text(identity)]
+        ) { row in
+            let lane = String(decoding: try row.bytes(1), as: UTF8.self)
+            return (id: OutboxColumns.id(try row.bytes(0)), lane: lane, isQueued: row.int(2) == 0, position: row.int(3))
+        }
+        for row in rows where row.isQueued {
+            if try first(of: row.lane) == row.position { try open(row.lane, at: .distantPast) }
         }
         try run("DELETE FROM item WHERE identity = ? AND is_kept = 0", [.text(identity)])
-        try refresh(rows.map(\.1))
-        return rows.map(\.0)
+        try refresh(rows.map(\.lane))
+        return rows.map(\.id)
     }
 }
 

@@ -8,7 +8,7 @@ import PenstockCore
 /// ```
 public enum OutboxStoreConformance {
     /// All rules.
-    public static let rules = ordering + folding + sending + leasing + deciding
+    public static let rules = ordering + folding + sending + leasing + deciding + lanes
 
     /// One rule.
     public struct Rule: Sendable, CustomStringConvertible {

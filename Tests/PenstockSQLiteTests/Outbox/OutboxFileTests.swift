@@ -237,7 +237,7 @@ struct OutboxFileTests {
         await store.close()
         let connection = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 0)
         let meant = [
-            ("SELECT id, lane FROM item WHERE identity", "for a logout alone"),
+            ("SELECT id, lane, state, position FROM item WHERE identity", "for a logout alone"),
             ("DELETE FROM item WHERE identity", "for a logout alone"),
         ]
         #expect(statements.count > 30, "\(statements.count)")
