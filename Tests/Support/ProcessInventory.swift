@@ -2,19 +2,19 @@
     import Foundation
 
     /// What this process has open.
-    struct ProcessInventory: Equatable, CustomStringConvertible {
-        let descriptors: Int
-        let threads: Int
+    public struct ProcessInventory: Equatable, CustomStringConvertible {
+        public let descriptors: Int
+        public let threads: Int
 
-        init() {
+        public init() {
             descriptors = Self.count("/proc/self/fd")
             threads = Self.count("/proc/self/task")
         }
 
-        var description: String { "\(descriptors) descriptors, \(threads) threads" }
+        public var description: String { "\(descriptors) descriptors, \(threads) threads" }
 
         /// Threads that were told to end need a moment to be gone.
-        static func settled(at goal: ProcessInventory) async -> ProcessInventory {
+        public static func settled(at goal: ProcessInventory) async -> ProcessInventory {
             let deadline = ContinuousClock.now.advanced(by: .seconds(10))
             while ContinuousClock.now < deadline {
                 let now = ProcessInventory()
