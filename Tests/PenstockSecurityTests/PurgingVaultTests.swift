@@ -52,6 +52,27 @@ struct PurgingVaultTests {
         #expect(try await Set(kept.keys()) == Set((0..<24).map { Sample.key("\($0)") }))
     }
 
+    @Test(
+        "Of many that begin at the same time with one object, one empties the vault, and all others wait for that alone"
+    )
+    func shared() async throws {
+        let folder = try Folder()
+        let kept = MemoryVault()
+        try await kept.save(Sample.item("old"), for: Sample.key("old"), over: .anything)
+        let begun = Locked(0)
+        let vault = PurgingVault(CrowdedVault(kept, begun, 24), marker: Self.marker(folder))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<24 {
+                group.addTask {
+                    begun.withLock { $0 += 1 }
+                    try await vault.save(Sample.item("1"), for: Sample.key("\(index)"), over: .absent)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await Set(kept.keys()) == Set((0..<24).map { Sample.key("\($0)") }))
+    }
+
     @Test("What cannot be read yet is not deleted, and what is corrupt is", arguments: [VaultError.locked, .denied])
     func unreadable(error: VaultError) async throws {
         let folder = try Folder()
@@ -94,4 +115,34 @@ private final class BlindVault: CredentialVault {
     }
 
     func keys() async throws(VaultError) -> [CredentialKey] { try await vault.keys() }
+}
+
+/// A vault that lists nothing before so many have begun to ask.
+private final class CrowdedVault: CredentialVault {
+    private let vault: MemoryVault
+    private let begun: Locked<Int>
+    private let crowd: Int
+
+    init(_ vault: MemoryVault, _ begun: Locked<Int>, _ crowd: Int) {
+        (self.vault, self.begun, self.crowd) = (vault, begun, crowd)
+    }
+
+    func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? {
+        try await vault.load(key)
+    }
+
+    func save(
+        _ item: VaultItem, for key: CredentialKey, over condition: VaultCondition
+    ) async throws(VaultError) -> Bool {
+        try await vault.save(item, for: key, over: condition)
+    }
+
+    func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
+        try await vault.delete(key, where: condition)
+    }
+
+    func keys() async throws(VaultError) -> [CredentialKey] {
+        while begun.withLock(\.self) < crowd { await Task.yield() }
+        return try await vault.keys()
+    }
 }

@@ -14,7 +14,13 @@ public final class PurgingVault: CredentialVault {
     private let vault: any CredentialVault
     private let marker: PrivateFile
     private let queue = VaultQueue("purge")
-    private let isPurged = Locked(false)
+    private let state = Locked(State())
+
+    /// Whether it is done, and the task that is about it: all who come meanwhile wait for that one.
+    private struct State: Sendable {
+        var isPurged = false
+        var task: Task<Result<Void, VaultError>, Never>?
+    }
 
     /// Nothing is read or deleted before it is first used.
     ///
@@ -51,22 +57,44 @@ public final class PurgingVault: CredentialVault {
     }
 
     private func purge() async throws(VaultError) {
-        if isPurged.withLock(\.self) { return }
+        let task = state.withLock { state -> Task<Result<Void, VaultError>, Never>? in
+            if state.isPurged { return nil }
+            let task = state.task ?? Task { await self.outcome() }
+            state.task = task
+            return task
+        }
+        try await task?.value.get()
+    }
+
+    /// A failure is forgotten with its task: who comes next tries again.
+    private func outcome() async -> Result<Void, VaultError> {
+        let result: Result<Void, VaultError>
+        do throws(VaultError) {
+            result = .success(try await deleteAll())
+        } catch {
+            result = .failure(error)
+        }
+        state.withLock { state in
+            state.task = nil
+            if case .success = result { state.isPurged = true }
+        }
+        return result
+    }
+
+    private func deleteAll() async throws(VaultError) {
         let marker = marker
         let lock = try await queue.run { () throws(VaultError) in
             try VaultError.ofFile { () throws(PrivateFileError) in try FileLock(ofVault: marker) }
         }
         defer { withExtendedLifetime(lock) {} }
-        if !marker.exists {
-            for key in try await vault.keys() {
-                guard try await isReadable(key) else { continue }
-                try await vault.delete(key, where: .anything)
-            }
-            try await queue.run { () throws(VaultError) in
-                try VaultError.ofFile { () throws(PrivateFileError) in _ = try marker.replace(with: Data()) }
-            }
+        guard !marker.exists else { return }
+        for key in try await vault.keys() {
+            guard try await isReadable(key) else { continue }
+            try await vault.delete(key, where: .anything)
         }
-        isPurged.withLock { $0 = true }
+        try await queue.run { () throws(VaultError) in
+            try VaultError.ofFile { () throws(PrivateFileError) in _ = try marker.replace(with: Data()) }
+        }
     }
 
     /// Where an item can be read the device has been unlocked since it was started. Before that the marker may seem to be
