@@ -291,6 +291,26 @@ private final class KeptTelemetry: TelemetryExporter {
     }
 
     @Test(
+        "The collector is sent nothing that goes with the app's own calls, and may be where the client allows plain http"
+    )
+    func foreignCollector() async throws {
+        let collector = InspectRig.answering(HTTPResponse(status: 200, body: Data("{}".utf8)))
+        let client = InspectRig.client(collector).with { configuration in
+            configuration.headers = ["X-Api-Key": "canary"]
+            configuration.options.headers = ["Authorization": "Bearer canary"]
+            configuration.options.cleartext = .hosts(["collector.example"])
+        }
+        try await OTLPExporter("http://collector.example:4318", headers: ["X-Collector": "a"], by: client).export(
+            [], of: [])
+        let request = try #require(collector.requests.first)
+        #expect(request.fields["X-Collector"] == "a")
+        #expect(!"\(request.fields.map(\.value))".contains("canary"))
+        #expect(
+            request.fields["X-Api-Key"] == nil && request.fields["Authorization"] == nil
+                && request.fields["Cookie"] == nil)
+    }
+
+    @Test(
         "Every name is one of OpenTelemetry's, and what is sent is read by the published protobuf definitions",
         .covers("X12"))
     func protocolBuffers() async throws {

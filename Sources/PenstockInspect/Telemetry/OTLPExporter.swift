@@ -16,7 +16,8 @@ public struct OTLPExporter: TelemetryExporter {
     /// - Parameters:
     ///   - url: of the collector, without `/v1/traces` and `/v1/metrics`.
     ///   - headers: what the collector wants besides, such as a key.
-    ///   - client: sends it. What it tells its sinks is not told to this exporter again: it should have no telemetry itself.
+    ///   - client: sends it, without its own headers, cookies and interceptors. Plain `http` is for this machine alone, unless the
+    ///     client's options allow more. What it tells its sinks is not told to this exporter again: it should have no telemetry itself.
     public init(_ url: String, headers: HTTPFields = [:], by client: APIClient) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.headers = headers
@@ -24,6 +25,11 @@ public struct OTLPExporter: TelemetryExporter {
             configuration.sinks = []
             configuration.callInterceptors = []
             configuration.attemptInterceptors = []
+            // What goes to the app's own servers with every call is none of the collector's business.
+            configuration.headers = [:]
+            configuration.options.headers = HeaderEdits()
+            configuration.cookies = nil
+            if configuration.options.cleartext == nil { configuration.options.cleartext = .loopback }
         }
     }
 
@@ -45,7 +51,7 @@ public struct OTLPExporter: TelemetryExporter {
         var request = HTTPRequest(method: .post, url: try HTTPURL(url + path), body: .bytes(try encoder.encode(value)))
         request.fields = headers
         request.fields[.contentType] = "application/json"
-        let response = try await client.send(request, options: .cleartext(.loopback).timeout(.seconds(10)))
+        let response = try await client.send(request, options: .timeout(.seconds(10)))
         guard (200...299).contains(response.http.status) else {
             throw APIError(.httpStatus(response.http.status), stage: .status, request: request, response: response.http)
         }
