@@ -333,6 +333,32 @@ import Testing
         }
     }
 
+    @Test func `the steps to a signature print without the secrets of what was signed`() async throws {
+        let secret = "5ecretKn0wnToTwo"
+        let request = HTTPRequest(
+            method: .get, url: try HTTPURL("https://a.example/b?access_token=\(secret)"),
+            fields: ["Authorization": "Bearer \(secret)"])
+        let moment = Date(timeIntervalSince1970: 1_700_000_000)
+        let credentials = AWSCredentials(accessKeyID: "AKID", secretAccessKey: "other", sessionToken: secret)
+        let amazon = try await AWSSignatureV4(region: "r", service: "s", credentials: credentials).signed(
+            request, at: moment)
+        let sorted = try await SortedParameterSigner(appKey: "app", secret: try SharedSecret(text: "other"))
+            .signed(request, at: moment, nonce: "n")
+        let message = try await HTTPMessageSigner(
+            try SharedSecret(text: "other"), keyID: "k", covering: [.field("Authorization"), .query]
+        ).signed(request, at: moment)
+        #expect(amazon.canonicalRequest.contains(secret) && sorted.text.contains(secret))
+        #expect(message.base.text.contains(secret), "the members say it")
+        for value: Any in [amazon, sorted, message, message.base] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains(secret), "\(type(of: value))")
+                #expect(text.contains("a.example") || value is SignatureBase, "what was signed can be told")
+            }
+        }
+    }
+
     @Test func `a key for DPoP shows its public part as a JSON Web Key, and its proofs hold`() throws {
         let key = try P256PrivateKey(bytes(Self.scalar))
         #expect(key.algorithm == "ES256")
