@@ -165,6 +165,18 @@ public final class CallContext: Sendable {
         state.withLock { $0.initiator = url }
     }
 
+    /// What the connection of a request must have in common with others. A server that a redirect has led to, and that the app has
+    /// not asked itself, is not shown the client's certificate: that is a credential as well.
+    func isolation(for url: HTTPURL) -> IsolationKey {
+        guard isolation.trust.identity != nil, let asked = state.withLock(\.initiator), asked.origin != url.origin
+        else {
+            return isolation
+        }
+        var isolation = isolation
+        isolation.trust = isolation.trust.identified(by: nil)
+        return isolation
+    }
+
     /// Which cookies go with a request of this call.
     func cookieQuery(for request: HTTPRequest) -> CookieQuery {
         CookieQuery(request.url, method: request.method, initiator: state.withLock(\.initiator))

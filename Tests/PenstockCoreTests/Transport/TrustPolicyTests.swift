@@ -102,4 +102,22 @@ import Testing
             }
         }
     }
+
+    // MARK: Redirects
+
+    @Test("The client's certificate is for the server that the app asks, and for no other that a redirect leads to")
+    func redirects() async throws {
+        let identity = ClientIdentity.pem(certificates: Data("certificate".utf8), key: Data("key".utf8))
+        let there = ["https://b.example/ping", "https://a.example:8443/ping", "https://a.example/pong"]
+        let script = ScriptedTransport(
+            there.map { .respond(HTTPResponse(status: 307, fields: ["Location": $0])) } + [
+                .respond(HTTPResponse(status: 200))
+            ])
+        let trust = TrustPolicy.system.minimumVersion(.tls13).identified(by: identity)
+        _ = try await APIClient("https://a.example", options: .trust(trust), transport: script).send(Ping())
+        #expect(script.requests.map(\.request.url.host) == ["a.example", "b.example", "a.example", "a.example"])
+        #expect(script.requests.map { $0.isolation.trust.identity != nil } == [true, false, false, true])
+        #expect(
+            script.requests.allSatisfy { $0.isolation.trust.minimumVersion == .tls13 }, "the rest of the policy holds")
+    }
 }

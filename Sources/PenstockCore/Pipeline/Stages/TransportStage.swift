@@ -118,7 +118,8 @@ struct TransportStage: Stage {
             timeouts.total = left
         }
         var exchange = TransportRequest(
-            request, timeouts: timeouts, limits: call.settings.limits, isolation: call.isolation, control: call.control)
+            request, timeouts: timeouts, limits: call.settings.limits, isolation: call.isolation(for: request.url),
+            control: call.control)
         exchange.skipsContent = discards
         if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
         call.emit(.requestSent(request))
