@@ -315,7 +315,12 @@ import Testing
         #expect(
             try key(ec + #","alg":"ECDH-ES","key_ops":[]"#)
                 == .agreement(with: P256PublicKey(own.publicPoint), wraps: false))
+        #expect(key(ec + #","alg":"ECDH-ES","use":"enc","key_ops":["deriveBits"]"#) != nil)
         let wrong = [
+            ec + #","alg":"ECDH-ES","key_ops":["verify"]"#, ec + #","alg":"ECDH-ES","key_ops":"deriveKey""#,
+            ec + #","alg":"ECDH-ES","key_ops":[1]"#, ec + #","alg":"ECDH-ES","key_ops":["deriveKey","deriveKey"]"#,
+            oct + #","alg":"A256KW","key_ops":["wrapKey","wrapKey"]"#,
+            oct + #","alg":"A256KW","use":"enc","key_ops":["wrapKey","sign"]"#,
             oct, oct + #","alg":"A128KW""#, oct + #","alg":"HS256""#, oct + #","alg":1"#, oct + #","alg":"ECDH-ES""#,
             ec + #","alg":"A256KW""#, ec + #","alg":"dir","d":"\#(d)""#, ec + #","alg":"ECDH-ES+A128KW","d":"\#(d)""#,
             oct + #","alg":"A256KW","use":"sig""#, oct + #","alg":"A256KW","key_ops":["encrypt"]"#,

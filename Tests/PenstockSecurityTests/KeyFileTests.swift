@@ -138,6 +138,10 @@ import Testing
             lines.dropLast().joined(separator: "\n"), lines.dropFirst().joined(separator: "\n"),
             Self.pkcs8.replacingOccurrences(of: "END PRIVATE", with: "END EC PRIVATE"),
             Self.pkcs8.replacingOccurrences(of: "PRIVATE KEY", with: "RSA PRIVATE KEY"),
+            Self.pkcs8.replacingOccurrences(of: "PRIVATE KEY", with: "PRIVATE \u{212A}EY"),
+            Self.pkcs8.replacingOccurrences(of: "PRIVATE KEY", with: "PRIVATE\u{A0}KEY"),
+            Self.pkcs8.replacingOccurrences(of: "\nM", with: "\n=M"),
+            Self.pkcs8.replacingOccurrences(of: "\nM", with: "\n*M"),
             "-----BEGIN PRIVATE KEY-----\n" + Self.pkcs8, "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----",
             Self.pkcs8.replacingOccurrences(of: "MIGH", with: "M*GH"),
         ]
@@ -280,17 +284,25 @@ import Testing
             ("alg", "ECDH-ES", false), ("alg", "none", false), ("key_ops", ["sign"], true),
             ("key_ops", ["verify", "sign"], true), ("key_ops", ["verify"], false), ("key_ops", [String](), false),
             ("key_ops", "sign", false), ("key_ops", ["sign", 1] as [Any], false), ("kid", "k", true),
+            ("key_ops", ["sign", "sign"], false), ("key_ops", ["sign", "wrapKey"], true),
             ("x5c", ["a"], true),
         ]
         for (name, value, isFine) in table { #expect(isTaken(name, value) == isFine, "\(name) \(value)") }
+        for (operations, isFine) in [(["sign"], true), (["sign", "verify"], true), (["sign", "deriveKey"], false)] {
+            let members = (Self.ec as [String: Any]).merging(["use": "sig", "key_ops": operations]) { $1 }
+            #expect(((try? P256PrivateKey(jwk: Self.jwk(members))) != nil) == isFine, "\(operations)")
+        }
         let algorithms = [("EdDSA", true), ("Ed25519", true), ("ES256", false)]
         for (algorithm, isFine) in algorithms {
             let members = Self.okp.merging(["alg": algorithm]) { $1 }
             #expect(((try? Ed25519PrivateKey(jwk: Self.jwk(members))) != nil) == isFine)
         }
         for (algorithm, isFine) in [("HS256", true), ("HS512", false), ("A256KW", false)] {
-            let members = Self.oct.merging(["alg": algorithm]) { $1 }
-            #expect(((try? SharedSecret(jwk: Self.jwk(members))) != nil) == isFine)
+            for length in [31, 32] {
+                let secret = Data(repeating: 7, count: length).base64URLText
+                let members = Self.oct.merging(["alg": algorithm, "k": secret]) { $1 }
+                #expect(((try? SharedSecret(jwk: Self.jwk(members))) != nil) == (isFine && length == 32))
+            }
         }
     }
 

@@ -34,10 +34,12 @@ struct JSONWebKey {
     ///
     /// - Parameters:
     ///   - use: `sig` or `enc`.
-    ///   - operations: one of which it has to allow, where it lists any; `nil` for what needs no leave.
+    ///   - operations: one of which it has to allow, where it lists any.
+    ///   - needsNone: whether a list of nothing will do as well.
     ///   - algorithms: one of which it has to be for, where it names one.
     func require(
-        type: String, curve: String? = nil, use: String, operations: [String]?, algorithms: [String]
+        type: String, curve: String? = nil, use: String, operations: [String], needsNone: Bool = false,
+        algorithms: [String]
     ) throws(CryptographyError) {
         guard let found = try text("kty"), found.isByteByByte(type) else { throw .invalidKey }
         if let curve {
@@ -45,12 +47,25 @@ struct JSONWebKey {
         }
         if let found = try text("use"), !found.isByteByByte(use) { throw .invalidKey }
         if let found = try text("alg"), !algorithms.contains(where: found.isByteByByte) { throw .invalidKey }
-        if let operations, let listed = members["key_ops"] {
-            guard let names = listed.array?.compactMap(\.string), names.count == listed.array?.count,
-                names.contains(where: { name in operations.contains(where: name.isByteByByte) })
-            else { throw .invalidKey }
-        }
+        if let listed = members["key_ops"] { try requireOperations(listed, of: operations, needsNone, use) }
     }
+
+    /// A list of operations names none twice, and agrees with the use, where both are there (RFC 7517 §4.3).
+    private func requireOperations(
+        _ listed: JSONValue, of operations: [String], _ needsNone: Bool, _ use: String
+    ) throws(CryptographyError) {
+        guard let values = listed.array else { throw .invalidKey }
+        let names = values.compactMap(\.string).map { Array($0.utf8) }
+        guard names.count == values.count, Set(names).count == names.count else { throw .invalidKey }
+        let isListed = operations.contains { names.contains(Array($0.utf8)) }
+        guard isListed || needsNone && names.isEmpty else { throw .invalidKey }
+        guard members["use"] != nil else { return }
+        let others = use == "sig" ? Self.ofEncryption : Self.ofSignatures
+        guard !others.contains(where: { names.contains(Array($0.utf8)) }) else { throw .invalidKey }
+    }
+
+    private static let ofSignatures = ["sign", "verify"]
+    private static let ofEncryption = ["encrypt", "decrypt", "wrapKey", "unwrapKey", "deriveKey", "deriveBits"]
 
     /// The private number on P-256, whose public point, which must be there, has to be its own (RFC 7518 §6.2.2).
     func p256PrivateNumber() throws(CryptographyError) -> Data {
@@ -113,11 +128,14 @@ extension Ed25519PrivateKey {
 extension SharedSecret {
     /// A secret from a JSON Web Key of the type `oct` (RFC 7518 §6.4).
     ///
-    /// - Throws: ``CryptographyError/invalidKey`` for one of no bytes, or that says that it is not for HMAC with SHA-256.
+    /// - Throws: ``CryptographyError/invalidKey`` for one of no bytes, for one that says that it is not for HMAC with
+    ///   SHA-256, and for one of less than 32 bytes that says that it is (RFC 7518 §3.2).
     public init(jwk: Data) throws(CryptographyError) {
         let key = try JSONWebKey(jwk)
         try key.require(type: "oct", use: "sig", operations: ["sign"], algorithms: ["HS256"])
-        try self.init(key.bytes("k"))
+        let secret = try key.bytes("k")
+        guard !key.has("alg") || secret.count >= 32 else { throw .invalidKey }
+        try self.init(secret)
     }
 }
 

@@ -122,14 +122,15 @@ struct PEMBlock {
     static func all(in text: String) throws(CryptographyError) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, base64: String)?
-        for line in text.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {
+        for line in lines(of: text) {
             if let label = label(of: line, after: "-----BEGIN ") {
                 guard open == nil else { throw .invalidKey }
                 guard label != "ENCRYPTED PRIVATE KEY" else { throw .encryptedKey }
                 open = (label, "")
             } else if let label = label(of: line, after: "-----END ") {
                 guard let block = open, block.label == label,
-                    let bytes = Data(base64Encoded: block.base64), !bytes.isEmpty
+                    let bytes = Data(base64Encoded: block.base64), !bytes.isEmpty,
+                    bytes.base64EncodedString() == block.base64
                 else { throw .invalidKey }
                 blocks.append(PEMBlock(label: label, bytes: Array(bytes)[...]))
                 open = nil
@@ -141,6 +142,16 @@ struct PEMBlock {
         }
         guard open == nil else { throw .invalidKey }
         return blocks
+    }
+
+    /// Lines end with CR, LF or both, and blanks around them do not count. One that is not ASCII is no part of a block, and stands
+    /// for nothing that only looks like it: to `String`, the sign of the Kelvin is a K.
+    private static func lines(of text: String) -> [String] {
+        text.utf8.split { $0 == 0x0A || $0 == 0x0D }.map { line in
+            let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+            let text = line.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+            return text.allSatisfy { $0 < 0x80 } ? String(decoding: text, as: UTF8.self) : "\u{FFFD}"
+        }
     }
 
     private static func label(of line: String, after mark: String) -> String? {

@@ -139,8 +139,10 @@ public struct SealingKey: Sendable, Hashable {
         }
         let wraps = management == .ecdhESA256KW
         guard key.has("d") else {
-            // Who seals for a public key does nothing with it that `key_ops` has a word for (RFC 7517 §4.3).
-            try key.require(type: "EC", curve: "P-256", use: "enc", operations: nil, algorithms: [algorithm])
+            // A public key of an agreement lists nothing, or what is made with it (RFC 7517 §4.3).
+            try key.require(
+                type: "EC", curve: "P-256", use: "enc", operations: ["deriveKey", "deriveBits", "wrapKey"],
+                needsNone: true, algorithms: [algorithm])
             self = .agreement(with: try P256PublicKey(key.p256Point()), wraps: wraps, encryption: encryption, id: id)
             return
         }
