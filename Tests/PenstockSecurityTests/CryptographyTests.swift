@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockSecurity
 
 /// The vectors of the standards, on whatever library signs here.
-@Suite struct CryptographyTests {
+@Suite(.timeLimit(.minutes(5))) struct CryptographyTests {
     private let library = platformCryptography
 
     // MARK: Digests
