@@ -168,11 +168,8 @@ public struct OutboxDecider: Sendable {
     public func refusal(to row: OutboxRow, at now: Date) -> OutboxFailure? {
         let isDoubtful = row.unanswered != nil
         if row.expires <= now { return failure(.expired, isDoubtful) }
-        if let first = row.unanswered {
-            let isOld = first.addingTimeInterval(policy.keyLifetime.seconds) <= now
-            // A clock that was set back does not say how old the key is.
-            let isAhead = first > now.addingTimeInterval(Self.clockSlack)
-            if isOld || isAhead { return failure(.keyExpired, isDoubtful) }
+        if let first = row.unanswered, first.addingTimeInterval(policy.keyLifetime.seconds) <= now {
+            return failure(.keyExpired, isDoubtful)
         }
         return nil
     }
@@ -259,9 +256,6 @@ public struct OutboxDecider: Sendable {
     public static func isDue(_ until: Date, at now: Date) -> Bool {
         until <= now || until > now.addingTimeInterval(farthest)
     }
-
-    /// By how much clocks are corrected without having been wrong: five minutes.
-    static let clockSlack: TimeInterval = 300
 
     /// No wait that is kept is longer: a day.
     package static let farthest: TimeInterval = 86_400

@@ -225,15 +225,6 @@ struct OutboxDeciderTests {
                 == OutboxFailure(.expired, mayBeProcessed: true))
     }
 
-    @Test("Where the clock was set back, nobody knows how old the key is, and it counts as forgotten")
-    func keyAhead() {
-        for (second, isRefused) in [(0.0, false), (299.9, false), (300, false), (300.1, true), (1e9, true)] {
-            let row = Self.row(unanswered: Self.now.addingTimeInterval(second))
-            let refusal = OutboxDecider().refusal(to: row, at: Self.now)
-            #expect(refusal == (isRefused ? OutboxFailure(.keyExpired, mayBeProcessed: true) : nil), "\(second)")
-        }
-    }
-
     @Test("A write that was answered with See Other is done, whatever becomes of the GET that follows")
     func seeOther() throws {
         let url = try HTTPURL("https://api.example.com/orders")
