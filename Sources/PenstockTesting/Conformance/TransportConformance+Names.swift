@@ -31,6 +31,7 @@ extension TransportConformance {
             var patient = try probe.exchange(to: "127.0.0.1")
             patient.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(60))
             patient.resolver = silent
+            let control = patient.control
             var brief = try probe.exchange(to: "127.0.0.1")
             brief.timeouts.connect = .milliseconds(300)
             brief.resolver = silent
@@ -42,7 +43,7 @@ extension TransportConformance {
                 try expect(await probe.send().status, is: 200, "status of one with an address")
             }
             try await expect(error, .timeout(.connect), sendState: .unsent)
-            patient.control.cancel()
+            control.cancel()
             try await expect(last, .cancelled, sendState: .unsent)
             try expect(probe.server.requestCount, is: 6, "requests")
         },
