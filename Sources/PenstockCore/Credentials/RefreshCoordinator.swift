@@ -133,7 +133,9 @@ extension RefreshCoordinator {
     ) -> Answer {
         if isBusy { return isOnlyLooking && refused == .nothing ? .use(nil) : .wait }
         guard isLoaded else { return begin(refused, abilities) }
-        guard isUnusable(after: refused, abilities, moment) else { return .use(known?.credential) }
+        guard isUnusable(after: refused, abilities, moment) || isNoBetter(than: refused, begun: begun, at: moment) else {
+            return .use(known?.credential)
+        }
         if let failure = failure(after: refused, begun: begun, at: moment) {
             let outcome = Self.outcome(.fail(failure), for: refused, known?.credential, at: moment)
             if case .use(let credential) = outcome { return .use(credential) }
@@ -206,6 +208,20 @@ extension RefreshCoordinator {
 
     private func isDue(at moment: Moment) -> Bool {
         known?.credential.isDue(at: moment.date, leeway: policy.leeway) ?? false
+    }
+
+    /// Whether what has come in place of what was refused is almost dead itself. Those who waited for it were told so, and one who was
+    /// refused together with them, but asks after them, is told the same.
+    private func isNoBetter(than refused: Refused, begun: Duration, at moment: Moment) -> Bool {
+        guard case .version(let version) = refused, let known, let remembered, remembered.failure == .notRenewed,
+            version != known.credential.version, remembered.subject == .version(known.credential.version)
+        else { return false }
+        return isAlmostDead(known.credential, at: moment) && begun <= remembered.at && moment.now < remembered.until
+    }
+
+    private func isAlmostDead(_ credential: Credential, at moment: Moment) -> Bool {
+        credential.lifetime.map { $0 < policy.minimumLifetime } ?? false
+            || credential.isDue(at: moment.date, leeway: policy.leeway)
     }
 
     /// Whether what was refused is so new that the refusal does not mean that it has expired.
@@ -418,8 +434,7 @@ extension RefreshCoordinator {
     private mutating func stored(_ new: CredentialRecord, _ moment: Moment) -> Action {
         let credential = new.credential
         (known, isLoaded, remembered, renewed) = (new, true, nil, (credential.version, moment.now))
-        let isShort = credential.lifetime.map { $0 < policy.minimumLifetime } ?? false
-        guard isShort || wanted == .version(credential.version) || isDue(at: moment) else {
+        guard wanted == .version(credential.version) || isAlmostDead(credential, at: moment) else {
             return end(.use(credential))
         }
         remember(.version(credential.version), .notRenewed, at: moment, for: policy.pause)

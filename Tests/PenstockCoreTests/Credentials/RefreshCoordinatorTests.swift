@@ -325,6 +325,36 @@ struct RefreshCoordinatorTests {
     }
 
     @Test(
+        "Who was refused with the old credential and asks late is told the same as those who waited",
+        arguments: [(4.9, 0.0, 1.0, true), (4.9, 0, 4.9, true), (4.9, 0.1, 1, false), (4.9, 0, 5, false), (5, 0, 1, false)])
+    func late(lifetime: Double, begun: Double, now: Double, isError: Bool) throws {
+        var desk = Desk()
+        let old = Self.record()
+        Self.load(old, &desk)
+        let claimed = try desk.begin(old)
+        let new = Credential("new", refreshToken: "r-new", expiresIn: .seconds(lifetime), obtained: Self.date(0))
+        _ = try desk.claim(desk.tell(.obtained(new)), over: claimed.version)
+        _ = desk.tell(.saved(true))
+        desk.now = now
+        #expect(
+            desk.ask(.version(old.credential.version), begun: begun) == (isError ? .fail(.notRenewed) : .use(new)))
+    }
+
+    @Test("A new token that one endpoint refuses is still used by a call that was refused with the old one")
+    func lateAndRefusedElsewhere() throws {
+        var desk = Desk()
+        let old = Self.record()
+        Self.load(old, &desk)
+        let claimed = try desk.begin(old)
+        let new = Credential("new", refreshToken: "r", expiresIn: .seconds(3_600), obtained: Self.date(0))
+        _ = try desk.claim(desk.tell(.obtained(new)), over: claimed.version)
+        _ = desk.tell(.saved(true))
+        desk.now = 1
+        #expect(desk.ask(.version(new.version)) == .fail(.notRenewed))
+        #expect(desk.ask(.version(old.credential.version), begun: 0) == .use(new))
+    }
+
+    @Test(
         "A new token that is refused at once is an error, and renewed again once it is older",
         arguments: [(4.9, false), (5, true)])
     func refusedAtOnce(age: Double, isRenewed: Bool) throws {
