@@ -7,9 +7,9 @@ struct Program {
     @MainActor
     static func main() async {
         do {
-            let folder = FileManager.default.temporaryDirectory
-            let archive = folder.appendingPathComponent("penstock-shop.har")
-            let report = folder.appendingPathComponent("penstock-shop.html")
+            let folder = try ownFolder()
+            let archive = folder.appendingPathComponent("shop.har")
+            let report = folder.appendingPathComponent("shop.html")
             let recorder = try HARRecorder(file: archive, startsOver: true)
             try await Story.run(events: recorder, draw: draw) { print($0) }
             await recorder.close()
@@ -19,6 +19,15 @@ struct Program {
             FileHandle.standardError.write(Data("Shop: \(error)\n".utf8))
             exit(1)
         }
+    }
+
+    /// A folder that is new and that nobody else may enter. The one for temporary files is shared with all users of the machine: a
+    /// name that is known beforehand could be a link of somebody else's there.
+    nonisolated private static func ownFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("penstock-shop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return folder
     }
 
     /// What moves is for a terminal alone.
