@@ -3,8 +3,8 @@
 
     /// The transport on libcurl: one thread, one epoll, any number of exchanges.
     ///
-    /// Connections are kept alive and shared by the exchanges of one ``IsolationKey``, one ``TrustPolicy`` and
-    /// one ``ProxyPolicy``, and by no others. HTTP/2 is used over TLS where ALPN agrees on it; with libcurl before 8.14
+    /// Connections are kept alive and shared by the exchanges of one ``IsolationKey``, which holds their ``TrustPolicy`` and
+    /// their ``ProxyPolicy``, and by no others. HTTP/2 is used over TLS where ALPN agrees on it; with libcurl before 8.14
     /// requests with a body over 65,535 bytes, or one that is a stream, go over HTTP/1.1 all the same. Cookies, redirects,
     /// `.netrc`, HSTS and Alt-Svc are off, and no proxy is used but a request's own, whatever the environment says.
     ///

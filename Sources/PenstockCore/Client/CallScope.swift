@@ -1,9 +1,13 @@
 /// Owns calls: when the last reference to it goes, they end and nothing of them is delivered.
 ///
 /// ```swift
-/// final class ProductPage {
+/// @MainActor final class ProductPage {
+///     private let client: APIClient
 ///     private let calls = CallScope()
+///
+///     init(client: APIClient) { self.client = client }
 ///     func load() { client.start(Products(), in: calls) { [weak self] in self?.show($0) } }
+///     func show(_ result: Result<[Product], APIError>) {}
 /// }
 /// ```
 ///

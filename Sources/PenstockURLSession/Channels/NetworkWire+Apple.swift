@@ -5,7 +5,7 @@
     import Security
 
     /// A connection of the Network framework: TLS and the check of the certificate are the system's, under the trust policy of
-    /// the exchange. Type-checked and not run, for want of a machine.
+    /// the exchange. It is type-checked and has not been run on Apple's systems.
     final class NetworkWire: TransportWire, DatagramWire {
         private struct State: Sendable {
             var failure: TransportError?
