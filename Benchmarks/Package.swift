@@ -26,6 +26,7 @@ let package = Package(
             dependencies: [
                 "BareCurl", "BareSQLite", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
                 .product(name: "PenstockCurl", package: "Penstock"),
+                .product(name: "PenstockInspect", package: "Penstock"),
                 .product(name: "PenstockSQLite", package: "Penstock"),
             ],
             swiftSettings: strict),

@@ -4,6 +4,8 @@ enum Contender: String, CaseIterable {
     case cLean = "c-lean"
     case penstock
     case penstockModel = "penstock-model"
+    case penstockLogOff = "penstock-log-off"
+    case penstockLogInfo = "penstock-log-info"
     case urlSession = "urlsession"
 
     /// What performs calls, and says how many of them brought what they should.
@@ -16,6 +18,8 @@ enum Contender: String, CaseIterable {
             case .cLean: BareCurlContender.lean(target, inFlight)
             case .penstock: PenstockContender.bytes(target, inFlight)
             case .penstockModel: PenstockContender.model(target, inFlight)
+            case .penstockLogOff: PenstockContender.bytes(target, inFlight, log: .off)
+            case .penstockLogInfo: PenstockContender.bytes(target, inFlight, log: .info)
             case .urlSession: URLSessionContender.runner(target, inFlight)
             }
         guard let runner else { throw Failure("\(rawValue) cannot begin") }

@@ -46,6 +46,21 @@ struct DiskCache: Experiment {
     }
 }
 
+extension Outcome {
+    /// Whether look-ups on disk take as long among a million entries as among a thousand.
+    ///
+    /// - Returns: `nil` where one of the two was not measured.
+    static func flat(_ outcomes: [Outcome]) -> Outcome? {
+        func hits(_ id: String) -> Double? {
+            outcomes.first { $0.id == id }?.hitsPerSecond?[Contender.penstock.rawValue]
+        }
+        guard let most = hits("X7.disk.1e6"), let fewest = hits("X7.disk.1e3") else { return nil }
+        var outcome = Outcome(id: "X7.disk.flat")
+        outcome.ratioToFewest = most / fewest
+        return outcome
+    }
+}
+
 /// Look-ups in the store in memory.
 struct MemoryCache: Experiment {
     let id: String

@@ -21,6 +21,8 @@ struct Goal: Sendable {
         Goal("X2.h1.32", "requests/s to C", .atLeast(0.85)) { $0.ratioToC },
         Goal("X2.h1.32", "requests/s to URLSession", .atLeast(12)) { $0.ratioToURLSession },
         Goal("X2.h1.32", "CPU/request to C", .atMost(2.5)) { $0.cpuRatioToC },
+        Goal("X2.h1.32", "log off to no log", .atLeast(0.98)) { $0.logOffToPenstock },
+        Goal("X2.h1.32", "log info to no log", .atLeast(0.95)) { $0.logInfoToPenstock },
         Goal("X3.h2.32", "requests/s to C", .atLeast(0.85)) { $0.ratioToC },
         Goal("X3.h2.32", "CPU/request to C", .atMost(2)) { $0.cpuRatioToC },
         Goal("X3.h1.1", "requests/s to C", .atLeast(0.80)) { $0.ratioToC },
@@ -38,6 +40,7 @@ struct Goal: Sendable {
         Goal("X7.disk.1e4", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
         Goal("X7.disk.1e5", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
         Goal("X7.disk.1e6", "hits/s to C", .atLeast(0.8)) { $0.ratioToC },
+        Goal("X7.disk.flat", "hits/s, 1e6 to 1e3", .atLeast(0.8)) { $0.ratioToFewest },
     ]
 
     /// How many goals of these outcomes are missed.

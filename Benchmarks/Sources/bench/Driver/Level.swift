@@ -4,17 +4,22 @@ struct Level: Experiment {
     let isSecure: Bool
     let document: Document
     let inFlight: Int
+    /// Whether clients with a log are measured too.
+    let isLogged: Bool
 
-    init(_ id: String, secure: Bool = false, _ document: Document = .item, inFlight: Int) {
+    init(
+        _ id: String, secure: Bool = false, _ document: Document = .item, inFlight: Int, isLogged: Bool = false
+    ) {
         self.id = id
         isSecure = secure
         self.document = document
         self.inFlight = inFlight
+        self.isLogged = isLogged
     }
 
     static let all: [any Experiment] = [
         Level("X3.h1.1", inFlight: 1),
-        Level("X2.h1.32", inFlight: 32),
+        Level("X2.h1.32", inFlight: 32, isLogged: true),
         Level("h1.256", inFlight: 256),
         Level("X3.h2.1", secure: true, inFlight: 1),
         Level("X3.h2.32", secure: true, inFlight: 32),
@@ -30,6 +35,7 @@ struct Level: Experiment {
             switch contender {
             case .urlSession: !isSecure
             case .penstockModel, .cLean: document == .item
+            case .penstockLogOff, .penstockLogInfo: isLogged
             case .c, .penstock: true
             }
         }

@@ -6,6 +6,11 @@ struct Outcome: Encodable {
     /// Penstock's plain bytes over the bare loop: requests a second, or growth of memory.
     var ratioToC: Double?
     var ratioToURLSession: Double?
+    /// Requests a second of a client with a log that is off, and with one that tells of each call, over those of one without.
+    var logOffToPenstock: Double?
+    var logInfoToPenstock: Double?
+    /// Hits a second among the most entries, over those among the fewest.
+    var ratioToFewest: Double?
     /// CPU time for each call, over the bare loop's.
     var cpuRatioToC: Double?
     /// Throughput over the `curl` tool's.
@@ -33,6 +38,8 @@ struct Outcome: Encodable {
         cpuMicroseconds = Self.medians(measured, \.cpuMicroseconds)
         ratioToC = Self.ratio(requestsPerSecond, .penstock, to: .c)
         ratioToURLSession = Self.ratio(requestsPerSecond, .penstock, to: .urlSession)
+        logOffToPenstock = Self.ratio(requestsPerSecond, .penstockLogOff, to: .penstock)
+        logInfoToPenstock = Self.ratio(requestsPerSecond, .penstockLogInfo, to: .penstock)
         cpuRatioToC = Self.ratio(cpuMicroseconds, .penstock, to: .c)
     }
 

@@ -35,11 +35,12 @@ struct Run {
 
     func perform() throws {
         let wanted = Self.all.filter { ids.isEmpty ? !(isQuick && $0.isLong) : ids.contains($0.id) }
-        let outcomes = try wanted.map { experiment in
+        var outcomes = try wanted.map { experiment in
             let outcome = try experiment.outcome(setting)
             print(outcome.table)
             return outcome
         }
+        if let flat = Outcome.flat(outcomes) { outcomes.append(flat) }
         print(Goal.table(outcomes))
         if isComplete {
             let encoder = JSONEncoder()
