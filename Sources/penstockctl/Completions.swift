@@ -6,37 +6,40 @@ struct CommandRule {
     let synopsis: String
     let summary: String
     let options: [OptionRule]
+    var operands = Completions.Words.none
 
     static let all = [
         CommandRule(
             name: "fetch", synopsis: "fetch [METHOD] URL [options]",
             summary: "sends a request and prints the body of the response",
-            options: FetchOptions.table),
+            options: FetchOptions.table, operands: .some(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])),
         CommandRule(
             name: "cache", synopsis: "cache ls | show URL | clear | stats --cache FILE",
-            summary: "looks into a file of stored responses, and clears it", options: CacheOptions.table),
+            summary: "looks into a file of stored responses, and clears it", options: CacheOptions.table,
+            operands: .some(["ls", "show", "clear", "stats"])),
         CommandRule(
             name: "vault", synopsis: "vault ls | get SERVICE [ACCOUNT] | set … | rm … --vault FILE",
-            summary: "reads and writes the secrets of a vault", options: VaultOptions.table),
+            summary: "reads and writes the secrets of a vault", options: VaultOptions.table,
+            operands: .some(["ls", "get", "set", "rm"])),
         CommandRule(
             name: "report", synopsis: "report FILE.har [-o FILE]",
             summary: "makes a page of an HTTP archive, for a browser",
-            options: ReportCommand.table),
+            options: ReportCommand.table, operands: .files),
         CommandRule(
             name: "record", synopsis: "record --har FILE --to ORIGIN [options]",
-            summary: "hands requests on from a server on this machine, and records the answers for replay",
+            summary: "is a proxy on this machine that forwards to ORIGIN and records, content included, until Ctrl-C",
             options: RecordCommand.table),
         CommandRule(
             name: "replay", synopsis: "replay FILE.har",
-            summary: "serves the answers of an HTTP archive on this machine",
-            options: ReplayCommand.table),
+            summary: "serves the answers of an HTTP archive on this machine, by method and target, whatever their host",
+            options: ReplayCommand.table, operands: .files),
         CommandRule(
             name: "drive", synopsis: "drive [options]", summary: "answers requests that come on standard input",
             options: DriveOptions.table),
         CommandRule(
             name: "completions", synopsis: "completions bash | zsh | fish",
             summary: "prints what completes words in a shell",
-            options: plain),
+            options: plain, operands: .some(["bash", "zsh", "fish"])),
         CommandRule(name: "manual", synopsis: "manual", summary: "prints the manual, for man -l -", options: plain),
     ]
 
@@ -45,10 +48,34 @@ struct CommandRule {
 
 /// What makes a shell complete the words of the tool.
 enum Completions {
+    /// What may stand at a place.
+    enum Words {
+        case none
+        case files
+        /// Names of files after an `@`.
+        case markedFiles
+        case some([String])
+
+        /// What a value may be, as its placeholder tells.
+        init(placeholder: String) {
+            let words = placeholder.components(separatedBy: " | ")
+            self =
+                if placeholder.hasSuffix("@FILE") {
+                    .markedFiles
+                } else if placeholder.hasSuffix("FILE") {
+                    .files
+                } else if words.count > 1 {
+                    .some(words.map { String($0.prefix { !$0.isUppercase || !placeholder.contains(":") }) })
+                } else {
+                    .none
+                }
+        }
+    }
+
     static func script(for shell: String) throws(UsageError) -> String {
         switch shell {
         case "bash": bash
-        case "zsh": "autoload -U bashcompinit && bashcompinit\n" + bash
+        case "zsh": "autoload -Uz compinit bashcompinit\n(( $+functions[compdef] )) || compinit\nbashcompinit\n" + bash
         case "fish": fish
         default: throw UsageError("the shell is one of bash, zsh and fish")
         }
@@ -58,19 +85,55 @@ enum Completions {
 
     private static func words(_ rule: CommandRule) -> String { rule.options.flatMap(\.names).joined(separator: " ") }
 
+    /// How a shell is asked for words of a kind.
+    private static func query(_ words: Words) -> String {
+        switch words {
+        case .none: "return"
+        case .files: "_penstockctl_add -f -- \"$current\"; return"
+        case .markedFiles: "[[ $current != @* ]] || _penstockctl_add -P @ -f -- \"${current#@}\"; return"
+        case .some(let words): "_penstockctl_add -W '\(words.joined(separator: " "))' -- \"$current\"; return"
+        }
+    }
+
+    /// One line is one word, whatever spaces are in it. Written without `mapfile`, which zsh and the bash of Apple's systems lack.
     private static var bash: String {
-        let cases = CommandRule.all.map { "        \($0.name)) words='\(words($0))' ;;" }.joined(separator: "\n")
+        let values = CommandRule.all.flatMap { rule in
+            rule.options.compactMap { option in
+                option.placeholder.map { placeholder in
+                    let names = option.names.map { "'\(rule.name) \($0)'" }.joined(separator: "|")
+                    return "        \(names)) \(query(Words(placeholder: placeholder))) ;;"
+                }
+            }
+        }
+        let options = CommandRule.all.map { "            \($0.name)) words='\(words($0))' ;;" }
+        let operands = CommandRule.all.map { "        \($0.name)) \(query($0.operands)) ;;" }
         return """
+            _penstockctl_add() {
+                local line
+                while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen "$@")
+            }
             _penstockctl() {
                 local words='--help --version \(names)' current=${COMP_WORDS[COMP_CWORD]}
-                if ((COMP_CWORD > 1)); then
-                    words=
-                    case ${COMP_WORDS[1]} in
-            \(cases)
-                    esac
-                    [[ $current == -* ]] || { COMPREPLY=($(compgen -f -- "$current")); return; }
+                COMPREPLY=()
+                if ((COMP_CWORD == 1)); then
+                    _penstockctl_add -W "$words" -- "$current"
+                    return
                 fi
-                COMPREPLY=($(compgen -W "$words" -- "$current"))
+                local command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+                case "$command $previous" in
+            \(values.joined(separator: "\n"))
+                esac
+                if [[ $current == -* ]]; then
+                    words=
+                    case $command in
+            \(options.joined(separator: "\n"))
+                    esac
+                    _penstockctl_add -W "$words" -- "$current"
+                    return
+                fi
+                case $command in
+            \(operands.joined(separator: "\n"))
+                esac
             }
             complete -o filenames -F _penstockctl penstockctl
             """
@@ -80,16 +143,27 @@ enum Completions {
         let commands = CommandRule.all.map {
             "complete -c penstockctl -n __fish_use_subcommand -f -a \($0.name) -d '\(quoted($0.summary))'"
         }
+        let operands = CommandRule.all.map {
+            "complete -c penstockctl -n '__fish_seen_subcommand_from \($0.name)' \(flags($0.operands))"
+        }
         let options = CommandRule.all.flatMap { rule in
             rule.options.map { option -> String in
                 let names = option.names.map { $0.hasPrefix("--") ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
-                let value = option.placeholder == nil ? "" : " -r"
+                let value = option.placeholder.map { " -r \(flags(Words(placeholder: $0)))" } ?? ""
                 return
                     "complete -c penstockctl -n '__fish_seen_subcommand_from \(rule.name)' \(names.joined(separator: " "))"
                     + "\(value) -d '\(quoted(option.help))'"
             }
         }
-        return (commands + options).joined(separator: "\n")
+        return (commands + operands + options).joined(separator: "\n")
+    }
+
+    private static func flags(_ words: Words) -> String {
+        switch words {
+        case .none: "-f"
+        case .files, .markedFiles: "-F"
+        case .some(let words): "-f -a '\(words.joined(separator: " "))'"
+        }
     }
 
     private static func quoted(_ text: String) -> String {

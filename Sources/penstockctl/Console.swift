@@ -33,8 +33,28 @@ enum Console {
     }
 
     /// One line. Nobody can be told when standard error itself fails.
-    static func trace(_ line: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("\(printable(line))\n".utf8))
+    ///
+    /// - Parameter colour: the line's, where standard error shows colours.
+    static func trace(_ line: String, _ colour: Colour? = nil) {
+        let text = printable(line)
+        let shown = colour.flatMap { isColoured ? "\u{1B}[\($0.rawValue)m\(text)\u{1B}[0m" : nil } ?? text
+        try? FileHandle.standardError.write(contentsOf: Data("\(shown)\n".utf8))
+    }
+
+    /// The numbers that terminals know the colours by (ECMA-48 §8.3.117).
+    enum Colour: Int {
+        case response = 32
+        case request = 36
+        case event = 90
+    }
+
+    /// Whether standard error is a terminal whose user wants colours.
+    private static let isColoured = showsColours(
+        isTerminal: isatty(2) == 1, ProcessInfo.processInfo.environment)
+
+    /// `NO_COLOR` with any value but an empty one is the user's wish for none; a `dumb` terminal would print the numbers.
+    static func showsColours(isTerminal: Bool, _ environment: [String: String]) -> Bool {
+        isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
     /// Servers choose part of what is printed; a terminal must not obey them.

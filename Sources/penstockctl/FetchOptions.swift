@@ -28,7 +28,8 @@ struct FetchOptions: Sendable {
     static let table: [OptionRule] =
         [
             OptionRule(
-                names: ["-H", "--header"], placeholder: "'name: value'", help: "a header field; may be repeated",
+                names: ["-H", "--header"], placeholder: "'name: value'|@FILE",
+                help: "a header field, or a file with one on each line; may be repeated",
                 isRepeatable: true),
             OptionRule(
                 names: ["-d", "--data"], placeholder: "DATA|@FILE",
@@ -91,6 +92,10 @@ struct FetchOptions: Sendable {
         policy = try Self.policy(arguments.value("--policy"))
         archive = arguments.value("--har")
         report = arguments.value("--report")
+        if let report { _ = try OutputFile(path: report, option: "--report") }
+        guard !arguments.has("--concurrency") || arguments.has("--repeat") else {
+            throw UsageError("--concurrency needs --repeat")
+        }
         repetitions = try Self.count(arguments.value("--repeat"), "--repeat", upTo: 1_000_000)
         concurrency = try Self.count(arguments.value("--concurrency"), "--concurrency", upTo: 1000)
     }
@@ -133,7 +138,9 @@ extension FetchOptions {
 
     private static func fields(_ headers: [String], hasData: Bool) throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()
-        for header in headers { fields.append(try field(header)) }
+        for header in headers {
+            for line in try FetchHeaders.lines(header) { fields.append(try field(line)) }
+        }
         if let name = fields.rejected.first {
             throw UsageError("-H \(name): its name or its value breaks HTTP's grammar")
         }

@@ -40,6 +40,8 @@ enum Help {
         The body goes to standard output as it is (content codings removed), everything else to standard error.
         With both -o and --json the body goes to the file and is left out of the object.
         On a terminal a bar shows how far the transfer is, but not with -v.
+        -H @FILE reads fields from a file, so that a token need not stand in an argument, which others can read.
+        On a terminal -v has colours, unless NO_COLOR is set.
         Keys for --sign come from a file or the environment, never from an argument, which others on the machine can read.
         A redirect to another origin is not signed. --cookies keeps no cookie that ends with the session.
 

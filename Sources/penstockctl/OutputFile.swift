@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file that `-o` names.
+/// A file that an option names, to be written once there is something to write.
 struct OutputFile: Sendable {
     private let url: URL
     /// Of the file that is there already; `nil` when none is.
@@ -9,15 +9,19 @@ struct OutputFile: Sendable {
     private let isReplaced: Bool
 
     /// Looks at the place before anything is sent.
-    init(path: String) throws(UsageError) {
-        guard !path.isEmpty else { throw UsageError("-o: the name of the file is empty") }
+    ///
+    /// - Parameter option: what names the file, for messages.
+    init(path: String, option: String = "-o") throws(UsageError) {
+        guard !path.isEmpty else { throw UsageError("\(option): the name of the file is empty") }
         url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let name = String(reflecting: path)
         let (type, permissions) = Self.attributes(of: url)
-        guard type != .typeDirectory, !path.hasSuffix("/") else { throw UsageError("-o: \(name) is a directory") }
-        guard type != .typeSymbolicLink else { throw UsageError("-o: \(name) is a link to nothing") }
+        guard type != .typeDirectory, !path.hasSuffix("/") else {
+            throw UsageError("\(option): \(name) is a directory")
+        }
+        guard type != .typeSymbolicLink else { throw UsageError("\(option): \(name) is a link to nothing") }
         guard Self.attributes(of: url.deletingLastPathComponent()).type == .typeDirectory else {
-            throw UsageError("-o: there is no directory for \(name)")
+            throw UsageError("\(option): there is no directory for \(name)")
         }
         self.permissions = permissions
         isReplaced = type == nil || type == .typeRegular

@@ -13,7 +13,9 @@ struct RecordCommand: Sendable {
                 help: "whom requests are handed on to, such as https://example.com"),
             OptionRule(
                 names: ["--content"], placeholder: "BYTES",
-                help: "the longest content that is written (default 1048576); what is longer is handed on alone"),
+                help:
+                    "content of requests and responses is kept in FILE where it is no longer (default 1048576 each); what is longer is handed on alone"
+            ),
             OptionRule(
                 names: ["--transport"], placeholder: TransportChoice.names(" | "),
                 help: "what carries the requests (default \(TransportChoice.platform.name))"),

@@ -18,7 +18,9 @@ struct Recorder: Sendable {
         self.archive = archive.map { URL(fileURLWithPath: $0) } ?? temporary
         self.report = report.map { URL(fileURLWithPath: $0) }
         do throws(HARError) {
-            sink = try HARRecorder(file: self.archive, startsOver: true) { Console.note("--har: \($0)") }
+            sink = try HARRecorder(file: self.archive, startsOver: true) {
+                Console.note("--har: \(ReportCommand.text($0))")
+            }
         } catch {
             throw UsageError("--har: \(ReportCommand.text(error))")
         }

@@ -25,7 +25,8 @@ enum ReplayCommand {
     }
 }
 
-/// The answers of an archive to requests by method and target: each of several in its turn, and then the last one again.
+/// The answers of an archive to requests by method and target: each of several in its turn, and then the last one again. The host
+/// is not looked at, since those who ask here ask this machine: an archive of several hosts answers for all of them.
 final class ReplayAnswers: Sendable {
     let count: Int
     private let answers: [String: [LoopbackServer.Response]]

@@ -1,22 +1,22 @@
 import Penstock
 
-/// What `-v` prints: events as they happen, and the head of every request and response. What holds secrets prints itself
-/// without them.
+/// What `-v` prints: events as they happen, decisions such as retries among them, and the head of every request and response.
+/// What holds secrets prints itself without them.
 struct Trace: EventSink {
     func receive(_ event: Event, _ context: EventContext) {
         let time = (context.elapsed / .milliseconds(1)).rounded()
-        if let text = Self.text(of: event) { Console.trace("* \(Int(time)) ms  \(text)") }
+        if let text = Self.text(of: event) { Console.trace("* \(Int(time)) ms  \(text)", .event) }
         switch event {
-        case .requestSent(let request): Self.head("> \(request)", request.fields, mark: ">")
+        case .requestSent(let request): Self.head("> \(request)", request.fields, mark: ">", .request)
         case .responseReceived(let response, _, _):
-            Self.head("< \(response.version) \(response)", response.fields, mark: "<")
+            Self.head("< \(response.version) \(response)", response.fields, mark: "<", .response)
         default: break
         }
     }
 
-    private static func head(_ first: String, _ fields: HTTPFields, mark: String) {
-        Console.trace(first)
-        for field in fields { Console.trace("\(mark) \(field)") }
+    private static func head(_ first: String, _ fields: HTTPFields, mark: String, _ colour: Console.Colour) {
+        Console.trace(first, colour)
+        for field in fields { Console.trace("\(mark) \(field)", colour) }
     }
 
     private static func text(of event: Event) -> String? {
@@ -27,11 +27,10 @@ struct Trace: EventSink {
         case .requestSent: nil
         case .responseReceived(let response, _, let connection):
             "status \(response.status) from \(text(of: connection))"
-        case .requestFailed(let kind, let sendState, _, _): "no response: \(kind), the request was \(sendState)"
-        case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
-        case .cacheDecided(_, let status): "cache: \(status)"
+        case .requestFailed(let kind, let sendState, _, _):
+            "no response: \(Words.failure(kind)), the request was \(sendState)"
         case .callEnded(let outcome): "the call ends: \(text(of: outcome))"
-        default: nil
+        default: Words.decision(event)
         }
     }
 
@@ -39,7 +38,7 @@ struct Trace: EventSink {
         switch outcome {
         case .success: "success"
         case .cancelled: "cancelled"
-        case .failure(let kind): "\(kind)"
+        case .failure(let kind): Words.failure(kind)
         }
     }
 

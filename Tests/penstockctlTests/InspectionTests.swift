@@ -53,7 +53,10 @@ import Testing
         #expect(!tool.errors.contains("█"))
         let bad = try await Tool.fetch("\(server.url)bad", "--repeat", "3")
         #expect(bad.errors.contains("3 failed") && bad.errors.contains("3 × status 500"))
-        for words in [["--repeat", "0"], ["--repeat", "x"], ["--concurrency", "1001"], ["--repeat", "-1"]] {
+        for words in [
+            ["--repeat", "0"], ["--repeat", "x"], ["--concurrency", "1001"], ["--repeat", "-1"],
+            ["--concurrency", "2"], ["--report", "/nowhere/a.html"], ["--report", "/"],
+        ] {
             let wrong = try await Tool.start(["fetch", "\(server.url)"] + words).end()
             #expect(wrong.status == 64 && wrong.errors.contains(words[0]))
         }

@@ -2,9 +2,9 @@ import Foundation
 import PenstockCore
 
 /// What was decided about a call, in words for people: the log, the archive and the report say the same.
-enum Words {
+package enum Words {
     /// The sentence for an event that tells of a decision; `nil` for every other event.
-    static func decision(_ event: Event) -> String? {
+    package static func decision(_ event: Event) -> String? {
         switch event {
         case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
         case .replayed(let stage, let pass): "made anew because of \(stage): pass \(pass)"
@@ -50,7 +50,7 @@ enum Words {
     }
 
     /// What went wrong, without what may be secret in it.
-    static func failure(_ kind: APIError.Kind) -> String { Redaction.text("\(kind)") }
+    package static func failure(_ kind: APIError.Kind) -> String { Redaction.text("\(kind)") }
 
     /// Where an answer came from.
     static func source(_ answer: Event.Answer) -> String {
