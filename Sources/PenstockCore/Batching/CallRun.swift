@@ -56,7 +56,7 @@ extension APIError {
     }
 }
 
-/// Who may end a group of calls besides its task: the scope it was given, and the client. Calls that have not begun are in
+/// The owners that may end a group of calls besides its task: the scope it was given, and the client. Calls that have not begun are in
 /// neither's table, so the group looks whether they were told to end everything since it began.
 private struct Owner: Sendable {
     private weak let weakScope: CallScope?

@@ -1,6 +1,6 @@
 /// How a call ends early, and how whatever waits for it ends with it.
 extension CallContext {
-    /// Who ended a call early.
+    /// The party that ended a call early.
     enum Ending: Sendable {
         /// The caller, its task, or the client: the caller is told.
         case requested

@@ -125,7 +125,7 @@ public struct EventContext: Hashable, Sendable {
     }
 }
 
-/// Who is told what happens: a log, a recorder, a counter.
+/// A receiver of what happens: a log, a recorder, a counter.
 public protocol EventSink: Sendable {
     /// Called on whatever thread the event happens on, in order and by one thread at a time for each call. It must return
     /// soon, since the call waits for it.

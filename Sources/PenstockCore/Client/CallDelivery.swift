@@ -122,7 +122,7 @@ struct CallAudience<Output: Sendable>: Sendable {
 /// A closure that hears the result of a call, on the main actor.
 public typealias CallCompletion<Output: Sendable> = @MainActor @Sendable (Result<Output, APIError>) -> Void
 
-/// Who hears the results of calls, on the main actor. A class that hears of several outputs takes
+/// An object that hears the results of calls, on the main actor. A class that hears of several outputs takes
 /// ``Call/deliver(to:_:)`` instead.
 public protocol CallDelegate<Output>: AnyObject, Sendable {
     /// What its calls give back.

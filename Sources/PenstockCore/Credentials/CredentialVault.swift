@@ -42,7 +42,7 @@ public struct CredentialKey: Hashable, Sendable {
     /// Scheme, host and port of the service there, as ``HTTPURL/Origin/text`` has them. An app that is moved to another
     /// server does not show it what it had from the old one.
     public var origin: String
-    /// Who it speaks for: the client's ``ClientConfiguration/identity``; empty for nobody in particular.
+    /// The user it speaks for: the client's ``ClientConfiguration/identity``; empty for nobody in particular.
     public var account: String
 
     /// - Parameter account: empty for nobody in particular.

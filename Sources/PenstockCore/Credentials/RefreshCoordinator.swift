@@ -67,7 +67,7 @@ public struct RefreshCoordinator: Sendable {
     private struct Remembered {
         let subject: Refused
         let failure: AuthenticationFailure
-        /// Whoever began until then has met the same failure.
+        /// A call that began until then has met the same failure.
         let at: Duration
         /// Until when it holds for others as well.
         let until: Duration
@@ -125,7 +125,7 @@ extension RefreshCoordinator {
         isLoaded && !isBusy && !isDue(at: moment) ? .use(known?.credential) : nil
     }
 
-    /// Whoever is about to send a request, or was refused, asks what to do.
+    /// Answers a call that is about to send a request, or was refused, with what to do.
     ///
     /// - Parameter begun: when the attempt began that was refused. A failure that came later is also its own.
     public mutating func ask(

@@ -35,7 +35,7 @@ public struct HTTPBody: Sendable {
     public var contentType: String?
     /// Why it cannot be sent at all, where that is known already.
     let defect: (any Error)?
-    /// Who may read a body that can be read only once; `nil` for every other body.
+    /// The claim on a body that can be read only once; `nil` for every other body.
     let reading: OnlyReading?
 
     private init(source: Source, length: Int?, reading: OnlyReading? = nil, defect: (any Error)? = nil) {

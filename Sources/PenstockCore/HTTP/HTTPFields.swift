@@ -11,7 +11,8 @@
 /// ```
 public struct HTTPFields: Sendable {
     private var storage: [HTTPField]
-    /// The bits of all names that are there, and maybe of some that were: most look-ups are for names that are not.
+    /// A Bloom filter of the names. Most look-ups are for names that are absent, and a bit that is not set tells so without a
+    /// search. The bits of a removed name may stay.
     private var bits: UInt64 = 0
     /// `nil` while there are none, as a copy of `nil` costs nothing.
     private var refused: [String]?

@@ -27,7 +27,7 @@ extension AnyAPIManager {
     }
 }
 
-/// Who hears of a manager's results.
+/// An object that hears of a manager's results.
 @MainActor
 public protocol APIManagerDelegate: AnyObject {
     /// A response came in full: the manager's ``AnyAPIManager/payload`` is the new one, and its ``AnyAPIManager/error``
@@ -44,7 +44,7 @@ extension APIManagerDelegate {
     public func managerDidLoadCached(_ manager: any AnyAPIManager) {}
 }
 
-/// Who knows the parameters of an API when it loads.
+/// An object that supplies the parameters of an API when it loads.
 @MainActor
 public protocol APIParameterSource<API>: AnyObject {
     /// The API whose parameters it knows.

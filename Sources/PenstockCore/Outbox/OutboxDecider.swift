@@ -300,7 +300,7 @@ public struct OutboxThrottle: Hashable, Sendable {
     }
 }
 
-/// Who of several processes sends. Decided the same way by every store.
+/// The right of one among several processes to send. It is decided the same way by every store.
 public struct OutboxLease: Hashable, Sendable {
     /// Names the process and its outbox.
     public let holder: String

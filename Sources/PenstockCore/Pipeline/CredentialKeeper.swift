@@ -20,7 +20,7 @@ final class CredentialKeeper: Sendable {
         let promise: Promise<RefreshCoordinator.Outcome>
     }
 
-    /// Who knows how a new credential is had.
+    /// The object that knows how to get a new credential.
     struct Source: Sendable {
         let authenticator: any Authenticator
         let context: RefreshContext
@@ -129,7 +129,7 @@ final class CredentialKeeper: Sendable {
         try await vault.delete(key, where: .version(record.version))
     }
 
-    /// Whoever waits is told. What is under way comes to nothing.
+    /// Calls that wait are told. What is under way comes to nothing.
     func signOut() async throws(VaultError) {
         let waiting = state.withLock { state in
             state.coordinator.signOut()

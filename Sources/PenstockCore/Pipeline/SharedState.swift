@@ -18,7 +18,7 @@ final class SharedState: Sendable {
     let origins: OriginTable
     /// What is known of the servers' clocks.
     let clocks: ServerClocks
-    /// Who waits for leave to send.
+    /// The queue of calls that wait for leave to send.
     let admissions: Admissions
     /// The credentials, and who waits for new ones.
     let credentials: CredentialTable

@@ -18,7 +18,8 @@
             }
         }
 
-        /// Who finds it taken looks again for a moment before it sleeps: what is done under it is over sooner than that.
+        /// A thread that finds the lock taken tries again for a moment before it sleeps, since the work under the lock is
+        /// shorter than a sleep and a wake-up.
         private static func prepare(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)

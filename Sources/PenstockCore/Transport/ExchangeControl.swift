@@ -1,4 +1,4 @@
-/// How a call reaches the exchange that serves it, whichever one that is at the moment.
+/// The link between a call and the exchange that serves it at the moment; a redirect or a retry changes the exchange.
 ///
 /// The call's side cancels, suspends and resumes; the transport's side attaches itself for as long as an exchange is
 /// under way and reports progress. Cancellation is for good; a suspension outlives a redirect.

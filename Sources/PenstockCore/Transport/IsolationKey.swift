@@ -57,7 +57,7 @@ public struct IsolationKey: Hashable, Sendable {
         set { storage = Storage(newValue, identity, trust, proxy, resolver) }
     }
 
-    /// Who the calls are made for; empty while nobody is signed in.
+    /// The user that the calls are made for; empty while nobody is signed in.
     public var identity: String {
         get { storage.identity }
         set { storage = Storage(environment, newValue, trust, proxy, resolver) }
@@ -100,7 +100,7 @@ public struct IsolationKey: Hashable, Sendable {
 }
 
 extension IsolationKey: CustomStringConvertible, CustomReflectable {
-    /// Who and where; the policies print themselves.
+    /// The user and the environment; the policies print themselves.
     public var description: String { "\(partition)" }
 
     public var customMirror: Mirror {
@@ -117,7 +117,7 @@ extension IsolationKey: CustomStringConvertible, CustomReflectable {
 public struct CachePartition: Hashable, Sendable {
     /// The environment's name.
     public var environment: String
-    /// Who the call was made for; empty while nobody was signed in.
+    /// The user that the call was made for; empty while nobody was signed in.
     public var identity: String
     /// A digest of the trust policy and the proxy that the response came by; empty for the system's authorities and no
     /// proxy.

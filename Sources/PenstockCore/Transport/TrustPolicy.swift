@@ -79,7 +79,7 @@ public struct TrustPolicy: Hashable, Sendable {
     public var minimumVersion: Version { parts.minimumVersion }
     /// The keys that may speak for some hosts; none unless set.
     public var pins: PinList { parts.pins }
-    /// Who is told of chains without the pins of their host; nobody unless set.
+    /// The observer that is told of chains without the pins of their host; nobody unless set.
     public var reporter: PinReporter? { parts.reporter }
     /// What the client shows to a server that asks for a certificate; `nil` unless set.
     public var identity: ClientIdentity? { parts.identity }

@@ -73,7 +73,7 @@
             }
         }
 
-        /// Who looks the host up: the client's own resolver where there is one.
+        /// The resolver that looks the host up: the client's own resolver where there is one.
         func finder(_ system: any HostFinder) -> any HostFinder {
             resolver.isSystem ? system : ClientFinder(resolver: resolver, port: connectionPort, system: system)
         }

@@ -108,7 +108,7 @@
             miss()
         }
 
-        /// Whoever stands in line is served by the threads that there are; where there are none, nobody would be.
+        /// A lookup in line is served by the threads that there are; where there are none, nobody would be.
         private func miss() {
             for completion in state.withLock({ $0.missThread() }) { completion(.failure(.noThread)) }
         }

@@ -169,7 +169,7 @@ extension LayeredCacheStore.State {
         table.rename(stored.entry, to: written.entry, of: key)
     }
 
-    /// Whoever has found the response before it was written may still speak of it.
+    /// A caller that has found the response before it was written may still speak of it.
     private mutating func note(_ entry: CacheEntryID, as written: CacheEntryID) {
         guard entry.row < 0 else { return }
         if writtenEntries.count >= 4_096 { writtenEntries.removeAll() }

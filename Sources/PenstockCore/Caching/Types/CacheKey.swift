@@ -7,9 +7,9 @@ import Foundation
 /// for it: see ``credentialDigest``.
 public struct CacheKey: Hashable, Sendable {
     private let parts: Parts
-    /// Of those parts in which keys differ most; the others seldom tell two keys apart. Of this process alone.
+    /// A hash of the parts in which keys differ most. It is seeded for each process, so it is never stored.
     ///
-    /// Not among the parts, so that a table passes over the keys of others without going to where their parts are.
+    /// It lies beside the parts and not among them, so that a table tells two keys apart without following the reference.
     private let mark: Int
 
     /// The key of what is stored by a method at a URL for somebody. Escapes in the URL that mean the same become the

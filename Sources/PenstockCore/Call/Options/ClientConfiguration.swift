@@ -22,7 +22,7 @@ public struct ClientConfiguration: Sendable {
     public var callInterceptors: [any Interceptor]
     /// See what goes to the wire: they call `next` exactly once, or throw.
     public var attemptInterceptors: [any Interceptor]
-    /// Who the calls are made for: any text that tells one user from another and stays the same when a token is
+    /// The user that calls are made for: any text that tells one user from another and stays the same when a token is
     /// renewed, such as a user's number. Connections, cookies and stored responses of two identities are never
     /// shared. Empty, as by default, while nobody is signed in.
     ///
@@ -65,7 +65,7 @@ public struct ClientConfiguration: Sendable {
     public var reachability: Reachability?
     /// What the app makes of errors. Asked where the service's own mapper leaves an error alone. `nil` by default.
     public var errorMapper: ErrorMapper?
-    /// Who is told what happens to each call, in this order. Nobody by default.
+    /// The sinks that are told what happens to each call, in this order. None by default.
     public var sinks: [any EventSink]
     /// For time-outs, ages and dates: the machine's clocks unless a test gives others.
     public var time: TimeSource

@@ -123,7 +123,7 @@ final class AuthenticatedAttempt: Settlement {
     private let place: Authenticate.Place
     private let version: CredentialVersion?
     private let begun: Duration
-    /// Whoever shares the response was refused as well, and is replayed for itself.
+    /// A call that shares the response was refused as well, and is replayed for itself.
     var isForEach: Bool { true }
 
     init(_ stage: Authenticate, _ place: Authenticate.Place, _ version: CredentialVersion?, _ begun: Duration) {

@@ -17,7 +17,7 @@ extension CacheHop {
         return try await receive(CacheAnswer(answer, to: sent, at: time, ticket))
     }
 
-    /// A part that is missing is of no use to who reads a stream.
+    /// The missing part alone is of no use to a reader of a stream.
     @inline(never)
     private func toSend(_ exchange: Boxed<CacheExchange>) -> Boxed<CacheExchange> {
         call.streams && exchange.value.validation?.purpose == .complete ? plain(exchange.value.reason) : exchange

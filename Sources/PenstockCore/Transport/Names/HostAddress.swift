@@ -64,7 +64,7 @@ public struct HostAnswer: Hashable, Sendable {
     }
 }
 
-/// Whoever knows the addresses of names: a list of the app's own, name servers over HTTPS, a provider's HTTPDNS.
+/// A source of the addresses of names: a list of the app's own, name servers over HTTPS, a provider's HTTPDNS.
 ///
 /// ```swift
 /// struct ProvidersNames: HostSource {

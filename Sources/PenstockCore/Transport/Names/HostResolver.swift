@@ -220,7 +220,7 @@ private struct HostFile: Sendable {
         try? file.contents(limit: Self.most, .refuses)
     }
 
-    /// Who finds another at it leaves it alone: the next answer is written again, with all that is known then.
+    /// A writer that finds another at work leaves it alone: the next answer is written again, with all that is known then.
     func write(_ cache: HostCache) {
         guard let data = try? cache.encoded(), (try? file.makeFolder()) != nil,
             let lock = try? FileLock(beside: file)
