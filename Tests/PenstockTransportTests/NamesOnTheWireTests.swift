@@ -231,6 +231,79 @@
             }
         }
 
+        // MARK: Channels
+
+        @Test("A channel's dead address falls back to the next, and to the system where all are dead", .covers("S3.28"))
+        func channels() async throws {
+            let server = try LoopbackServer(serving: { wire, _ in wire.waitForHangUp() })
+            defer { server.stop() }
+            let port = server.url.port
+            for addresses in [["127.0.0.2", "127.0.0.1"], ["127.0.0.2"]] {
+                let resolver = HostResolver([try list(addresses, host: "localhost")])
+                let client = client(resolver, server)
+                for _ in 1...2 {
+                    let line = client.tcp("localhost", port: port, codec: LineCodec(), isSecure: false)
+                    try await line.open()
+                    await line.close()
+                }
+                await client.transport.shutdown()
+                let ranked = await resolver.addresses(of: "localhost", port: port)
+                #expect(ranked?.map(\.text) == (addresses.count == 2 ? ["127.0.0.1", "127.0.0.2"] : []))
+            }
+            let resolver = HostResolver([try list(["127.0.0.2"], host: "localhost")], fallsBackToSystem: false)
+            let client = client(resolver, server)
+            let error = await #expect(throws: APIError.self) {
+                try await client.tcp("localhost", port: port, codec: LineCodec(), isSecure: false).open()
+            }
+            #expect(error?.kind == .unreachable(.connectionRefused))
+            await client.transport.shutdown()
+        }
+
+        @Test("A channel's silent address leaves half of the time to the system", .covers("S3.28"))
+        func silentChannel() async throws {
+            let server = try LoopbackServer(serving: { wire, _ in wire.waitForHangUp() })
+            defer { server.stop() }
+            let hole = try #require(BlackHole("127.0.0.3", port: server.url.port))
+            let resolver = HostResolver([try list(["127.0.0.3"], host: "localhost")])
+            let client = client(resolver, server) { $0.options.timeouts = Timeouts(connect: .seconds(4)) }
+            let line = client.tcp("localhost", port: server.url.port, codec: LineCodec(), isSecure: false)
+            try await line.open()
+            await line.close()
+            await client.transport.shutdown()
+            #expect(await resolver.addresses(of: "localhost", port: server.url.port) == [])
+            withExtendedLifetime(hole) {}
+        }
+
+        @Test("Datagrams go to the addresses in turn until one answers, which is measured; the others rest")
+        func datagrams() async throws {
+            let echo = try DatagramsOnTheWireTests.Echo()
+            let server = try LoopbackServer { _ in .text("ok") }
+            defer { server.stop() }
+            let resolver = HostResolver([try list(["127.0.0.2", "127.0.0.1"])])
+            let client = client(resolver, server)
+            for _ in 1...2 {
+                let peer = client.datagrams(Self.host, port: echo.port)
+                var iterator = peer.messages.makeAsyncIterator()
+                try await peer.send(Data([1, 2, 3]))
+                #expect(try await iterator.next() == Data([3, 2, 1]))
+                await peer.close()
+                let ranked = await resolver.addresses(of: Self.host, port: echo.port)
+                #expect(ranked?.map(\.text) == ["127.0.0.1", "127.0.0.2"])
+            }
+            // Nobody is at any of them: they rest, and the system is asked the next time.
+            let dead = HostResolver([try list(["127.0.0.2", "127.0.0.4"], host: "localhost")])
+            let lost = client.with { $0.options.resolver = dead }
+            let options = CallOptions.with { $0.timeouts.connect = .milliseconds(700) }
+            let error = await #expect(throws: APIError.self) {
+                try await lost.datagrams("localhost", port: echo.port, options: options).open()
+            }
+            #expect(error?.kind == .timeout(.connect))
+            try await lost.datagrams("localhost", port: echo.port).open()
+            await echo.stop()
+            await client.transport.shutdown()
+            await lost.transport.shutdown()
+        }
+
         // MARK: Which address
 
         @Test("The fastest address that was measured is connected to", .covers("S3.28"))

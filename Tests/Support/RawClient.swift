@@ -46,6 +46,28 @@ public final class RawClient {
         _ = write(descriptor, bytes, bytes.count)
     }
 
+    /// Writes the bytes, all of them unless the server is gone.
+    public func send(_ data: Data) {
+        #if canImport(Darwin)
+            let flags: Int32 = 0
+        #else
+            let flags = Int32(MSG_NOSIGNAL)
+        #endif
+        var rest = Array(data)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// The bytes until the server closes.
+    public func readBytesToEnd() -> Data {
+        while fill() {}
+        defer { buffer = [] }
+        return Data(buffer)
+    }
+
     /// Reads until `mark` has come, and returns everything up to its end; what came when the stream ends first.
     public func read(through mark: String) -> String {
         let mark = Array(mark.utf8)

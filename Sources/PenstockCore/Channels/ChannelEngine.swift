@@ -29,6 +29,9 @@ struct ChannelTerms: Sendable {
     static let bufferedMessages = 1_024
     /// For how long the other end may take its time with the goodbye.
     static let goodbye = Duration.seconds(5)
+    /// For how long behind a message, and behind each that is taken, the answer to it may be sent although the other end has said
+    /// goodbye.
+    static let answering = Duration.seconds(1)
 }
 
 /// What all channels have in common: it connects, reads, keeps what was read for a reader, connects again, and ends.
@@ -51,6 +54,13 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         var isClosing = false
         /// Whether the call has ended.
         var isEnded = false
+        /// When a message has come last, or was taken.
+        var moved: Duration?
+        /// How many wait for a message, and whether anybody ever has.
+        var readers = 0
+        var wasRead = false
+        /// The moment up to which who may answer yet was waited for.
+        var waited: Duration?
         var lastWait: UInt64 = 0
         var abandoned: Set<UInt64> = []
 
@@ -111,10 +121,19 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
 
     func next() async throws(APIError) -> Message? {
         start()
+        state.withLock { state in
+            state.readers += 1
+            state.wasRead = true
+        }
         let taken: Result<Message?, APIError> = await withTaskCancellationHandler {
             await state.wait { state in
-                if let message = state.pop() { return .success(message) }
+                if let message = state.pop() {
+                    state.readers -= 1
+                    state.moved = state.session?.context.time.now()
+                    return .success(message)
+                }
                 guard case .over(let error) = state.phase else { return nil }
+                state.readers -= 1
                 return error.map { .failure($0) } ?? .success(nil)
             }
         } onCancel: {
@@ -135,12 +154,10 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         case .idle, .over: return
         case .connecting: cancel()
         case .open(let link):
-            guard await link.finish(), let context = state.withLock({ $0.session?.context }) else {
-                link.wire.close()
-                break
-            }
+            guard let context = state.withLock({ $0.session?.context }) else { return link.wire.close() }
+            // Before the goodbye is written: an end that reads nothing does not take that either.
             let alarm = context.deadlines.add(context.time.now() + ChannelTerms.goodbye) { link.wire.close() }
-            await untilOver()
+            if await link.finish() { await untilOver() } else { link.wire.close() }
             context.deadlines.remove(alarm)
         }
         await untilOver()
@@ -252,7 +269,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
             made.wire, made.machine, rest: made.rest, keepAlive: keepAlive, writeLimit: context.settings.timeouts.idle,
             context)
         let keeper = Task { await link.keepAlive() }
-        let fault = await serve(link, made.first, &failures)
+        let fault = await serve(link, context, made.first, &failures)
         keeper.cancel()
         await link.farewell(within: .seconds(1))
         made.ended(fault.flatMap { $0.isGraceful ? nil : $0.error })
@@ -260,7 +277,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     }
 
     private func serve(
-        _ link: ChannelLink<Machine>, _ first: [Message], _ failures: inout Int
+        _ link: ChannelLink<Machine>, _ context: CallContext, _ first: [Message], _ failures: inout Int
     ) async -> ChannelFault? {
         do throws(ChannelFault) {
             for message in first { try await link.send(message) }
@@ -275,19 +292,52 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
                     failures = 0
                     await keep(message, bytes, link)
                 case .other: break
-                case .closed(let fault): return fault
+                case .ended(let fault): return fault
+                case .closed(let fault):
+                    await untilAnswered(link, context)
+                    return fault
                 }
             }
         } catch {
+            // Nothing can be sent any more where the wire itself has failed.
+            if error.ending == .broken { await untilAnswered(link, context) }
             return error
         }
     }
 
+    /// Waits, behind a goodbye or a fault of the other end, until the messages that came before it are answered: until who reads
+    /// asks for the next one. Who takes his time with the answer, or reads nothing, is not waited for long.
+    private func untilAnswered(_ link: ChannelLink<Machine>, _ context: CallContext) async {
+        let end = context.time.now() + ChannelTerms.goodbye
+        link.hold(true)
+        await withTaskCancellationHandler {
+            while let moved = state.withLock({ Self.mayAnswer($0) ? $0.moved : nil }) {
+                let limit = min(moved + ChannelTerms.answering, end)
+                guard limit > context.time.now() else { break }
+                let alarm = context.deadlines.add(limit) { [state] in state.withLock { $0.waited = limit } }
+                await state.wait { !Self.mayAnswer($0) || $0.waited == limit || $0.moved != moved }
+                context.deadlines.remove(alarm)
+            }
+        } onCancel: {
+            state.withLock { $0.isEnded = true }
+        }
+        link.hold(false)
+    }
+
+    /// Whether there is a message that nobody has taken, or one whose reader has not asked for the next.
+    private static func mayAnswer(_ state: State) -> Bool {
+        !state.isClosing && !state.isEnded && (state.count > 0 || state.wasRead && state.readers == 0)
+    }
+
     /// Keeps a message for a reader, and waits while there is no room for the next.
     private func keep(_ message: Message, _ bytes: Int, _ link: ChannelLink<Machine>) async {
+        let now = link.now
         let isFull = state.withLock { [terms] state in
             // Who closes waits for the goodbye, and for no messages.
-            if !state.isClosing { state.add(message, bytes) }
+            if !state.isClosing {
+                state.add(message, bytes)
+                state.moved = now
+            }
             return !Self.hasRoom(state, terms)
         }
         guard isFull else { return }

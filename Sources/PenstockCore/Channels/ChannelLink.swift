@@ -14,6 +14,10 @@ protocol ChannelMachine: Sendable {
     ///
     /// - Returns: whether the other end answers that.
     mutating func finish() -> Bool
+    /// Says what is owed to the other end behind its goodbye, or behind what was wrong with its bytes. Messages can go until then.
+    ///
+    /// - Returns: whether there is something of the kind, which the other end should get to read.
+    mutating func conclude() -> Bool
     /// Bytes to be written.
     mutating func takeOutput() -> Data
     /// What it means that the connection has come to its end; `nil` where that is as it should be.
@@ -26,6 +30,8 @@ enum ChannelEvent<Message: Sendable>: Sendable {
     case other
     /// The other end has said goodbye.
     case closed(ChannelFault?)
+    /// The connection has come to its end.
+    case ended(ChannelFault?)
 }
 
 /// Why a channel ended.
@@ -81,7 +87,7 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
             if let event = try event() { return event }
             do throws(TransportError) {
                 guard let bytes = try await wire.read() else {
-                    return .closed(state.withLock { $0.machine.judgeEnd() })
+                    return .ended(state.withLock { $0.machine.judgeEnd() })
                 }
                 let now = context.time.now()
                 state.withLock { state in
@@ -108,15 +114,29 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         return try event.get()
     }
 
-    /// Writes what the protocol still has to say, and closes the wire.
+    /// Writes what the protocol still has to say, and closes the wire. Where that is more than a goodbye of this end's own, the
+    /// other end has the chance to close first: bytes of its that come to a closed socket would have the system take back what
+    /// was written (RFC 6455 §7.1.1).
     ///
-    /// - Parameter limit: how long that may take.
+    /// - Parameter limit: how long the writing may take, and how long the other end.
     func farewell(within limit: Duration) async {
+        let owes = state.withLock { $0.machine.conclude() }
         let alarm = context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
-        _ = await Result { () async throws(ChannelFault) in try await flush() }
+        let written = await Result { () async throws(ChannelFault) in try await flush() }
         context.deadlines.remove(alarm)
+        if owes, (try? written.get()) != nil { await drop(within: limit) }
         wire.close()
     }
+
+    /// Reads and forgets what comes, until the end.
+    private func drop(within limit: Duration) async {
+        let alarm = context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.close() }
+        while let bytes = try? await wire.read(), !bytes.isEmpty {}
+        context.deadlines.remove(alarm)
+    }
+
+    /// The moment on the clock of its call.
+    var now: Duration { context.time.now() }
 
     /// Whether nobody looks for bytes at the moment: that none come says nothing then.
     func hold(_ isHeld: Bool) {

@@ -47,6 +47,7 @@ public struct TimeSource: Sendable {
         return TimeSource(
             now: { ContinuousClock.now - start },
             date: { Date() },
-            sleep: { try await Task.sleep(for: $0, clock: .continuous) })
+            // A time-out of `.seconds(.max)` means for ever, and the clock has no moment that far ahead.
+            sleep: { try await Task.sleep(for: min($0, Duration.seconds(1 << 32)), clock: .continuous) })
     }()
 }

@@ -16,7 +16,7 @@ extension APIClient {
     /// removes what nobody will go on with. Within the call, a connection that ends early is gone on from in the same way, as often
     /// as ``CallOptions/retry`` allows without headway in between.
     ///
-    /// The content is checked where the server names its SHA-256 (`Repr-Digest`, RFC 9530), or `sha256` does. Suspending and
+    /// The content is checked where the server names its SHA-256 or SHA-512 (`Repr-Digest`, RFC 9530), or `sha256` does. Suspending and
     /// resuming the call pauses the bytes. The cache has no part in it, the envelope and the decoding have none either. A request
     /// that is no GET is sent once, and cannot be gone on with.
     ///
@@ -173,7 +173,8 @@ struct DownloadRun<E: Endpoint> {
         self.feed = feed
         self.place = place
         self.request = request
-        plan = DownloadPlan(kept, request.method, retry: call.context.settings.retry)
+        plan = DownloadPlan(
+            kept, request.method, retry: call.context.settings.retry, isDigestGiven: order.sha256 != nil)
         part = kept?.part
         wasResumed = kept != nil
         head = HTTPResponse(status: 200, fields: kept?.part.httpFields ?? [:])
@@ -353,15 +354,22 @@ struct DownloadRun<E: Endpoint> {
 
     /// - Throws: ``APIError/Kind/validation(rule:)``, and nothing is kept.
     private func check() async throws(APIError) {
-        let expected = [("Repr-Digest", DownloadPlan.digest(head.fields)), ("sha256", order.sha256)]
+        let given = order.sha256.map { DownloadPlan.Digest(algorithm: .sha256, hex: $0) }
+        let expected = [("Repr-Digest", DownloadPlan.digest(head.fields)), ("sha256", given)]
             .compactMap { rule, digest in digest.map { (rule, $0) } }
-        guard !expected.isEmpty else { return }
-        let digest = try await DiskWork.run { [place, plan, context = call.context] () throws(APIError) in
-            try place.digest(plan.offset) { () throws(APIError) in try context.checkGoesOn(at: .file) }
+        let algorithms = DigestAlgorithm.allCases.filter { algorithm in
+            expected.contains { $0.1.algorithm == algorithm }
         }
-        guard let broken = expected.first(where: { $0.1 != digest }) else { return }
-        await DiskWork.run { [place] in place.remove() }
-        throw APIError(.validation(rule: broken.0), stage: .file, request: request, response: head)
+        for algorithm in algorithms {
+            let digest = try await DiskWork.run { [place, plan, context = call.context] () throws(APIError) in
+                try place.digest(plan.offset, algorithm) { () throws(APIError) in try context.checkGoesOn(at: .file) }
+            }
+            guard let broken = expected.first(where: { $0.1.algorithm == algorithm && $0.1.hex != digest }) else {
+                continue
+            }
+            await DiskWork.run { [place] in place.remove() }
+            throw APIError(.validation(rule: broken.0), stage: .file, request: request, response: head)
+        }
     }
 
     private func response(_ file: DownloadedFile) -> APIResponse<DownloadedFile> {

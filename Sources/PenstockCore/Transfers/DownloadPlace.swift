@@ -108,11 +108,22 @@ struct DownloadPlace: Sendable {
 
     // MARK: The end
 
-    /// The SHA-256 of what is in the part, in hexadecimal digits.
+    /// The digest of what is in the part, in hexadecimal digits.
     ///
     /// - Parameter goesOn: asked now and then; throws where nobody waits any more.
-    func digest(_ length: Int, while goesOn: () throws(APIError) -> Void) throws(APIError) -> String {
-        var digest = SHA256.Stream()
+    func digest(
+        _ length: Int, _ algorithm: DigestAlgorithm, while goesOn: () throws(APIError) -> Void
+    ) throws(APIError) -> String {
+        switch algorithm {
+        case .sha256: try digest(length, SHA256.Stream(), goesOn)
+        case .sha512: try digest(length, SHA512.Stream(), goesOn)
+        }
+    }
+
+    private func digest(
+        _ length: Int, _ stream: some DigestStream, _ goesOn: () throws(APIError) -> Void
+    ) throws(APIError) -> String {
+        var digest = stream
         var offset = 0
         while offset < length {
             try goesOn()
@@ -166,15 +177,34 @@ struct DownloadPlace: Sendable {
     /// A folder with so many files of one name has another problem.
     private static let mostNumbers = 10_000
 
+    /// What a system says that has no such function, or whose volume has not.
+    private static let lacking: [Int32] = [EPERM, ENOTSUP, EMLINK, ENOSYS, EINVAL]
+
     /// A link is made for nobody but the first who asks, whatever has the name, and follows nothing. Where the file system has no
-    /// links, an empty file takes the name first.
+    /// links, the part is renamed by a function that replaces nothing, and where there is none either, an empty file takes the name
+    /// first.
     private func moveIfFree(to name: String) throws(SystemError) {
-        let path = "\(folder)/\(name)"
+        try Self.move(part, ifFree: "\(folder)/\(name)")
+    }
+
+    /// The ways to give a file a name that nothing has, the surest first; each returns what the system's own functions do.
+    struct Ways: Sendable {
+        var link: @Sendable (String, String) -> Int32 = { Foundation.link($0, $1) }
+        var rename: @Sendable (String, String) -> Int32 = { FileMove.exclusively($0, $1) }
+    }
+
+    static func move(_ part: String, ifFree path: String, by ways: Ways = Ways()) throws(SystemError) {
         do throws(SystemError) {
-            _ = try SystemError.check { Int(link(part, path)) }
+            _ = try SystemError.check { Int(ways.link(part, path)) }
             unlink(part)
+            return
         } catch {
-            guard [EPERM, ENOTSUP, EMLINK, ENOSYS].contains(error.code) else { throw error }
+            guard lacking.contains(error.code) else { throw error }
+        }
+        do throws(SystemError) {
+            _ = try SystemError.check { Int(ways.rename(part, path)) }
+        } catch {
+            guard lacking.contains(error.code) else { throw error }
             _ = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
             do throws(SystemError) {
                 _ = try SystemError.check { Int(rename(part, path)) }

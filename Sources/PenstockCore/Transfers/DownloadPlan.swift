@@ -45,6 +45,7 @@ struct PartialDownload: Codable, Hashable, Sendable {
 /// | 200 to a request for the rest: the server ignores ranges, or has another version | the part is dropped, the answer written from the beginning |
 /// | 206 for the rest, of the same version | the part is gone on with |
 /// | 206 that begins elsewhere, has no `Content-Range`, another validator or another length | the part is dropped, all is asked for anew |
+/// | 206 without a validator | gone on with where the digest of the whole is known and will be checked; else all is asked for anew (RFC 9110 §15.3.7.3) |
 /// | 206 that was not asked for | an error |
 /// | 416 to a request for the rest, which names the length of the part | the part is the whole |
 /// | any other 416 | the part is dropped, all is asked for anew |
@@ -98,6 +99,9 @@ struct DownloadPlan: Hashable, Sendable {
     private(set) var length: Int?
     private(set) var asksCoded = false
     private var isOnce = false
+    /// Whether the app has named the digest of the whole, or the server has with what is there.
+    private let isDigestGiven: Bool
+    private var isDigestNamed: Bool
     private var restarts = 0
     private var failures = 0
     private var begunAt = 0
@@ -105,8 +109,14 @@ struct DownloadPlan: Hashable, Sendable {
 
     /// - Parameters:
     ///   - kept: what an earlier exchange has brought; `nil` for nothing.
+    ///   - isDigestGiven: whether the app has named the digest of the whole.
     ///   - method: of the request. Only a GET has ranges (RFC 9110 §14.2), and is sent again; another one is sent once.
-    init(_ kept: (part: PartialDownload, offset: Int)?, _ method: HTTPMethod, retry: RetryPolicy) {
+    init(
+        _ kept: (part: PartialDownload, offset: Int)?, _ method: HTTPMethod, retry: RetryPolicy,
+        isDigestGiven: Bool = false
+    ) {
+        self.isDigestGiven = isDigestGiven
+        isDigestNamed = kept.map { Self.digest($0.part.httpFields) != nil } ?? false
         self.retry = method == .get ? retry : .none
         guard method == .get else {
             (offset, asksCoded, isOnce) = (0, true, true)
@@ -149,6 +159,7 @@ struct DownloadPlan: Hashable, Sendable {
             return .drop
         }
         offset = 0
+        isDigestNamed = Self.digest(fields) != nil
         validator = isCoded || isOnce ? nil : Self.strongValidator(fields, at: now)
         length = isCoded ? nil : Self.contentLength(fields)
         return write(until: length)
@@ -162,7 +173,9 @@ struct DownloadPlan: Hashable, Sendable {
             return restart("a part came without saying which")
         }
         guard range.bytes.lowerBound == from else { return restart("another part came than was asked for") }
-        guard Self.isSame(fields, as: ifRange) else { return restart("a part of another version came") }
+        guard Self.isSame(fields, as: ifRange),
+            isDigestGiven || isDigestNamed || Self.namesVersion(fields, like: ifRange)
+        else { return restart("a part of another version came, or of one that nobody names") }
         let whole = range.completeLength ?? length
         guard length == nil || whole == length, whole.map({ range.bytes.upperBound <= $0 }) ?? true else {
             return restart("a part of another length came")
@@ -254,6 +267,11 @@ extension DownloadPlan {
         return !fields.contains(.eTag) || EntityTag.of(fields)?.matchesStrongly(tag) == true
     }
 
+    /// Whether an answer has a validator of the kind that was asked for.
+    static func namesVersion(_ fields: HTTPFields, like validator: String) -> Bool {
+        fields.contains(EntityTag(validator) == nil ? .lastModified : .eTag)
+    }
+
     static func contentLength(_ fields: HTTPFields) -> Int? {
         let lines = fields.values(of: .contentLength)
         return lines.count == 1 ? lines.first.flatMap { ByteOffset.parse($0) } : nil
@@ -266,18 +284,35 @@ extension DownloadPlan {
         return ByteOffset.parse(line.dropFirst(8))
     }
 
-    /// The SHA-256 of the whole that the server names, in hexadecimal digits (`Repr-Digest`, RFC 9530 §3); `nil` where it names none
-    /// that can be read. It is of the content in its coding, so one of coded content says nothing of the file.
-    static func digest(_ fields: HTTPFields) -> String? {
+    /// A digest of the whole, in hexadecimal digits.
+    struct Digest: Hashable, Sendable {
+        let algorithm: DigestAlgorithm
+        let hex: String
+    }
+
+    /// The digest of the whole that the server names (`Repr-Digest`, RFC 9530 §3): its SHA-256, or its SHA-512 where there is no
+    /// other; `nil` where it names none that can be read. It is of the content in its coding, so one of coded content says nothing
+    /// of the file.
+    static func digest(_ fields: HTTPFields) -> Digest? {
         guard !ContentCoding.isCoded(fields) else { return nil }
         // A field that is no Dictionary says nothing, whatever else stands in it (RFC 9651 §4.2).
         let members = try? StructuredField.dictionary(fields.values(of: "Repr-Digest").joined(separator: ", "))
-        guard let value = members?.first(where: { $0.key == "sha-256" })?.value.prefix(while: { $0 != ";" }),
-            value.utf8.count > 2, value.first == ":", value.last == ":"
-        else { return nil }
-        guard let bytes = Data(base64Encoded: String(value.dropFirst().dropLast())), bytes.count == 32 else {
-            return nil
+        for algorithm in DigestAlgorithm.allCases {
+            guard
+                let value = members?.first(where: { $0.key == algorithm.rawValue })?.value.prefix(while: { $0 != ";" }),
+                value.utf8.count > 2, value.first == ":", value.last == ":",
+                let bytes = Data(base64Encoded: String(value.dropFirst().dropLast())), bytes.count == algorithm.bytes
+            else { continue }
+            return Digest(algorithm: algorithm, hex: SHA256.text(of: bytes))
         }
-        return SHA256.text(of: bytes)
+        return nil
     }
+}
+
+/// The digests that can be checked, by their names in `Repr-Digest` (RFC 9530 §5), the ones to prefer first.
+enum DigestAlgorithm: String, CaseIterable, Hashable, Sendable {
+    case sha256 = "sha-256"
+    case sha512 = "sha-512"
+
+    var bytes: Int { self == .sha256 ? 32 : 64 }
 }

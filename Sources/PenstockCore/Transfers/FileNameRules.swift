@@ -14,10 +14,10 @@ public enum FileNameRules {
     /// |---|---|
     /// | a path: `../../etc/passwd`, `C:\a\b.txt`, `/etc/passwd` | its last component |
     /// | control characters, NUL among them | nothing |
-    /// | what cannot be seen, or turns the direction of writing: U+202E, zero-width spaces | nothing; joiners stay |
+    /// | what cannot be seen, or turns the direction of writing: U+202E, zero-width spaces | nothing; joiners and selectors of forms stay between two characters that can be seen |
     /// | `< > : " \| ? *`, and U+FFFD | `_` |
     /// | any kind of space | a plain one |
-    /// | dots and spaces at the beginning or the end | nothing |
+    /// | dots and spaces at the beginning or the end, joiners or none between them | nothing |
     /// | `-` or `~` at the beginning, which shells and tools read otherwise | `_` |
     /// | a device of Windows: `CON`, `nul.txt`, `COM1` | `_` before it |
     /// | more than 255 bytes of UTF-8 | the beginning and the suffix, no character cut |
@@ -69,10 +69,9 @@ public enum FileNameRules {
     private static func kept(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
         switch scalar {
         case "<", ">", ":", "\"", "|", "?", "*", "\u{FFFD}": return "_"
-        // Joiners, which scripts and emoji are written with, and the selectors of their forms.
-        case "\u{200C}", "\u{200D}", "\u{FE00}"..."\u{FE0F}": return scalar
         default: break
         }
+        if isJoiner(scalar) { return scalar }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: return nil
         case .spaceSeparator: return " "
@@ -82,7 +81,18 @@ public enum FileNameRules {
         }
     }
 
-    private static func isTrimmed(_ scalar: Unicode.Scalar) -> Bool { scalar == "." || scalar == " " }
+    /// Joiners, which scripts and emoji are written with, and the selectors of their forms. None can be seen by itself: at an end
+    /// of a name it would only hide what stands there.
+    private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "\u{200C}", "\u{200D}", "\u{FE00}"..."\u{FE0F}": true
+        default: false
+        }
+    }
+
+    private static func isTrimmed(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "." || scalar == " " || isJoiner(scalar)
+    }
 
     private static func trimmed(_ text: String) -> String {
         var scalars = text.unicodeScalars[...]
@@ -102,10 +112,10 @@ public enum FileNameRules {
             ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"] + numbers.flatMap { ["com" + $0, "lpt" + $0] })
     }()
 
-    /// Windows looks at what stands before the first dot, without the spaces at its end.
+    /// Windows looks at what stands before the first dot, without the spaces at its end; people do not see joiners.
     private static func isDevice(_ name: String) -> Bool {
-        let stem = name.unicodeScalars.prefix { $0 != "." }
-        return devices.contains(trimmedEnd(String(stem)).lowercased())
+        let stem = name.unicodeScalars.prefix { $0 != "." }.filter { !isJoiner($0) }
+        return devices.contains(trimmedEnd(String(String.UnicodeScalarView(stem))).lowercased())
     }
 
     /// In bytes: a longer one is no suffix but a part of the name.

@@ -145,12 +145,14 @@ struct MultipartForm: Sendable {
         return "penstock-" + digits.joined()
     }
 
-    /// `nil` where a stream does not know its own.
+    /// `nil` where a stream does not know its own, and where the streams claim more than any number says.
     var length: Int? {
         var total = 0
         for segment in segments {
             guard let length = segment.length else { return nil }
-            total += length
+            let (sum, isTooLong) = total.addingReportingOverflow(length)
+            if isTooLong { return nil }
+            total = sum
         }
         return total
     }

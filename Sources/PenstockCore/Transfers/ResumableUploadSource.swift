@@ -38,18 +38,30 @@ final class ResumableUploadSource: Sendable {
 
     // MARK: Opening
 
-    /// Opens the file, locks it, and reads it once.
-    static func open(_ file: URL) async throws(ResumableUploadError) -> ResumableUploadSource {
-        try await DiskWork.run { () throws(ResumableUploadError) in try ResumableUploadSource(reading: file) }
+    /// Takes the lock of an open file, and returns as `flock` does.
+    typealias Locker = @Sendable (Int32) -> Int32
+
+    /// Opens the file, locks it, and reads it once. A volume that has no locks, or none for files that are only read, is no reason
+    /// not to upload: two uploads of one file at the same time go unnoticed there.
+    static func open(
+        _ file: URL, locking: @escaping Locker = { flock($0, LOCK_EX | LOCK_NB) }
+    ) async throws(ResumableUploadError) -> ResumableUploadSource {
+        try await DiskWork.run { () throws(ResumableUploadError) in
+            try ResumableUploadSource(reading: file, locking)
+        }
     }
 
-    private init(reading url: URL) throws(ResumableUploadError) {
+    private init(reading url: URL, _ locking: Locker) throws(ResumableUploadError) {
         // Without waiting: opening a pipe would last until somebody writes to it.
         let file = try Self.told { () throws(SystemError) in
             try FileDescriptor.open(url.path, O_RDONLY | O_NONBLOCK)
         }
         let stamp = try Self.stamp(of: file)
-        guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else { throw .inUse }
+        do throws(SystemError) {
+            _ = try SystemError.check { Int(locking(file.raw)) }
+        } catch {
+            if error.code == EWOULDBLOCK { throw .inUse }
+        }
         length = stamp.size
         spacing = max(1 << 20, length / Self.maximumCheckpoints + 1)
         var state = State(path: url.path, file: file, stamp: stamp)

@@ -14,7 +14,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A download that is made again goes on where it was interrupted. Every change is on the disk when the function that makes it returns.
+/// A download that is made again goes on where it was interrupted. Every change is on the disk when the function that makes it returns, and
+/// is none where that throws.
 /// One list has the file, in one process.
 public actor TransferList<Order: Codable & Sendable> {
     /// Something that is wanted, or was.
@@ -41,8 +42,8 @@ public actor TransferList<Order: Codable & Sendable> {
     public private(set) var items: [Item]
     private let path: String
     private let lock: FileDescriptor
-    /// The last write under way: each waits for the one before it.
-    private var lane: Task<Result<Void, APIError>, Never>?
+    /// The last change under way: each waits for the one before it.
+    private var lane: Task<Result<Bool, APIError>, Never>?
     private var listeners: [Int: AsyncStream<[Item]>.Continuation] = [:]
     private var lastListener = 0
 
@@ -81,24 +82,31 @@ public actor TransferList<Order: Codable & Sendable> {
     /// - Returns: whether it was not on the list.
     @discardableResult
     public func add(_ order: Order, as id: String, at date: Date = Date()) async throws(APIError) -> Bool {
-        guard !items.contains(where: { $0.id == id }) else { return false }
-        items.append(Item(id: id, order: order, added: date, state: .waiting))
-        try await save()
-        return true
+        try await change { items in
+            guard !items.contains(where: { $0.id == id }) else { return false }
+            items.append(Item(id: id, order: order, added: date, state: .waiting))
+            return true
+        }
     }
 
     /// Notes what became of something; nothing where it is not on the list.
     public func set(_ state: TransferState, of id: String) async throws(APIError) {
-        guard let index = items.firstIndex(where: { $0.id == id }), items[index].state != state else { return }
-        items[index].state = state
-        try await save()
+        try await change { items in
+            guard let index = items.firstIndex(where: { $0.id == id }), items[index].state != state else {
+                return false
+            }
+            items[index].state = state
+            return true
+        }
     }
 
     /// Takes something off the list; nothing where it is not on it.
     public func remove(_ id: String) async throws(APIError) {
-        guard items.contains(where: { $0.id == id }) else { return }
-        items.removeAll { $0.id == id }
-        try await save()
+        try await change { items in
+            let count = items.count
+            items.removeAll { $0.id == id }
+            return items.count < count
+        }
     }
 
     /// Waits for the end of a call and notes it: finished, or failed and of what. One that was cancelled, or that a full disk, a lost
@@ -127,16 +135,28 @@ public actor TransferList<Order: Codable & Sendable> {
         listeners[listener] = nil
     }
 
-    private func save() async throws(APIError) {
-        for listener in listeners.values { listener.yield(items) }
-        let write = Task { [path, items, lane] () -> Result<Void, APIError> in
+    /// Makes a change on the disk, and then in the list.
+    ///
+    /// - Parameter body: changes the items, and returns whether it has.
+    /// - Returns: what the body has returned.
+    @discardableResult
+    private func change(_ body: @escaping @Sendable (inout [Item]) -> Bool) async throws(APIError) -> Bool {
+        let step = Task { [lane] () -> Result<Bool, APIError> in
             _ = await lane?.value
-            return await Result { () async throws(APIError) in
-                try await DiskWork.run { () throws(APIError) in try Self.write(items, to: path) }
-            }
+            return await Result { () async throws(APIError) in try await self.apply(body) }
         }
-        lane = write
-        try await write.value.get()
+        lane = step
+        return try await step.value.get()
+    }
+
+    /// One at a time, since each begins with what the one before it has left.
+    private func apply(_ body: (inout [Item]) -> Bool) async throws(APIError) -> Bool {
+        var changed = items
+        guard body(&changed) else { return false }
+        try await DiskWork.run { [path, changed] () throws(APIError) in try Self.write(changed, to: path) }
+        items = changed
+        for listener in listeners.values { listener.yield(changed) }
+        return true
     }
 
     private static func write(_ items: [Item], to path: String) throws(APIError) {

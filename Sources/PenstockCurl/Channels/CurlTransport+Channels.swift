@@ -18,7 +18,7 @@
             guard CurlLibrary.prepare(), wires.isUsable else {
                 throw TransportError(.unreachable(.noDescriptors), sendState: .unsent)
             }
-            let attempt = CurlWireAttempt(exchange, trust, speaking, exchange.finder(finder), poller: wires)
+            let attempt = CurlWireAttempt(exchange, trust, speaking, finder, poller: wires)
             guard exchange.control.attach(attempt) else { throw TransportError(.cancelled, sendState: .unsent) }
             let wire = try await attempt.run()
             guard exchange.control.attach(wire) else {
@@ -60,11 +60,11 @@
         }
 
         func run() async throws(TransportError) -> CurlWire {
-            if HostAddress.isKnown(order.connectionHost) { begin([], lookup: nil) } else { lookUp() }
+            if order.hasKnownHost { begin([], lookup: nil, isChosen: false) } else { lookUp(asksSystem: false) }
             // Whoever looks up or connects may take longer than there is time.
             let alarm = Task { [order, weak self] in
                 guard let (limit, phase) = order.timeouts.firstToEnd else { return }
-                try await Task.sleep(for: limit)
+                try await TimeSource.system.sleep(limit)
                 self?.end(TransportError(.timeout(phase), sendState: .unsent))
             }
             let result = await state.wait(for: \.result)
@@ -72,10 +72,11 @@
             return try result.get()
         }
 
-        private func lookUp() {
-            let lookup = finder.lookUp(order.connectionHost) { [self] result in
+        private func lookUp(asksSystem: Bool) {
+            let lookup = order.lookUp(finder, asksSystem: asksSystem) { [self] result, isChosen in
                 switch result {
-                case .success(let addresses): begin(addresses, lookup: ContinuousClock.now - began)
+                case .success(let addresses):
+                    begin(addresses, lookup: ContinuousClock.now - began, isChosen: isChosen)
                 case .failure(let failure):
                     let (kind, message) = order.unreachable(failure)
                     end(TransportError(kind, sendState: .unsent, message: message))
@@ -84,10 +85,10 @@
             state.withLock { $0.lookup = lookup }
         }
 
-        private func begin(_ addresses: [HostAddress], lookup: Duration?) {
-            guard let handle = CurlWireHandle(order, trust, speaking, addresses, lookup: lookup) else {
-                return end(.outOfMemory)
-            }
+        /// - Parameter isChosen: whether the client's own resolver has chosen the addresses.
+        private func begin(_ addresses: [HostAddress], lookup: Duration?, isChosen: Bool) {
+            let handle = CurlWireHandle(order, trust, speaking, addresses, lookup: lookup, isChosen: isChosen)
+            guard let handle else { return end(.outOfMemory) }
             let goesOn = state.withLock { state in
                 state.handle = handle
                 return state.ending == nil
@@ -105,7 +106,9 @@
                 let isFirst = settle(.success(wire))
                 if !isFirst { wire.close() }
             } catch {
-                end(error)
+                // None of the addresses that the resolver has chosen was connected to.
+                guard handle.isUnreached, order.resolver.fallsBackToSystem else { return end(error) }
+                lookUp(asksSystem: true)
             }
         }
 

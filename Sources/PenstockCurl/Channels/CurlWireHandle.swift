@@ -31,18 +31,26 @@
         /// Sockets that are being connected, which another thread may shut to end that.
         private let sockets = Locked<(open: [Int32], isEnded: Bool)>(([], false))
         private let lookup: Duration?
+        /// What becomes of the addresses, where the client's own resolver has chosen them; `nil` where the system has.
+        private let choice: Locked<CurlChoice?>
+        /// Whether they were tried, and none was connected to.
+        private(set) var isUnreached = false
+        /// After so many milliseconds an address of the other family is tried as well (RFC 8305 §5).
+        private static let attemptDelay = 250
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
         /// - Parameters:
         ///   - addresses: of the host, or of the proxy; none where libcurl needs no look-up.
         ///   - lookup: how long they took.
+        ///   - isChosen: whether the client's own resolver has chosen them, and is to be told what becomes of them.
         /// - Returns: `nil` when libcurl has no memory.
         init?(
             _ order: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ addresses: [HostAddress],
-            lookup: Duration?
+            lookup: Duration?, isChosen: Bool
         ) {
             guard let proxy = CurlProxy(order.proxy), let easy = curl_easy_init() else { return nil }
             (self.easy, self.order, self.proxy, self.trust, self.lookup) = (easy, order, proxy, trust, lookup)
+            choice = Locked(isChosen ? CurlChoice(CurlClock.now()) : nil)
             zones = Dictionary(addresses.filter { $0.zone != 0 }.map { ($0.text, $0.zone) }) { first, _ in first }
             errorText.pointee = 0
             self.addresses = order.known(addresses).flatMap { curl_slist_append(nil, $0) }
@@ -60,12 +68,29 @@
 
         /// Makes the connection, on a thread that may wait for it.
         func connect() throws(TransportError) {
+            choice.withLock { $0 = $0.map { _ in CurlChoice(CurlClock.now()) } }
             let code = curl_easy_perform(easy)
+            tellChoice(code)
             var descriptor: curl_socket_t = -1
             guard code == CURLE_OK, ccurl_get_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 else {
                 throw failure(code)
             }
             socket = descriptor
+        }
+
+        /// Tells the resolver which of its addresses were connected to, and which were not.
+        private func tellChoice(_ code: CURLcode) {
+            guard let choice = choice.withLock({ $0 }) else { return }
+            let facts = ccurl_get_facts(easy)
+            if facts.connected > 0 {
+                choice.tell(
+                    order.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
+            } else if code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT,
+                !sockets.withLock(\.isEnded)
+            {
+                isUnreached = true
+                choice.tellFailure(order.resolver, isLate: code == CURLE_OPERATION_TIMEDOUT, CurlClock.now())
+            }
         }
 
         /// Ends ``connect()`` from another thread.
@@ -154,6 +179,7 @@
             // Bytes that are no requests have no other way through a proxy.
             if case .http = order.proxy.route { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
             set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+            set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.attemptDelay)
             if let addresses { keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses)) }
             setTrust(speaking)
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -178,8 +204,12 @@
         /// What is left of the time to connect; libcurl takes nothing for its own five minutes.
         private var milliseconds: Int {
             guard let limit = order.timeouts.untilConnected else { return Int(Int32.max) }
-            let left = limit - (lookup ?? .zero)
-            return max(1, min(Int(Int32.max), Int(clamping: left.components.seconds) * 1_000 + left.milliseconds))
+            // Two weeks are as good as for ever, and libcurl takes no more than 31 bits.
+            let left = min(limit, .seconds(1_209_600)) - (lookup ?? .zero)
+            let milliseconds = max(1, Int(clamping: left.components.seconds) * 1_000 + left.milliseconds)
+            // Where the system can be asked behind the resolver's addresses, half of the time is left for that.
+            let leavesHalf = choice.withLock { $0 != nil } && order.resolver.fallsBackToSystem
+            return leavesHalf ? max(1, milliseconds / 2) : milliseconds
         }
 
         private func set(_ option: CURLoption, _ value: Int) {
@@ -199,6 +229,7 @@
         private static let open: curl_opensocket_callback = { context, _, address in
             guard let handle = handle(context), let target = address else { return CURL_SOCKET_BAD }
             HostAddress.restoreZone(of: target, handle.zones)
+            if let tried = HostAddress(of: target) { handle.choice.withLock { $0?.tries(tried, CurlClock.now()) } }
             let type = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
             return handle.sockets.withLock { sockets in
                 guard !sockets.isEnded else { return CURL_SOCKET_BAD }

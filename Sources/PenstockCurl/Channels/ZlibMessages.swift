@@ -127,15 +127,15 @@
             var failure: WebSocketFailure?
             let output = zlib.run(piece) { stream, output in
                 // One byte more than may come, so that it shows when more would.
-                let left = max(0, limit - output.count) + 1
-                let (code, produced) = stream.step(&output, room: min(room, left)) {
+                let left = min(max(0, limit - output.count), room - 1) + 1
+                let (code, produced) = stream.step(&output, room: left) {
                     CCodings.inflate(stream, Z_SYNC_FLUSH)
                 }
                 if output.count > limit {
                     failure = WebSocketFailure(.messageTooBig, "a message expands to more than its limit")
                 }
                 switch code {
-                case Z_OK: return failure == nil && (produced == min(room, left) || stream.pointee.avail_in > 0)
+                case Z_OK: return failure == nil && (produced == left || stream.pointee.avail_in > 0)
                 case Z_BUF_ERROR: return false
                 case Z_STREAM_END where failure == nil: return Self.goOn(stream)
                 default:

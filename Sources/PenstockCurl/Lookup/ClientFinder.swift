@@ -7,13 +7,18 @@
         let resolver: HostResolver
         let port: Int
         let system: any HostFinder
+        /// Called before the addresses are handed over, where the resolver has chosen them.
+        var chose: @Sendable () -> Void = {}
 
         func lookUp(_ name: String, _ completion: @escaping HostCompletion) -> any HostLookup {
             let lookup = ClientLookup()
             lookup.begin {
                 let addresses = await resolver.addresses(of: name, port: port)
                 guard let addresses else { return completion(.failure(.notFound("no source knows it"))) }
-                if !addresses.isEmpty { return completion(.success(addresses)) }
+                if !addresses.isEmpty {
+                    chose()
+                    return completion(.success(addresses))
+                }
                 lookup.isSystems = true
                 lookup.goOn { system.lookUp(name, completion) }
             }

@@ -78,6 +78,28 @@
             resolver.isSystem ? system : ClientFinder(resolver: resolver, port: connectionPort, system: system)
         }
 
+        /// Looks the host up.
+        ///
+        /// - Parameters:
+        ///   - asksSystem: whether the client's own resolver is passed over.
+        ///   - completion: is told as well whether that resolver has chosen the addresses.
+        func lookUp(
+            _ system: any HostFinder, asksSystem: Bool = false,
+            _ completion: @escaping @Sendable (HostResult, _ isChosen: Bool) -> Void
+        ) -> any HostLookup {
+            if asksSystem || resolver.isSystem { return system.lookUp(connectionHost) { completion($0, false) } }
+            let isChosen = Locked(false)
+            let finder = ClientFinder(resolver: resolver, port: connectionPort, system: system) {
+                isChosen.withLock { $0 = true }
+            }
+            return finder.lookUp(connectionHost) { completion($0, isChosen.withLock(\.self)) }
+        }
+
+        /// Whether the host needs no look-up.
+        var hasKnownHost: Bool {
+            resolver.isSystem ? HostAddress.isKnown(connectionHost) : HostAddress.isNumeric(connectionHost)
+        }
+
         /// Addresses of the host as libcurl takes them (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own
         /// look-ups do. `nil` where there are none.
         func known(_ addresses: [HostAddress]) -> String? {
@@ -106,8 +128,7 @@
         ///
         /// - Returns: whether it need not look anything up.
         func skipLookup(_ now: UInt64) -> Bool {
-            let host = connectionHost
-            if exchange.resolver.isSystem ? HostAddress.isKnown(host) : HostAddress.isNumeric(host) { return true }
+            if exchange.hasKnownHost { return true }
             if (state.detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
             return false
         }

@@ -53,7 +53,7 @@ extension LoopbackServer.Response {
         return response
     }
 
-    /// Answers a request for a WebSocket, or refuses it with 400.
+    /// Answers a request for a WebSocket, or refuses it with 400, or with 426 where it asks for another version than 13.
     ///
     /// ```swift
     /// let server = try LoopbackServer { .webSocket($0) { $0.echo() } }
@@ -73,7 +73,12 @@ extension LoopbackServer.Response {
         guard
             var (agreement, answer) = try? WebSocketHandshake.answer(
                 request.method, request.fields, subprotocols: subprotocols, compresses: compression != nil)
-        else { return Self(status: 400) }
+        else {
+            let versions = request.fields.values(of: "Sec-WebSocket-Version")
+            guard !versions.isEmpty, versions != ["13"] else { return Self(status: 400) }
+            // RFC 6455 §4.4, and RFC 9110 §15.5.22 for the field that every such answer has.
+            return Self(status: 426, fields: ["Sec-WebSocket-Version": "13", "Upgrade": "websocket"])
+        }
         answer.merge(fields)
         agreement.deflate = compression == nil ? nil : agreement.deflate
         return .upgrade(answer) { [agreement] wire in

@@ -27,6 +27,9 @@
             guard exchange.proxy == .none else {
                 throw TransportError(.unsupported("channels through a proxy"), sendState: .unsent)
             }
+            if let names = exchange.resolver.refusal(by: []) {
+                throw TransportError(.unsupported(names), sendState: .unsent)
+            }
             // The sessions show it to who asks; the framework would have to be given it beforehand.
             guard exchange.trust.identity == nil else {
                 throw TransportError(.unsupported("a client certificate on a channel"), sendState: .unsent)
@@ -81,7 +84,7 @@
             let first = limits.compactMap { limit, phase in limit.map { ($0, phase) } }.min { $0.0 < $1.0 }
             let alarm = Task { [weak self] in
                 guard let (limit, phase) = first else { return }
-                try await Task.sleep(for: limit)
+                try await TimeSource.system.sleep(limit)
                 self?.fail(.timeout(phase))
             }
             defer { alarm.cancel() }

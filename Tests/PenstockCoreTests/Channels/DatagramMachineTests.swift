@@ -343,6 +343,87 @@ import Testing
         #expect(listener.with(peers[0]) { $0.isOver } == nil)
     }
 
+    /// A connection from an address.
+    private static func admit(_ listener: inout DatagramListener, _ address: Data, _ nonce: UInt64 = 1) -> UInt64? {
+        let answer = listener.receive(DatagramPacket.syn(nonce: nonce).bytes, from: address, at: .zero).first
+        guard case .challenge(_, let stamp, let cookie)? = answer.flatMap({ DatagramPacket($0) }) else { return nil }
+        let ack = DatagramPacket.ack(nonce: nonce, stamp: stamp, cookie: cookie).bytes
+        let ready = listener.receive(ack, from: address, at: .zero).first
+        guard case .ready(_, let token)? = ready.flatMap({ DatagramPacket($0) }) else { return nil }
+        return token
+    }
+
+    @Test func `a host has so many connections and no more, whatever its ports`() {
+        var listener = DatagramListener(secret: Data([1]), mostPeersPerHost: 2)
+        func address(_ host: UInt8, _ port: UInt8) -> Data {
+            var address = Data(count: MemoryLayout<sockaddr_in>.size)
+            (address[0], address[3], address[7]) = (2, port, host)
+            return address
+        }
+        let admitted = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 1), (2, 2), (1, 1)].enumerated().map { number, place in
+            Self.admit(&listener, address(place.0, place.1), UInt64(number)) != nil
+        }
+        #expect(admitted == [true, true, false, true, true, false, false])
+        #expect(listener.peerCount == 4)
+        #expect(DatagramListener().mostPeersPerHost == 64)
+    }
+
+    @Test func `payloads for which there is no room have to wait until there is, and one always has`() throws {
+        var listener = DatagramListener(secret: Data([1]), mostBytes: 5 * DatagramPacket.chunkBytes)
+        let tokens = try (0..<3).map { try #require(Self.admit(&listener, Data([UInt8($0)]))) }
+        func chunk(_ peer: Int, _ number: Int, of total: Int) {
+            let count = number + 1 == total ? 1 : DatagramPacket.chunkBytes
+            let chunk = DatagramPacket.Chunk(
+                transfer: 1, number: number, total: total, stamp: 0, bytes: Data(count: count))
+            let packet = DatagramPacket.data(token: tokens[peer], chunk: chunk)
+            _ = listener.receive(packet.bytes, from: Data([UInt8(peer)]), at: .zero)
+        }
+        func received(_ peer: Int) -> Int {
+            let peers = listener.peers.filter { $0.address == Data([UInt8(peer)]) }
+            return peers.reduce(0) { count, peer in
+                let events = listener.with(peer) { machine in
+                    var count = 0
+                    while case .received? = machine.next() { count += 1 }
+                    return count
+                }
+                return count + (events ?? 0)
+            }
+        }
+        // More than there is room for, but nobody else has any.
+        chunk(0, 0, of: 6)
+        for _ in 0..<2 { chunk(1, 0, of: 1) }
+        #expect(received(1) == 0)
+        for number in 1..<6 { chunk(0, number, of: 6) }
+        // What nobody has taken is still kept.
+        chunk(1, 0, of: 1)
+        #expect(received(0) == 1 && received(1) == 0)
+        chunk(1, 0, of: 3)
+        chunk(2, 0, of: 3)
+        chunk(2, 0, of: 2)
+        #expect(received(1) == 0 && received(2) == 0)
+        for number in 1..<3 { chunk(1, number, of: 3) }
+        for number in 0..<2 { chunk(2, number, of: 2) }
+        #expect(received(1) == 1 && received(2) == 1)
+        #expect(DatagramListener().mostBytes == 64 << 20)
+    }
+
+    @Test func `a limit of payloads is 16 MiB at most, also where it is set later`() throws {
+        var limits = DatagramLimits(payloadBytes: .max)
+        #expect(limits.payloadBytes == 16 << 20)
+        for (given, kept) in [(Int.max, 16 << 20), (Int.min, 0), (7, 7)] {
+            limits.payloadBytes = given
+            #expect(limits.payloadBytes == kept)
+        }
+        limits.payloadBytes = .max
+        var listener = DatagramListener(limits, secret: Data([1]))
+        let token = try #require(Self.admit(&listener, Data([1])))
+        let chunk = DatagramPacket.Chunk(
+            transfer: 1, number: 0, total: Int(UInt32.max), stamp: 0, bytes: Data(count: DatagramPacket.chunkBytes))
+        let answers = listener.receive(
+            DatagramPacket.data(token: token, chunk: chunk).bytes, from: Data([1]), at: .zero)
+        #expect(answers.isEmpty && listener.peerCount == 1)
+    }
+
     @Test func `there are 1,024 connections by default`() {
         #expect(DatagramListener().mostPeers == 1_024 && DatagramListener(mostPeers: 2).mostPeers == 2)
     }

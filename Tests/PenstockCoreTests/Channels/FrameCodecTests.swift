@@ -86,6 +86,20 @@ import Testing
         #expect((try? frames(LengthPrefixCodec(countsItself: true), Data([0, 0, 0, 4]), step: 4)) == [Data()])
     }
 
+    @Test("Without a limit a frame or a line that has no end is waited for, however long it says that it is")
+    func unlimited() throws {
+        let longest = Data([0x7F] + [UInt8](repeating: 0xFF, count: 7))
+        for countsItself in [false, true] {
+            let codec = LengthPrefixCodec(width: .eight, countsItself: countsItself, maxFrameBytes: .max)
+            #expect(try frames(codec, longest + Data([1, 2, 3]), step: 1).isEmpty)
+            #expect(try frames(codec, codec.encode(Data([7])), step: 1) == [Data([7])])
+        }
+        #expect(throws: FrameError.self) {
+            try frames(LengthPrefixCodec(width: .eight, maxFrameBytes: .max), Data(repeating: 0xFF, count: 8), step: 8)
+        }
+        #expect(try frames(LineCodec(maxLineBytes: .max), Data("one\ntw".utf8), step: 1) == ["one"])
+    }
+
     @Test("Lines end with LF or CR and LF, wherever they are cut", arguments: [1, 2, 5, Int.max])
     func lines(step: Int) throws {
         let bytes = Data("one\r\n\ntwo é\nthree\rfour\n".utf8)

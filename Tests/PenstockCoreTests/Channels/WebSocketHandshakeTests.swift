@@ -47,7 +47,8 @@ import Testing
     @Test("An answer that is not the one that was asked for is refused")
     func bad() {
         let changes: [(inout HTTPResponse) -> Void] = [
-            { $0.status = 200 }, { $0.fields["Upgrade"] = nil }, { $0.fields["Upgrade"] = "h2c" },
+            { $0.status = 200 }, { $0.version = .http10 }, { $0.fields["Upgrade"] = nil },
+            { $0.fields["Upgrade"] = "h2c" },
             { $0.fields["Connection"] = nil }, { $0.fields["Connection"] = "close" },
             { $0.fields["Sec-WebSocket-Accept"] = nil }, { $0.fields["Sec-WebSocket-Accept"] = Self.key },
             { $0.fields.append("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", for: "Sec-WebSocket-Accept") },

@@ -47,6 +47,19 @@ import Testing
         #expect(client.takeOutput() == RawFrame(2, content, key: [1, 2, 3, 4]).bytes)
     }
 
+    @Test("Without a limit a frame of 2^63 - 1 bytes is waited for; a limit below zero is none of bytes")
+    func unlimited() throws {
+        var endless = RawFrame(2, Data([1, 2]), key: Self.key)
+        endless.length = (8, UInt64(Int64.max))
+        let reading = try Reading(.server, endless.bytes, limits: WebSocketLimits(messageBytes: .max))
+        #expect(reading.failure == nil && reading.events.isEmpty && reading.state == .open)
+        for limit in [-1, Int.min] {
+            let limits = WebSocketLimits(messageBytes: limit)
+            #expect(try Reading(.server, frame(1), limits: limits).messages == [""])
+            #expect(try Reading(.server, frame(1, "a"), limits: limits).closeCode == 1_009)
+        }
+    }
+
     @Test("Each frame of a client has a mask of its own")
     func masks() throws {
         var client = try WebSocketMachine(.client)

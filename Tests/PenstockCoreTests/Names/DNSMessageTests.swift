@@ -267,7 +267,7 @@ enum DNSBytes {
     @Test(
         "What is left of the lifetime is what no cache on the way has taken",
         arguments: [
-            (nil, 300), ("0", 300), ("100", 200), ("300", 0), ("9999", 0), ("99999999999999999999", 300), ("-5", 300),
+            (nil, 300), ("0", 300), ("100", 200), ("300", 0), ("9999", 0), ("99999999999999999999", 0), ("-5", 300),
             ("x", 300),
         ] as [(String?, Int)])
     func ages(age: String?, left: Int) async throws {

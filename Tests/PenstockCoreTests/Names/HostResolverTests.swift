@@ -139,6 +139,77 @@ import Testing
         #expect(once.count == 3)
     }
 
+    // MARK: Rest
+
+    @Test func `a source that did not answer rests for 30 s, and twice as long each further time, up to ten minutes`()
+        async
+    {
+        let clock = TestClock()
+        let (hanging, next) = (Source(Self.answer(Self.one), isOpen: false), Source(HostAnswer([Self.two])))
+        let resolver = HostResolver([hanging, next], patience: .seconds(2), time: clock.timeSource)
+        for (number, rest) in [30, 60, 120, 240, 480, 600, 600].enumerated() {
+            async let first = resolver.addresses(of: "a.example", port: 443)
+            await hanging.asked.wait { $0 == number + 1 }
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .seconds(2))
+            #expect(await first == [Self.two])
+            // Nobody waits for it now, whatever the name.
+            for name in ["a.example", "b.example"] {
+                #expect(await resolver.addresses(of: name, port: 443) == [Self.two])
+            }
+            clock.advance(by: .seconds(rest) - .nanoseconds(1))
+            #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.two])
+            #expect(hanging.count == number + 1)
+            clock.advance(by: .nanoseconds(1))
+        }
+        hanging.open()
+        #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
+    }
+
+    @Test func `a source that failed rests, and one that knows nothing does not`() async {
+        let clock = TestClock()
+        let (failing, empty) = (Source(nil), Source(HostAnswer([])))
+        let resolver = HostResolver([failing, empty], patience: .seconds(1_000_000), time: clock.timeSource)
+        for number in 0..<3 { #expect(await resolver.addresses(of: "\(number).example", port: 443) == []) }
+        #expect(failing.count == 1 && empty.count == 3)
+        clock.advance(by: .seconds(30))
+        _ = await resolver.addresses(of: "a.example", port: 443)
+        #expect(failing.count == 2)
+    }
+
+    @Test func `without the system, who rests is asked behind the others rather than nobody`() async {
+        let clock = TestClock()
+        let source = Source(nil, nil, Self.answer(Self.one))
+        let resolver = HostResolver(
+            [source], fallsBackToSystem: false, patience: .seconds(1_000_000), time: clock.timeSource)
+        for (name, count) in [("a.example", 1), ("b.example", 2)] {
+            #expect(await resolver.addresses(of: name, port: 443) == nil)
+            #expect(source.count == count)
+        }
+        #expect(await resolver.addresses(of: "c.example", port: 443) == [Self.one])
+    }
+
+    @Test func `that nobody knows a name is believed for 5 s, of that name and port alone`() async {
+        let clock = TestClock()
+        let source = Source(HostAnswer([]), HostAnswer([]), Self.answer(Self.one))
+        let resolver = HostResolver([source], patience: .seconds(1_000_000), time: clock.timeSource)
+        for _ in 0..<3 { #expect(await resolver.addresses(of: "a.example", port: 443) == []) }
+        #expect(source.count == 1)
+        _ = await resolver.addresses(of: "a.example", port: 80)
+        #expect(source.count == 2)
+        clock.advance(by: .seconds(5) - .nanoseconds(1))
+        #expect(await resolver.addresses(of: "a.example", port: 443) == [])
+        clock.advance(by: .nanoseconds(1))
+        #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
+        #expect(source.count == 3)
+    }
+
+    @Test func `of one name so many addresses are used as are kept, also at the first time`() async {
+        let many = (1...40).map { HostAddress(trusted: "1.0.0.\($0)") }
+        let resolver = HostResolver([Source(HostAnswer(many))])
+        #expect(await resolver.addresses(of: "a.example", port: 443) == Array(many.prefix(32)))
+    }
+
     // MARK: Ranking
 
     @Test(

@@ -428,6 +428,79 @@ import Testing
         }
     }
 
+    @Test func `a SHA-512 that the server names is checked`() async throws {
+        try await Self.run { server, client, folder in
+            var digest = SHA512.Stream()
+            digest.update(Self.content)
+            let good = try #require(Self.bytes(ofHex: digest.hex())).base64EncodedString()
+            let wrong = Data(count: 64).base64EncodedString()
+            server.twist(
+                { $1.fields["Repr-Digest"] = "sha-512=:\(good):" }, { $1.fields["Repr-Digest"] = "sha-512=:\(wrong):" })
+            let file = try await client.download(Film(), to: .folder(folder), sha256: SHA256.hex(Self.content)).value
+            #expect(try Data(contentsOf: file.url) == Self.content)
+            let error = await #expect(throws: APIError.self) {
+                try await client.download(Film(), to: .folder(folder)).value
+            }
+            #expect(error?.kind == .validation(rule: "Repr-Digest"))
+            #expect(try Self.names(in: folder) == [file.url.lastPathComponent])
+        }
+    }
+
+    private static func bytes(ofHex text: String) -> Data? {
+        let digits = text.compactMap(\.hexDigitValue)
+        guard digits.count == text.count else { return nil }
+        return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+
+    @Test func `a folder that cannot be written to fails before anything is sent`() async throws {
+        try await Self.run { server, client, folder in
+            // Root may write to any folder but those that the kernel makes up.
+            let readOnly = URL(fileURLWithPath: geteuid() == 0 ? "/sys/kernel" : folder.path)
+            guard geteuid() != 0 || FileManager.default.fileExists(atPath: readOnly.path) else { return }
+            if geteuid() != 0 {
+                try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.path)
+            }
+            let error = await #expect(throws: APIError.self) {
+                try await client.download(Film(), to: .folder(readOnly)).value
+            }
+            #expect(error?.kind == .storage(.notWritable))
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `without hard links a name that is taken stays taken`() async throws {
+        try await MultipartTests.withFolder { folder in
+            let part = folder.appendingPathComponent("part").path
+            let path = folder.appendingPathComponent("film").path
+            let linkless: @Sendable (String, String) -> Int32 = { _, _ in
+                errno = EPERM
+                return -1
+            }
+            let placeholders = Locked(0)
+            let renaming = DownloadPlace.Ways(link: linkless)
+            let neither = DownloadPlace.Ways(link: linkless) { _, _ in
+                placeholders.withLock { $0 += 1 }
+                errno = EINVAL
+                return -1
+            }
+            for (number, ways) in [renaming, neither].enumerated() {
+                try Data("new \(number)".utf8).write(to: URL(fileURLWithPath: part))
+                try DownloadPlace.move(part, ifFree: path, by: ways)
+                #expect(try Self.names(in: folder) == ["film"])
+                #expect(try String(contentsOfFile: path, encoding: .utf8) == "new \(number)")
+                try Data("another".utf8).write(to: URL(fileURLWithPath: part))
+                let error = #expect(throws: SystemError.self) {
+                    try DownloadPlace.move(part, ifFree: path, by: ways)
+                }
+                #expect(error?.code == EEXIST)
+                #expect(try String(contentsOfFile: path, encoding: .utf8) == "new \(number)")
+                try FileManager.default.removeItem(atPath: path)
+            }
+            // Where the system can rename without replacing, nobody ever sees an empty file under the name.
+            #expect(placeholders.withLock { $0 } == 2)
+        }
+    }
+
     @Test func `a file with another digest is no file, and nothing of it is kept`() async throws {
         try await Self.run { server, client, folder in
             let wrong = SHA256.bytes(Data()).base64EncodedString()

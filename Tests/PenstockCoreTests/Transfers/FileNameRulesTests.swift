@@ -21,7 +21,7 @@ import Testing
         ("exe.\u{202E}gnp.evil", "exe.gnp.evil"), ("a\u{200B}\u{FEFF}\u{2060}b", "ab"), ("a\u{2066}b\u{2069}", "ab"),
         ("a\u{200E}\u{200F}\u{061C}b", "ab"), ("a\u{2028}\u{2029}b", "ab"), ("a\u{AD}b", "ab"), ("a\u{3164}b", "ab"),
         ("a\u{E0041}b", "ab"), ("a\u{FFFF}b", "ab"),
-        ("a\u{A0}b\u{3000}c", "a b c"), ("👩\u{200D}🚀.png", "👩\u{200D}🚀.png"), ("❤\u{FE0F}", "❤\u{FE0F}"),
+        ("a\u{A0}b\u{3000}c", "a b c"), ("👩\u{200D}🚀.png", "👩\u{200D}🚀.png"), ("❤\u{FE0F}.png", "❤\u{FE0F}.png"),
         ("می\u{200C}خواهم", "می\u{200C}خواهم"),
         ("e\u{301}", "é"),
         // Ends.
@@ -38,6 +38,11 @@ import Testing
         ("a.con", "a.con"),
         ("CON ", "_CON"), ("./CON", "_CON"), ("CONOUT$.x", "_CONOUT$.x"), ("com\u{B2}", "_com\u{B2}"),
         ("LPT\u{B3}.a", "_LPT\u{B3}.a"), ("com\u{2074}", "com\u{2074}"),
+        // Joiners and selectors hide nothing at an end, and no device.
+        ("❤\u{FE0F}", "❤"), ("\u{200D}", "download"), ("\u{200C}\u{FE0F} .\u{200D}", "download"),
+        ("\u{FE0F}.bashrc", "bashrc"), (".\u{200D}.ssh", "ssh"), ("a.\u{200D}.", "a"), ("a\u{200D} \u{FE00}", "a"),
+        ("\u{200D}-rf", "_rf"), ("CON\u{200D}", "_CON"), ("C\u{200D}ON", "_C\u{200D}ON"),
+        ("NUL\u{FE0F}.txt", "_NUL\u{FE0F}.txt"), ("👩\u{200D}❤\u{FE0F}\u{200D}👩", "👩\u{200D}❤\u{FE0F}\u{200D}👩"),
         // The first and the last selector of a form.
         ("a\u{FE00}b", "a\u{FE00}b"), ("a\u{FE0F}b", "a\u{FE0F}b"),
     ]
@@ -96,7 +101,8 @@ import Testing
         let words = [
             "/", "\\", "..", ".", " ", "~", "-", "\u{0}", "\u{202E}", "CON", "nul", "a", "€", "e\u{301}", "\u{301}",
             "😀", ":", "%2f",
-            ".tar.gz", "\u{200D}", "\u{212A}", "\u{1F1F3}", "=", "\u{338}", String(repeating: "ab", count: 100),
+            ".tar.gz", "\u{200D}", "\u{FE0F}", "\u{212A}", "\u{1F1F3}", "=", "\u{338}",
+            String(repeating: "ab", count: 100),
         ]
         for _ in 0..<20_000 {
             let name = (0..<Int.random(in: 0...12, using: &random)).map { _ in
@@ -110,6 +116,8 @@ import Testing
                 !made.unicodeScalars.contains {
                     "/\\:\u{0}".unicodeScalars.contains($0) || $0.properties.generalCategory == .control
                 })
+            let ends = [made.unicodeScalars.first, made.unicodeScalars.last]
+            #expect(!ends.contains { $0?.properties.isDefaultIgnorableCodePoint ?? true })
             #expect(made.first != "." && made.last != "." && made.first != " " && made.last != " ")
             #expect(Array(FileNameRules.harmless(made).utf8) == Array(made.utf8), "\(name.unicodeScalars.map(\.value))")
             let folder = URL(fileURLWithPath: "/srv/folder")

@@ -156,6 +156,12 @@ import Testing
         await #expect(throws: HTTPBody.AlreadyRead.self) { try await Self.bytes(body) }
     }
 
+    @Test func `streams that declare more than any number says have no length together`() {
+        let endless = MultipartPart("s", content: .stream(length: .max, Self.chunks(["he"])))
+        #expect(HTTPBody.multipart([endless]).length == nil)
+        #expect(HTTPBody.multipart([endless, endless]).length == nil)
+    }
+
     @Test(arguments: [4, 6]) func `a stream of another length than it declares is an error`(declared: Int) async {
         let body = HTTPBody.multipart([
             MultipartPart("s", content: .stream(length: declared, Self.chunks(["he", "llo"])))

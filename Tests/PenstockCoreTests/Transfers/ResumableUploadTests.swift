@@ -472,6 +472,24 @@ final class ResumableUploadTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test func `a volume that has no locks is uploaded from, and only a lock that somebody has is in use`() async throws
+    {
+        for code in [ENOTSUP, EINVAL, EBADF, ENOLCK, ENOSYS] {
+            let lockless: ResumableUploadSource.Locker = { _ in
+                errno = code
+                return -1
+            }
+            #expect(try await ResumableUploadSource.open(file, locking: lockless).length == content.count)
+        }
+        let error = await #expect(throws: ResumableUploadError.self) {
+            try await ResumableUploadSource.open(self.file) { _ in
+                errno = EWOULDBLOCK
+                return -1
+            }
+        }
+        #expect(error == .inUse)
+    }
+
     @Test
     func `an upload that has ended holds its file no more, and a body of it that somebody still has gives nothing`()
         async throws

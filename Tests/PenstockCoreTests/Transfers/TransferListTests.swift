@@ -54,6 +54,25 @@ import Testing
         }
     }
 
+    @Test func `a change that cannot be written is none`() async throws {
+        try await MultipartTests.withFolder { folder in
+            let inner = folder.appendingPathComponent("inner")
+            try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+            let list = try await TransferList<Order>.open(inner.appendingPathComponent("list.json"))
+            try await list.add(Order(film: 1), as: "1")
+            try FileManager.default.moveItem(at: inner, to: folder.appendingPathComponent("elsewhere"))
+            var changes = await list.changes.makeAsyncIterator()
+            _ = await changes.next()
+            await #expect(throws: APIError.self) { try await list.add(Order(film: 2), as: "2") }
+            await #expect(throws: APIError.self) { try await list.set(.paused, of: "1") }
+            await #expect(throws: APIError.self) { try await list.remove("1") }
+            #expect(await Self.states(list) == ["1": .waiting])
+            try FileManager.default.moveItem(at: folder.appendingPathComponent("elsewhere"), to: inner)
+            #expect(try await list.add(Order(film: 2), as: "2"))
+            #expect(await changes.next()?.map(\.id) == ["1", "2"])
+        }
+    }
+
     @Test func `a second list on the file, and a file that is something else, are refused and left as they are`()
         async throws
     {

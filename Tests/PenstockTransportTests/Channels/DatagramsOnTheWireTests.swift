@@ -9,7 +9,7 @@
     /// The datagram connection on real sockets; what goes wrong on the way is tested without any.
     @Suite(.timeLimit(.minutes(5))) struct DatagramsOnTheWireTests {
         /// A listener on a port of this machine, which answers each payload with what `answer` makes of it.
-        private final class Echo: Sendable {
+        final class Echo: Sendable {
             let port: Int
             private let socket: Int32
             private let state = Locked((isStopped: false, peers: 0))

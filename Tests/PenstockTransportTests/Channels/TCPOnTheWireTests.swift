@@ -202,6 +202,49 @@ struct TCPOnTheWireTests {
         }
     }
 
+    @Test("Frames before one that the codec refuses are answered first", arguments: TransportUnderTest.withChannels)
+    func answersBeforeBroken(transport: TransportUnderTest) async throws {
+        let answers = Locked<[String]>([])
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            wire.send(Data("one\ntwo\n".utf8) + Data([0xFF, 0x0A]))
+            Self.lines(wire) { line in
+                answers.withLock { $0.append(line) }
+                return true
+            }
+        }
+        try await run(transport, serve) { server, client in
+            let channel = line(client, server)
+            let error = await #expect(throws: APIError.self) {
+                for try await text in channel.messages { try await channel.send(text) }
+            }
+            #expect(error?.kind == .transport(.protocolViolation))
+            try await server.waitForOpenConnections(atMost: 0)
+            #expect(answers.withLock { $0 } == ["one", "two"])
+        }
+    }
+
+    @Test(
+        "A time-out of as long as there is, and limits of as much, are none", arguments: TransportUnderTest.withChannels
+    )
+    func unlimited(transport: TransportUnderTest) async throws {
+        let echo: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            Self.lines(wire) { wire.send(Data("\($0)\n".utf8)) }
+        }
+        try await run(transport, echo) { server, client in
+            let endless = Duration.seconds(Int64.max)
+            let settings = TCPOptions<String>(
+                heartbeat: Heartbeat("beat", every: endless, patience: endless), bufferedBytes: .max)
+            let channel = client.tcp(
+                "127.0.0.1", port: server.url.port, codec: LineCodec(maxLineBytes: .max), isSecure: false,
+                options: .with { $0.timeouts = Timeouts(connect: endless, firstByte: endless, idle: endless) }, settings
+            )
+            try await channel.send("hello")
+            var iterator = channel.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "hello")
+            await channel.close()
+        }
+    }
+
     @Test("Bytes that the codec refuses close the wire", arguments: TransportUnderTest.withChannels)
     func broken(transport: TransportUnderTest) async throws {
         let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in

@@ -46,6 +46,16 @@
             #expect(try read(twoBlocks) == [.message("Hello")])
         }
 
+        @Test("Without a limit compressed messages are read, and a frame of 2^63 - 1 bytes is waited for")
+        func unlimited() throws {
+            let limits = WebSocketLimits(messageBytes: .max)
+            let hello: [UInt8] = [0xC1, 0x07, 0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
+            #expect(try read(hello, limits: limits) == [.message("Hello")])
+            #expect(try read([0xC1, 0x7F, 0x7F] + [UInt8](repeating: 0xFF, count: 7), limits: limits).isEmpty)
+            let inflater = try #require(ZlibCompression().inflater(windowBits: 15))
+            #expect(try inflater.inflate(Data(hello.dropFirst(2)), upTo: .max) == Data("Hello".utf8))
+        }
+
         @Test("A message may be compressed or not, and an empty one is a byte of zero")
         func mixed() throws {
             #expect(try read([0x81, 0x02, 0x68, 0x69]) == [.message("hi")])

@@ -140,7 +140,8 @@ public struct LengthPrefixCodec: FrameCodec, Hashable {
         let length = ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length >= own else { throw FrameError(.malformed, "a length is less than its own bytes") }
         guard length - own <= UInt64(clamping: maxFrameBytes) else { throw tooLong }
-        guard input.count >= width.rawValue + Int(length - own) else { return nil }
+        // Compared without a sum: a limit of `.max` takes lengths that no sum has room for.
+        guard input.count - width.rawValue >= Int(length - own) else { return nil }
         _ = input.take(width.rawValue)
         return input.take(Int(length - own))
     }
@@ -178,7 +179,7 @@ public struct LineCodec: FrameCodec, Hashable {
         guard let end = input.offset(of: 0x0A, from: min(searched, input.count)) else {
             searched = input.count
             // One byte more may be the CR of its end.
-            guard searched <= maxLineBytes + 1 else { throw tooLong }
+            guard searched - 1 <= maxLineBytes else { throw tooLong }
             return nil
         }
         searched = 0

@@ -34,7 +34,7 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
 
     /// - Parameters:
     ///   - base: carries the frames; nobody else may read it.
-    ///   - timeout: how long a reply may take. 30 s by default.
+    ///   - timeout: how long a request may take, from its call to its reply. 30 s by default.
     ///   - bufferedMessages: how many messages that answer nothing are kept. 1,024 by default; the oldest of more are dropped, so
     ///     that replies behind them still come. ``Heartbeat/isBeat`` is for those that nobody wants.
     ///   - time: where the time is taken from; the machine's by default.
@@ -73,12 +73,18 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
             throw Self.invalid("another request with this id waits for its reply")
         }
         defer { state.withLock { $0.table.forget(id, promise) } }
-        try await base.send(frame)
+        // In a task of its own: an end that takes nothing would hold up the time-out as well.
+        let sending = Task { [base] in
+            do throws(APIError) { try await base.send(frame) } catch { promise.keep(.failure(error)) }
+        }
         let alarm = Task { [time, timeout] in
             do { try await time.sleep(timeout) } catch { return }
             promise.keep(.failure(APIError(.timeout(.firstByte), stage: .transport)))
         }
-        defer { alarm.cancel() }
+        defer {
+            alarm.cancel()
+            sending.cancel()
+        }
         let reply = await withTaskCancellationHandler {
             await promise.value()
         } onCancel: {

@@ -136,6 +136,8 @@ struct FramedMachine<Codec: FrameCodec>: ChannelMachine {
 
     mutating func finish() -> Bool { false }
 
+    mutating func conclude() -> Bool { false }
+
     mutating func takeOutput() -> Data {
         defer { output = Data() }
         return output
@@ -241,7 +243,9 @@ extension APIClient {
         guard context.settings.cleartext.allows(url) else {
             throw APIError(.blocked(reason: CleartextPolicy.refusal(of: url)), stage: .transport)
         }
-        if let missing = context.isolation.trust.refusal(by: transport.capabilities) {
+        let (trust, resolver) = (context.isolation.trust, context.isolation.resolver)
+        let capabilities = transport.capabilities
+        if let missing = trust.refusal(by: capabilities) ?? resolver.refusal(by: capabilities) {
             throw APIError(.unsupported(feature: missing), stage: .transport)
         }
         return TransportRequest(

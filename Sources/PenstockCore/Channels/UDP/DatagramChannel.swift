@@ -96,10 +96,16 @@ public final class DatagramChannel: Channel {
                 stage: .prepare)
         }
         try await open()
-        let (goal, number) = state.withLock { state in
-            if state.machine?.send(payload) == true { state.given += 1 }
+        let taken = state.withLock { state -> (goal: Int, number: Int)? in
+            // The other end may have closed since.
+            guard state.machine?.send(payload) == true else { return nil }
+            state.given += 1
             state.lastWait += 1
             return (state.given, state.lastWait)
+        }
+        guard let (goal, number) = taken else {
+            guard case .over(let error?) = state.withLock(\.phase) else { throw Self.closed }
+            throw error
         }
         pump()
         let result: Result<Void, APIError> = await withTaskCancellationHandler {
@@ -174,7 +180,7 @@ public final class DatagramChannel: Channel {
         let task = Task { [weak self, connect] in
             do throws(APIError) {
                 let wire = try await call.run { () async throws(APIError) in try await connect(call.context) }
-                guard self?.opened(wire, call) != nil else {
+                guard self?.opened(wire, call) == true else {
                     wire.fail(.cancelled)
                     return _ = call.finish(nil)
                 }
@@ -188,16 +194,20 @@ public final class DatagramChannel: Channel {
         call.context.endsWithCall(task)
     }
 
-    private func opened(_ wire: any DatagramWire, _ call: ActiveCall<ChannelEndpoint>) {
+    /// - Returns: `false` where it was closed meanwhile.
+    private func opened(_ wire: any DatagramWire, _ call: ActiveCall<ChannelEndpoint>) -> Bool {
         let context = call.context
         var limits = limits
         limits.connect = context.settings.timeouts.connect ?? limits.connect
-        state.withLock { [random] state in
+        let isWanted = state.withLock { [random] state in
+            if case .over = state.phase { return false }
             state.machine = DatagramMachine(limits, at: context.time.now(), random: random)
             state.wire = wire
             state.finish = { call.finish($0) }
+            return true
         }
-        pump()
+        if isWanted { pump() }
+        return isWanted
     }
 
     private func take(_ datagram: Data) {
@@ -242,7 +252,8 @@ public final class DatagramChannel: Channel {
             if case .over = state.phase { return (nil, nil) }
             state.phase = .over(error)
             state.context?.deadlines.remove(state.alarm)
-            defer { (state.finish, state.wire) = (nil, nil) }
+            // With the machine go the payloads that it holds.
+            defer { (state.finish, state.wire, state.machine) = (nil, nil, nil) }
             return (state.finish, state.wire)
         }
         wire?.fail(.connectionLost)

@@ -3,7 +3,9 @@ import Foundation
 /// How two ends of a datagram connection behave.
 public struct DatagramLimits: Hashable, Sendable {
     /// Of one payload. 16 MiB by default, and at most.
-    public var payloadBytes: Int
+    public var payloadBytes: Int {
+        didSet { payloadBytes = Self.bounded(payloadBytes) }
+    }
     /// How long a chunk that others have overtaken may still be on its way before it is asked for again. 20 ms by default: by
     /// less than that, paths that change and links that bundle packets put them out of order.
     public var reorderWindow: Duration
@@ -17,11 +19,13 @@ public struct DatagramLimits: Hashable, Sendable {
         payloadBytes: Int = 16 << 20, reorderWindow: Duration = .milliseconds(20), connect: Duration = .seconds(10),
         idle: Duration = .seconds(30)
     ) {
-        self.payloadBytes = min(max(payloadBytes, 0), 16 << 20)
+        self.payloadBytes = Self.bounded(payloadBytes)
         self.reorderWindow = reorderWindow
         self.connect = connect
         self.idle = idle
     }
+
+    private static func bounded(_ bytes: Int) -> Int { min(max(bytes, 0), 16 << 20) }
 }
 
 /// One end of a connection over datagrams that may be lost, doubled, late and forged: payloads of up to 16 MiB go whole and in
@@ -234,6 +238,20 @@ public struct DatagramMachine: Sendable {
         events.append(.delivered)
     }
 
+    /// How many bytes of what comes it keeps, or has promised to: all of a payload whose first chunk has come, and those that
+    /// nobody has asked for.
+    var heldBytes: Int {
+        events.reduce((receiver?.total ?? 0) * DatagramPacket.chunkBytes) { sum, event in
+            if case .received(let payload) = event { sum + payload.count } else { sum }
+        }
+    }
+
+    /// How many bytes it would keep for the payload that begins with a packet; zero where none does.
+    func bytesBegun(by packet: DatagramPacket) -> Int {
+        guard receiver == nil, case .data(_, let chunk) = packet, chunk.transfer == received &+ 1 else { return 0 }
+        return chunk.total * DatagramPacket.chunkBytes
+    }
+
     // MARK: What goes
 
     /// Datagrams that are to be sent now. To be called after anything else was, and at ``wakesAt``.
@@ -334,15 +352,26 @@ public struct DatagramListener: Sendable {
 
     private let limits: DatagramLimits
     let mostPeers: Int
+    let mostPeersPerHost: Int
+    let mostBytes: Int
     private let secret: Data
     private var machines: [Peer: DatagramMachine] = [:]
 
     /// - Parameters:
     ///   - secret: what cookies are made with; drawn anew by default.
     ///   - mostPeers: connections at a time. 1,024 by default; who asks for one more gets no answer.
-    public init(_ limits: DatagramLimits = .init(), secret: Data? = nil, mostPeers: Int = 1_024) {
+    ///   - mostPeersPerHost: of those, connections of one host, whatever its ports. 64 by default: as many as there may be behind
+    ///     one address of a provider.
+    ///   - mostBytes: of the payloads that are coming, of all connections together. 64 MiB by default, and one payload at least.
+    ///     Who begins with one for which there is no room has to wait.
+    public init(
+        _ limits: DatagramLimits = .init(), secret: Data? = nil, mostPeers: Int = 1_024, mostPeersPerHost: Int = 64,
+        mostBytes: Int = 64 << 20
+    ) {
         self.limits = limits
         self.mostPeers = mostPeers
+        self.mostPeersPerHost = mostPeersPerHost
+        self.mostBytes = mostBytes
         self.secret = secret ?? Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
     }
 
@@ -364,9 +393,27 @@ public struct DatagramListener: Sendable {
             return [DatagramPacket.ready(nonce: nonce, token: peer.token).bytes]
         default:
             guard let token = packet.token else { return [] }
-            machines[Peer(address: address, token: token)]?.receive(packet, at: now)
+            receive(packet, Peer(address: address, token: token), now)
             return []
         }
+    }
+
+    private mutating func receive(_ packet: DatagramPacket, _ peer: Peer, _ now: Duration) {
+        // Never a copy of the machine, which would make one of all that it holds.
+        guard let takes = machines[peer]?.takesPayloads else { return }
+        let begun = machines[peer]?.bytesBegun(by: packet) ?? 0
+        if begun > 0, takes {
+            let held = machines.values.reduce(0) { $0 + $1.heldBytes }
+            machines[peer]?.takesPayloads = held == 0 || begun <= mostBytes - held
+        }
+        machines[peer]?.receive(packet, at: now)
+        machines[peer]?.takesPayloads = takes
+    }
+
+    /// The address without its port, as the system has those of IPv4 and IPv6; any other as it is.
+    private static func host(of address: Address) -> Data {
+        [MemoryLayout<sockaddr_in>.size, MemoryLayout<sockaddr_in6>.size].contains(address.count)
+            ? address.prefix(2) + address.dropFirst(4) : address
     }
 
     private mutating func admit(
@@ -381,7 +428,10 @@ public struct DatagramListener: Sendable {
         let peer = Peer(address: address, token: token)
         // One that was doubled on the way, or came again because the answer was lost, has its connection already.
         if machines[peer] != nil { return peer }
-        guard machines.count < mostPeers else { return nil }
+        let host = Self.host(of: address)
+        guard machines.count < mostPeers,
+            machines.keys.count(where: { Self.host(of: $0.address) == host }) < mostPeersPerHost
+        else { return nil }
         machines[peer] = DatagramMachine(limits, token: token, at: now)
         return peer
     }

@@ -123,6 +123,7 @@ struct WebSocketChannel: ChannelMachine {
 
     init(_ machine: WebSocketMachine, _ closure: Locked<WebSocketClosure?>) {
         self.machine = machine
+        self.machine.concludesLater = true
         self.closure = closure
     }
 
@@ -154,7 +155,12 @@ struct WebSocketChannel: ChannelMachine {
     mutating func finish() -> Bool {
         let isOpen = machine.state == .open
         try? machine.close()
-        return isOpen
+        return isOpen && machine.state == .closing
+    }
+
+    mutating func conclude() -> Bool {
+        defer { machine.conclude() }
+        return machine.owesGoodbye
     }
 
     mutating func takeOutput() -> Data { machine.takeOutput() }

@@ -58,6 +58,10 @@ public enum WebSocketHandshake {
         guard answer.status == 101, has("websocket", answer.fields.values(of: "Upgrade")),
             has("upgrade", answer.fields.values(of: "Connection"))
         else { throw WebSocketFailure(.handshake, "the answer does not change to a WebSocket") }
+        // An HTTP/1.0 response has no Upgrade (RFC 9110 §7.8), so that it was made by who does not know what it means.
+        guard answer.version != .http10 else {
+            throw WebSocketFailure(.handshake, "the answer is of HTTP/1.0, which has no change of protocols")
+        }
         guard answer.fields.values(of: acceptField) == [accept(for: key)] else {
             throw WebSocketFailure(.handshake, "Sec-WebSocket-Accept does not prove the key")
         }

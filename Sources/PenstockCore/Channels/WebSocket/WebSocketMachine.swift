@@ -60,6 +60,8 @@ public struct WebSocketMachine: Sendable {
         var text = UTF8Scanner()
     }
 
+    /// By how many bytes a message that is compressed may be longer than the limit of what it is made of.
+    private static let compressedExcess = 1_024
     /// How many pongs are kept for a reader that does not write. The newest are the ones to be sent (RFC 6455 §5.5.3).
     private static let mostPongs = 64
 
@@ -80,6 +82,11 @@ public struct WebSocketMachine: Sendable {
     private var output = Data()
     private var pongs: [Data] = []
     private var farewell: Data?
+    /// Whether messages can still be sent behind the other end's Close frame, or behind what broke the protocol, until
+    /// ``conclude()``: an end may hold its own Close frame back for so long (RFC 6455 §5.5.1).
+    var concludesLater = false
+    /// What the Close frame says that ``conclude()`` sends.
+    private var goodbye: Data?
 
     /// An end of a socket whose handshake is over.
     ///
@@ -94,7 +101,8 @@ public struct WebSocketMachine: Sendable {
         compression: (any WebSocketCompression)? = nil, random: RandomSource = .system
     ) throws(WebSocketFailure) {
         self.role = role
-        self.limits = limits
+        // Of a limit below zero no length could be taken away.
+        self.limits = WebSocketLimits(messageBytes: max(0, limits.messageBytes), fragments: limits.fragments)
         self.random = random
         coders = try deflate.map { deflate throws(WebSocketFailure) in
             try WebSocketCoders(role, deflate, compression)
@@ -105,7 +113,7 @@ public struct WebSocketMachine: Sendable {
 
     /// Adds bytes as they came over the wire. They are read by ``next()``; after the end they are dropped.
     public mutating func receive(_ bytes: some Collection<UInt8>) {
-        guard state != .closed else { return }
+        guard state != .closed, goodbye == nil else { return }
         if start == input.count {
             input.removeAll(keepingCapacity: true)
             start = 0
@@ -122,7 +130,7 @@ public struct WebSocketMachine: Sendable {
     public mutating func next() throws(WebSocketFailure) -> Event? {
         if let failure { throw failure }
         do throws(WebSocketFailure) {
-            while state != .closed {
+            while state != .closed, goodbye == nil {
                 guard try beginFrame() else { return nil }
                 guard let event = try takePayload() else {
                     if frame != nil { return nil }
@@ -162,7 +170,10 @@ public struct WebSocketMachine: Sendable {
             throw WebSocketFailure(.tooManyFragments, "a message is in more than \(limits.fragments) frames")
         }
         // What is compressed is seldom longer than what it is made of, and never by much.
-        let room = assembly.isCompressed ? limits.messageBytes + 1_024 : limits.messageBytes - assembly.content.count
+        let room =
+            assembly.isCompressed
+            ? min(limits.messageBytes, .max - Self.compressedExcess) + Self.compressedExcess
+            : limits.messageBytes - assembly.content.count
         guard head.length <= room else { throw tooBig }
     }
 
@@ -249,10 +260,7 @@ public struct WebSocketMachine: Sendable {
 
     private mutating func endClose(_ payload: Data) throws(WebSocketFailure) -> Event? {
         let close = try WebSocketClose(payload)
-        if state == .open {
-            farewell = written(.close, payload.prefix(2))
-        }
-        end()
+        end(state == .open ? payload.prefix(2) : nil)
         return .closed(code: close.code, reason: close.reason)
     }
 
@@ -310,6 +318,7 @@ public struct WebSocketMachine: Sendable {
     public mutating func close(_ code: WebSocketCloseCode = .normal, reason: String = "") throws(WebSocketFailure) {
         guard state == .open else { return }
         let payload = try WebSocketClose.payload(code, reason)
+        if goodbye != nil { return conclude() }
         farewell = written(.close, payload)
         state = .closing
     }
@@ -320,19 +329,30 @@ public struct WebSocketMachine: Sendable {
 
     private mutating func fail(_ failure: WebSocketFailure) {
         self.failure = failure
-        if state == .open, let code = failure.closeCode, let payload = try? WebSocketClose.payload(code, "") {
-            farewell = written(.close, payload)
-        }
-        end()
+        end(state == .open ? failure.closeCode.flatMap { try? WebSocketClose.payload($0, "") } : nil)
     }
 
     /// Nothing more is read, and nothing of what was read is kept.
-    private mutating func end() {
-        state = .closed
+    ///
+    /// - Parameter payload: of the Close frame that is owed to the other end; `nil` where none is.
+    private mutating func end(_ payload: Data?) {
         (input, start) = ([], 0)
         (frame, assembly) = (nil, nil)
         control = []
+        goodbye = payload
+        if payload == nil { state = .closed } else if !concludesLater { conclude() }
     }
+
+    /// Puts the Close frame that is owed behind what is to be written; nothing where none is.
+    mutating func conclude() {
+        guard let payload = goodbye else { return }
+        goodbye = nil
+        farewell = written(.close, payload)
+        state = .closed
+    }
+
+    /// Whether ``conclude()`` has something to do.
+    var owesGoodbye: Bool { goodbye != nil }
 
     private mutating func written(
         _ opcode: WebSocketOpcode, _ payload: Data, isFinal: Bool = true, isCompressed: Bool = false

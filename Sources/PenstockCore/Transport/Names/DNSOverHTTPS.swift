@@ -82,8 +82,13 @@ public struct DNSOverHTTPS: HostSource {
             throw TransportError(
                 .protocolViolation, sendState: .answered, message: "the name server has not answered the question")
         }
-        let age = response.fields["Age"].flatMap { Int64($0) } ?? 0
-        return HostAnswer(answer.addresses, lifetime: answer.lifetime - .seconds(min(max(0, age), Self.longestAge)))
+        return HostAnswer(answer.addresses, lifetime: answer.lifetime - .seconds(age(response.fields)))
+    }
+
+    /// How long the answer has been in a cache, in seconds. What is no number says nothing.
+    private static func age(_ fields: HTTPFields) -> Int64 {
+        guard let text = fields["Age"], !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return 0 }
+        return min(Int64(text) ?? longestAge, longestAge)
     }
 
     /// RFC 9111 §1.2.2: what does not fit is taken for this.

@@ -93,7 +93,7 @@ public struct HostCache: Hashable, Sendable {
     }
 
     /// Of one host: more than a name has that is spread over the world, and few enough to be kept.
-    private static let maxAddresses = 32
+    static let maxAddresses = 32
 
     // MARK: On disk
 

@@ -10,7 +10,8 @@ import Foundation
 ///
 /// Sources are asked in their order until one knows the name. What they say is used for as long as it holds, then for a while
 /// longer during which they are asked again; nobody waits for that. Of several addresses the fastest is connected to, by the
-/// time that connecting took; those that did not answer rest. Where no source knows the name, or all its addresses are dead,
+/// time that connecting took; those that did not answer rest, and so does a source that did not answer in time, or failed: 30 s,
+/// twice as long each further time, ten minutes at most. That nobody knows a name is believed for 5 s. Where no source knows the name, or all its addresses are dead,
 /// the system is asked, unless that is switched off.
 ///
 /// A transport that cannot connect to where it is told refuses the call before anything is sent:
@@ -25,7 +26,26 @@ public final class HostResolver: Sendable {
         var ranking: AddressRanking
         var asking: [HostCache.Key: SharedTask<HostAnswer?>] = [:]
         var isRestored = false
+        /// By the number of a source: how often it has failed in a row, and until when it is not asked.
+        var rests: [Int: (failures: Int, until: Duration)] = [:]
+        /// Names that nobody knows, and until when that is believed.
+        var unknown: [HostCache.Key: Duration] = [:]
     }
+
+    /// What has come of a source.
+    private enum Outcome: Sendable {
+        case answered(HostAnswer?)
+        /// It has thrown, or not answered in time.
+        case failed
+        /// Nobody waits any more.
+        case abandoned
+    }
+
+    private static let rest = Duration.seconds(30)
+    private static let longestRest = Duration.seconds(600)
+    private static let unknownLifetime = Duration.seconds(5)
+    /// Of names that nobody knows: as many as a cache keeps of the others by default.
+    private static let mostUnknown = 128
 
     private let sources: [any HostSource]
     let patience: Duration
@@ -89,7 +109,8 @@ public final class HostResolver: Sendable {
         case .stale(let addresses):
             known = addresses
             refresh(key)
-        case .nothing: known = await ask(key)?.addresses ?? []
+        case .nothing:
+            known = isUnknown(key) ? [] : Array((await ask(key)?.addresses ?? []).prefix(HostCache.maxAddresses))
         }
         let now = time.now()
         let (ranked, isAwake) = state.withLock { state in
@@ -118,7 +139,7 @@ public final class HostResolver: Sendable {
 
     /// Begins to ask, unless somebody does already. Nobody waits for it.
     private func refresh(_ key: HostCache.Key) {
-        guard state.withLock({ $0.asking[key] == nil }) else { return }
+        guard !isUnknown(key), state.withLock({ $0.asking[key] == nil }) else { return }
         Task { _ = await ask(key) }
     }
 
@@ -134,6 +155,7 @@ public final class HostResolver: Sendable {
         if isNew {
             asking.start { [self] in
                 let answer = await answer(key)
+                if answer == nil, !Task.isCancelled { noteUnknown(key) }
                 finish(key, answer, asking)
                 return answer
             }
@@ -153,32 +175,76 @@ public final class HostResolver: Sendable {
     }
 
     private func answer(_ key: HostCache.Key) async -> HostAnswer? {
-        for source in sources {
-            let answer = await answer(of: source, key)
-            if let answer, !answer.addresses.isEmpty { return answer }
+        let begun = time.now()
+        let resting = state.withLock { state in
+            Set(sources.indices.filter { state.rests[$0].map { begun < $0.until } ?? false })
+        }
+        // Where there is no system to ask, who rests is better than nobody.
+        let last = fallsBackToSystem ? [] : sources.indices.filter(resting.contains)
+        for number in sources.indices.filter({ !resting.contains($0) }) + last {
+            let outcome = await outcome(of: sources[number], key)
             if Task.isCancelled { return nil }
+            note(outcome, of: number)
+            if case .answered(let answer?) = outcome, !answer.addresses.isEmpty { return answer }
         }
         return nil
     }
 
+    private func note(_ outcome: Outcome, of number: Int) {
+        let now = time.now()
+        state.withLock { state in
+            switch outcome {
+            case .answered: state.rests[number] = nil
+            case .failed:
+                let before = state.rests[number]
+                // Those who asked it at the same time have met with the same failure.
+                if let before, now < before.until { return }
+                let failures = (before?.failures ?? 0) + 1
+                let length = min(Self.rest * (1 << min(failures - 1, 20)), Self.longestRest)
+                state.rests[number] = (failures, now + length)
+            case .abandoned: break
+            }
+        }
+    }
+
+    private func isUnknown(_ key: HostCache.Key) -> Bool {
+        let now = time.now()
+        return state.withLock { $0.unknown[key].map { now < $0 } ?? false }
+    }
+
+    private func noteUnknown(_ key: HostCache.Key) {
+        let now = time.now()
+        state.withLock { state in
+            if state.unknown.count >= Self.mostUnknown { state.unknown = state.unknown.filter { now < $0.value } }
+            if state.unknown.count >= Self.mostUnknown { state.unknown = [:] }
+            state.unknown[key] = now + Self.unknownLifetime
+        }
+    }
+
     /// One that does not answer in time is ended, if it lets itself be, and not waited for.
-    private func answer(of source: any HostSource, _ key: HostCache.Key) async -> HostAnswer? {
-        let promise = Promise<HostAnswer?>()
-        let work = Task { promise.keep(try? await source.answer(for: key.host, port: key.port)) }
+    private func outcome(of source: any HostSource, _ key: HostCache.Key) async -> Outcome {
+        let promise = Promise<Outcome>()
+        let work = Task {
+            do {
+                promise.keep(.answered(try await source.answer(for: key.host, port: key.port)))
+            } catch {
+                promise.keep(.failed)
+            }
+        }
         let timer = Task { [time, patience] in
             try? await time.sleep(patience)
-            promise.keep(nil)
+            promise.keep(.failed)
         }
         defer {
             work.cancel()
             timer.cancel()
         }
-        let answer = await withTaskCancellationHandler {
+        let outcome = await withTaskCancellationHandler {
             await promise.value()
         } onCancel: {
             promise.abandon()
         }
-        return answer.flatMap(\.self)
+        return outcome ?? .abandoned
     }
 
     // MARK: On disk

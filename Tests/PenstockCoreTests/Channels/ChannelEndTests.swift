@@ -1,0 +1,207 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// How channels end: what is still answered, what is still written, and for how long anybody is waited for.
+@Suite(.timeLimit(.minutes(5))) struct ChannelEndTests {
+    private static func client(_ transport: ScriptedWires, _ clock: TestClock) -> APIClient {
+        var configuration = APIClient.Configuration("http://127.0.0.1:1")
+        configuration.options.cleartext = .loopback
+        configuration.time = clock.timeSource
+        return APIClient(configuration, transport: transport)
+    }
+
+    /// A client whose only connection is given.
+    private static func client(_ wire: ScriptedWire, _ clock: TestClock = TestClock()) -> APIClient {
+        client(ScriptedWires(wire), clock)
+    }
+
+    private static let hello = RawFrame(1, "hello").bytes
+    private static let goodbye = RawFrame(8, Data([3, 0xE8])).bytes
+    private static let isClosed: @Sendable ([WebSocketMachine.Event]) -> Bool = { events in
+        if case .closed? = events.last { true } else { false }
+    }
+
+    /// Sends each message back.
+    private static func echo(_ socket: WebSocket) -> Task<APIError?, Never> {
+        Task {
+            do {
+                for try await message in socket.messages { try await socket.send(message) }
+                return nil
+            } catch {
+                return error as? APIError
+            }
+        }
+    }
+
+    // MARK: The other end's goodbye
+
+    @Test(
+        "What came before a Close, or before a broken frame, in the same packet is answered first",
+        .covers("X14"),
+        arguments: [
+            (goodbye, 1_000), (RawFrame(8).bytes, 1_005), (RawFrame(3).bytes, 1_002),
+            (RawFrame(1, Data([0xFF])).bytes, 1_007), (RawFrame(8, Data([0])).bytes, 1_002),
+        ] as [(Data, UInt16)])
+    func answers(end: Data, code: UInt16) async {
+        for count in [1, 3] {
+            let wire = ScriptedWire()
+            let socket = Self.client(wire).webSocket("/chat", WebSocketOptions(pingInterval: nil))
+            let echo = Self.echo(socket)
+            let frames = (0..<count).reduce(Data()) { bytes, _ in bytes + Self.hello }
+            let head = await wire.upgrade(then: frames + end)
+            let events = await wire.events(behind: head, when: Self.isClosed)
+            let messages = [WebSocketMachine.Event](repeating: .message("hello"), count: count)
+            #expect(events == messages + [.closed(code: WebSocketCloseCode(rawValue: code), reason: "")])
+            wire.state.withLock { $0.hasEnded = true }
+            let error = await echo.value
+            #expect((error == nil) == (code == 1_000 || code == 1_005))
+        }
+    }
+
+    @Test("Who opens the socket first and reads it then has time to answer as well")
+    func lateReader() async throws {
+        let wire = ScriptedWire()
+        let socket = Self.client(wire).webSocket("/chat", WebSocketOptions(pingInterval: nil))
+        async let open: Void = socket.open()
+        let head = await wire.upgrade(then: Self.hello + Self.goodbye)
+        try await open
+        let echo = Self.echo(socket)
+        #expect(await wire.events(behind: head, when: Self.isClosed).first == .message("hello"))
+        wire.state.withLock { $0.hasEnded = true }
+        #expect(await echo.value == nil)
+    }
+
+    @Test("Who does not answer is waited for a second behind each message, and five seconds in all")
+    func patience() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let socket = Self.client(wire, clock).webSocket("/chat", WebSocketOptions(pingInterval: nil))
+        var iterator = socket.messages.makeAsyncIterator()
+        async let first = iterator.next()
+        let frames = (0..<20).reduce(Data()) { bytes, _ in bytes + Self.hello }
+        let head = await wire.upgrade(then: frames + Self.goodbye)
+        #expect(try await first == "hello")
+        let taken = Monitor(1)
+        for step in 1...6 {
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .milliseconds(900))
+            if step < 6 {
+                #expect(!Self.isClosed(wire.events(behind: head)), "\(step)")
+                #expect(try await iterator.next() == "hello")
+                taken.withLock { $0 += 1 }
+            }
+        }
+        #expect(await wire.events(behind: head, when: Self.isClosed).count == 1)
+        wire.state.withLock { $0.hasEnded = true }
+    }
+
+    @Test("A Close long behind the last message is answered at once, whoever reads")
+    func lateClose() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let socket = Self.client(wire, clock).webSocket("/chat", WebSocketOptions(pingInterval: nil))
+        var iterator = socket.messages.makeAsyncIterator()
+        async let first = iterator.next()
+        let head = await wire.upgrade(then: Self.hello)
+        #expect(try await first == "hello")
+        clock.advance(by: .seconds(1))
+        wire.send(Self.goodbye)
+        #expect(await wire.events(behind: head, when: Self.isClosed).count == 1)
+        wire.state.withLock { $0.hasEnded = true }
+        let last = try await iterator.next()
+        #expect(last == nil)
+    }
+
+    @Test("Behind a goodbye the other end closes first; what it still sends is dropped, for a second at most")
+    func lingering() async throws {
+        for closes in [true, false] {
+            let (clock, wire) = (TestClock(), ScriptedWire())
+            let socket = Self.client(wire, clock).webSocket("/chat", WebSocketOptions(pingInterval: nil))
+            let echo = Self.echo(socket)
+            let head = await wire.upgrade(then: RawFrame(3).bytes)
+            _ = await wire.events(behind: head, when: Self.isClosed)
+            for _ in 0..<10 { wire.send(Self.hello) }
+            await wire.state.wait { $0.incoming.isEmpty }
+            #expect(!wire.isOver)
+            if closes {
+                wire.state.withLock { $0.hasEnded = true }
+            } else {
+                await clock.waitForSleepers(count: 1)
+                clock.advance(by: .seconds(1))
+            }
+            await wire.state.wait { $0.failure != nil }
+            #expect(wire.state.withLock(\.wasClosed))
+            #expect((await echo.value?.underlying as? WebSocketFailure)?.kind == .reservedOpcode)
+        }
+    }
+
+    // MARK: This end's goodbye
+
+    @Test("Who closes is done after five seconds, also where the other end reads nothing")
+    func blockedGoodbye() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let line = Self.client(wire, clock).tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false)
+        try await line.open()
+        wire.state.withLock { $0.isBlocked = true }
+        let sending = Task { try? await line.send("stuck") }
+        await wire.state.wait { $0.writings == 1 }
+        let hasClosed = Monitor(false)
+        let closing = Task {
+            await line.close()
+            hasClosed.withLock { $0 = true }
+        }
+        while !hasClosed.withLock({ $0 }), clock.now.offset < .seconds(60) {
+            clock.advance(by: .milliseconds(100))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        await closing.value
+        _ = await sending.value
+        #expect(clock.now.offset >= .seconds(5) && clock.now.offset < .seconds(20))
+        #expect(wire.state.withLock(\.wasClosed))
+    }
+
+    // MARK: Requests
+
+    @Test("The time for a reply counts from the call, also where the other end takes no request")
+    func blockedRequest() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let line = Self.client(wire, clock).tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false)
+        let calls = ReplyChannel(line, timeout: .seconds(3), time: clock.timeSource) { $0 }
+        try await calls.open()
+        wire.state.withLock { $0.isBlocked = true }
+        let request = Task { () -> APIError.Kind? in
+            do throws(APIError) { _ = try await calls.request("1") } catch { return error.kind }
+            return nil
+        }
+        await wire.state.wait { $0.writings == 1 }
+        // The time to write something, and that for the reply.
+        await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(3))
+        #expect(await request.value == .timeout(.firstByte))
+        calls.cancel()
+        wire.state.withLock { $0.isBlocked = false }
+    }
+
+    // MARK: Names
+
+    @Test("A transport that cannot connect to where it is told is not asked for a connection")
+    func resolver() async throws {
+        let transport = ScriptedWires(ScriptedWire(), capabilities: .all.subtracting(.hostResolvers))
+        let client = try Self.client(transport, TestClock()).with {
+            $0.options.resolver = HostResolver([try StaticHosts(["127.0.0.1": ["1.0.0.1"]])])
+        }
+        for channel in ["tcp", "udp"] {
+            let error = await #expect(throws: APIError.self) {
+                if channel == "tcp" {
+                    try await client.tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false).open()
+                } else {
+                    try await client.datagrams("127.0.0.1", port: 1).open()
+                }
+            }
+            #expect(error?.kind == .unsupported(feature: "a resolver of the client's own"))
+        }
+        #expect(transport.connects == 0)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import PenstockTesting
+
+@testable import PenstockCore
+
+/// A connection that a test is the other end of.
+final class ScriptedWire: TransportWire {
+    struct State: Sendable {
+        var incoming: [Data] = []
+        /// Whether the other end has closed.
+        var hasEnded = false
+        var written = Data()
+        /// Whether the system takes nothing of what is written.
+        var isBlocked = false
+        /// How many writings have begun.
+        var writings = 0
+        var failure: TransportError?
+        /// Whether it was closed by this end, and not broken.
+        var wasClosed = false
+    }
+
+    let state = Monitor(State())
+    let timings = Timings()
+    let connection = ConnectionInfo()
+
+    func read() async throws(TransportError) -> Data? {
+        let result = await state.wait { state -> Result<Data?, TransportError>? in
+            if let failure = state.failure { return .failure(failure) }
+            if !state.incoming.isEmpty { return .success(state.incoming.removeFirst()) }
+            return state.hasEnded ? .success(nil) : nil
+        }
+        return try result.get()
+    }
+
+    func write(_ bytes: Data) async throws(TransportError) {
+        state.withLock { $0.writings += 1 }
+        let result = await state.wait { state -> Result<Void, TransportError>? in
+            if let failure = state.failure { return .failure(failure) }
+            if state.isBlocked { return nil }
+            state.written += bytes
+            return .success(())
+        }
+        try result.get()
+    }
+
+    func close() {
+        state.withLock { state in
+            if state.failure == nil { state.wasClosed = true }
+            state.failure = state.failure ?? TransportError(.connectionLost, sendState: .maybeProcessed)
+        }
+    }
+
+    func fail(_ kind: TransportError.Kind) {
+        state.withLock { $0.failure = $0.failure ?? TransportError(kind, sendState: .maybeProcessed) }
+    }
+
+    func cancel() { fail(.cancelled) }
+    func suspend() {}
+    func resume() {}
+
+    // MARK: The other end
+
+    var isOver: Bool { state.withLock { $0.failure != nil } }
+
+    func send(_ bytes: Data) {
+        state.withLock { $0.incoming.append(bytes) }
+    }
+
+    /// Answers the request for a WebSocket, with frames in the same packet.
+    ///
+    /// - Returns: how many bytes the request had.
+    func upgrade(then frames: Data = Data()) async -> Int {
+        let end = Data("\r\n\r\n".utf8)
+        let head = await state.wait { state -> Data? in
+            state.written.range(of: end).map { Data(state.written[..<$0.upperBound]) }
+        }
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        let key = lines.first { $0.hasPrefix("Sec-WebSocket-Key: ") }?.dropFirst(19) ?? ""
+        let answer = """
+            HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r
+            Sec-WebSocket-Accept: \(WebSocketHandshake.accept(for: String(key)))\r\n\r\n
+            """
+        send(Data(answer.utf8) + frames)
+        return head.count
+    }
+
+    /// What a server reads of the frames that were written behind so many bytes, once the condition holds.
+    func events(
+        behind count: Int, when isEnough: @escaping @Sendable ([WebSocketMachine.Event]) -> Bool
+    ) async -> [WebSocketMachine.Event] {
+        await state.wait { state in
+            let events = Self.read(state.written.dropFirst(count))
+            return isEnough(events) ? events : nil
+        }
+    }
+
+    func events(behind count: Int) -> [WebSocketMachine.Event] {
+        Self.read(state.withLock(\.written).dropFirst(count))
+    }
+
+    private static func read(_ bytes: Data) -> [WebSocketMachine.Event] {
+        var events: [WebSocketMachine.Event] = []
+        guard var server = try? WebSocketMachine(.server) else { return [] }
+        server.receive(bytes)
+        while let event = try? server.next() { events.append(event) }
+        return events
+    }
+}
+
+/// A transport whose connections are a test's.
+final class ScriptedWires: Transport {
+    let capabilities: TransportCapabilities
+    let wires: [ScriptedWire]
+    private let next = Locked(0)
+
+    init(_ wires: ScriptedWire..., capabilities: TransportCapabilities = .all) {
+        (self.wires, self.capabilities) = (wires, capabilities)
+    }
+
+    /// How many connections were asked for.
+    var connects: Int { next.withLock { $0 } }
+
+    func connect(
+        _ exchange: TransportRequest, speaking: WireProtocol
+    ) async throws(TransportError) -> any TransportWire {
+        let number = next.withLock { next in
+            next += 1
+            return next - 1
+        }
+        guard number < wires.count, exchange.control.attach(wires[number]) else {
+            throw TransportError(.cancelled, sendState: .unsent)
+        }
+        return wires[number]
+    }
+
+    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        throw TransportError(.unsupported("requests"), sendState: .unsent)
+    }
+
+    func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        throw TransportError(.unsupported("requests"), sendState: .unsent)
+    }
+
+    func shutdown() async {}
+}
