@@ -143,7 +143,7 @@ public actor TransferList<Order: Codable & Sendable> {
     private func change(_ body: @escaping @Sendable (inout [Item]) -> Bool) async throws(APIError) -> Bool {
         let step = Task { [lane] () -> Result<Bool, APIError> in
             _ = await lane?.value
-            return await Result { () async throws(APIError) in try await self.apply(body) }
+            do throws(APIError) { return .success(try await self.apply(body)) } catch { return .failure(error) }
         }
         lane = step
         return try await step.value.get()

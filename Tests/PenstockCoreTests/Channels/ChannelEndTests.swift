@@ -80,18 +80,16 @@ import Testing
         let (clock, wire) = (TestClock(), ScriptedWire())
         let socket = Self.client(wire, clock).webSocket("/chat", WebSocketOptions(pingInterval: nil))
         var iterator = socket.messages.makeAsyncIterator()
-        async let first = iterator.next()
         let frames = (0..<20).reduce(Data()) { bytes, _ in bytes + Self.hello }
-        let head = await wire.upgrade(then: frames + Self.goodbye)
-        #expect(try await first == "hello")
-        let taken = Monitor(1)
+        async let upgraded = wire.upgrade(then: frames + Self.goodbye)
+        #expect(try await iterator.next() == "hello")
+        let head = await upgraded
         for step in 1...6 {
             await clock.waitForSleepers(count: 1)
             clock.advance(by: .milliseconds(900))
             if step < 6 {
                 #expect(!Self.isClosed(wire.events(behind: head)), "\(step)")
                 #expect(try await iterator.next() == "hello")
-                taken.withLock { $0 += 1 }
             }
         }
         #expect(await wire.events(behind: head, when: Self.isClosed).count == 1)
@@ -103,9 +101,9 @@ import Testing
         let (clock, wire) = (TestClock(), ScriptedWire())
         let socket = Self.client(wire, clock).webSocket("/chat", WebSocketOptions(pingInterval: nil))
         var iterator = socket.messages.makeAsyncIterator()
-        async let first = iterator.next()
-        let head = await wire.upgrade(then: Self.hello)
-        #expect(try await first == "hello")
+        async let upgraded = wire.upgrade(then: Self.hello)
+        #expect(try await iterator.next() == "hello")
+        let head = await upgraded
         clock.advance(by: .seconds(1))
         wire.send(Self.goodbye)
         #expect(await wire.events(behind: head, when: Self.isClosed).count == 1)
