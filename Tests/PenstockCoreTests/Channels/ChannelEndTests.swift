@@ -188,7 +188,7 @@ import Testing
     func resolver() async throws {
         let transport = ScriptedWires(ScriptedWire(), capabilities: .all.subtracting(.hostResolvers))
         let client = try Self.client(transport, TestClock()).with {
-            $0.options.resolver = HostResolver([try StaticHosts(["127.0.0.1": ["1.0.0.1"]])])
+            $0.options.resolver = HostResolver([try StaticHosts(["shop.example": ["1.0.0.1"]])])
         }
         for channel in ["tcp", "udp"] {
             let error = await #expect(throws: APIError.self) {

@@ -29,6 +29,7 @@ final class ScriptedWire: TransportWire {
             if !state.incoming.isEmpty { return .success(state.incoming.removeFirst()) }
             return state.hasEnded ? .success(nil) : nil
         }
+        tellOthers()
         return try result.get()
     }
 
@@ -40,7 +41,13 @@ final class ScriptedWire: TransportWire {
             state.written += bytes
             return .success(())
         }
+        tellOthers()
         try result.get()
+    }
+
+    /// What a condition has changed is not looked at by the others that wait.
+    private func tellOthers() {
+        state.withLock { _ in }
     }
 
     func close() {
