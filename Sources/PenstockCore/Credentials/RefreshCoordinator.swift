@@ -133,7 +133,8 @@ extension RefreshCoordinator {
     ) -> Answer {
         if isBusy { return isOnlyLooking && refused == .nothing ? .use(nil) : .wait }
         guard isLoaded else { return begin(refused, abilities) }
-        guard isUnusable(after: refused, abilities, moment) || isNoBetter(than: refused, begun: begun, at: moment) else {
+        guard isUnusable(after: refused, abilities, moment) || isNoBetter(than: refused, begun: begun, at: moment)
+        else {
             return .use(known?.credential)
         }
         if let failure = failure(after: refused, begun: begun, at: moment) {
@@ -214,7 +215,8 @@ extension RefreshCoordinator {
     /// refused together with them, but asks after them, is told the same.
     private func isNoBetter(than refused: Refused, begun: Duration, at moment: Moment) -> Bool {
         guard case .version(let version) = refused, let known, let remembered, remembered.failure == .notRenewed,
-            version != known.credential.version, remembered.subject == .version(known.credential.version)
+            version != known.credential.version,
+            remembered.subject == .version(known.credential.version)
         else { return false }
         return isAlmostDead(known.credential, at: moment) && begun <= remembered.at && moment.now < remembered.until
     }

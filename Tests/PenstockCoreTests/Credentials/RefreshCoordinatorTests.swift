@@ -326,7 +326,9 @@ struct RefreshCoordinatorTests {
 
     @Test(
         "Who was refused with the old credential and asks late is told the same as those who waited",
-        arguments: [(4.9, 0.0, 1.0, true), (4.9, 0, 4.9, true), (4.9, 0.1, 1, false), (4.9, 0, 5, false), (5, 0, 1, false)])
+        arguments: [
+            (4.9, 0.0, 1.0, true), (4.9, 0, 4.9, true), (4.9, 0.1, 1, false), (4.9, 0, 5, false), (5, 0, 1, false),
+        ])
     func late(lifetime: Double, begun: Double, now: Double, isError: Bool) throws {
         var desk = Desk()
         let old = Self.record()
