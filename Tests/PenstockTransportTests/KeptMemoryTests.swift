@@ -21,7 +21,9 @@
             /// Longer than a refresh takes that is made of nothing.
             private static let refreshTimeout = Duration.seconds(1)
 
-            @Test("Whatever the form and the end of a call, nothing of it is kept", arguments: Form.allCases)
+            @Test(
+                "Whatever the form and the end of a call, nothing of it is kept: no object, no task", .covers("H13"),
+                arguments: Form.allCases)
             func nothingIsKept(form: Form) async throws {
                 await #expect(processExitsWith: .success) { [form] in
                     try await Self.compare(form)
@@ -78,6 +80,8 @@
             ) -> LoopbackServer.Response {
                 switch request.path {
                 case "/held": .hold
+                case "/held-in-head": .raw(Data("HTTP/1.1 200 OK\r\nContent-Le".utf8), ending: .hold)
+                case "/held-in-content": .short(Data("hel".utf8), declared: 5, ending: .hold)
                 case "/fresh": .text("fresh", fields: ["Cache-Control": "max-age=10000"])
                 case "/stale" where request.fields["If-None-Match"] == "\"a\"":
                     .text("", status: 304, fields: ["Cache-Control": "no-cache", "ETag": "\"a\""])
@@ -116,7 +120,7 @@
                 for _ in 0..<calls { try await form.call(client, server) }
                 // Swift keeps the wake-up of a sleep that was cancelled until it would have ended.
                 try await Task.sleep(for: form == .refreshed ? refreshTimeout * 1.2 : .milliseconds(100))
-                if form == .cancelled || form == .scopeEnded { try await server.waitForOpenConnections(atMost: 1) }
+                if form.leavesConnections { try await server.waitForOpenConnections(atMost: 1) }
             }
 
             /// Bytes that are allocated.
@@ -131,8 +135,20 @@
     enum Form: String, CaseIterable, Codable, Sendable {
         case sent, failed, started, delegated, updates, cachedThenNetwork, streamed, streamLeft, raw, cancelled,
             scopeEnded
+        case stalledBeforeHead, stalledInHead, stalledInContent
         case derivedClient
         case cacheHit, notModified, joined, refreshed, retried, intercepted, downloaded, webSocket
+
+        /// Whether each call closes its connection, which the server hears of later.
+        var leavesConnections: Bool {
+            switch self {
+            case .cancelled, .scopeEnded, .stalledBeforeHead, .stalledInHead, .stalledInContent: true
+            default: false
+            }
+        }
+
+        /// A time that a server exceeds that stands still.
+        private static let moment = Duration.milliseconds(1)
 
         func call(_ client: APIClient, _ server: LoopbackServer) async throws {
             switch self {
@@ -155,6 +171,12 @@
             case .scopeEnded:
                 let call = client.start(Page("/held"), in: CallScope())
                 _ = await call.result
+            case .stalledBeforeHead:
+                _ = await client.failure(Page("/held"), options: .with { $0.timeouts.firstByte = Self.moment })
+            case .stalledInHead:
+                _ = await client.failure(Page("/held-in-head"), options: .with { $0.timeouts.idle = Self.moment })
+            case .stalledInContent:
+                _ = await client.failure(Page("/held-in-content"), options: .with { $0.timeouts.idle = Self.moment })
             case .cacheHit: _ = try await client.send(Page("/fresh"), options: .cache(.http))
             case .notModified: _ = try await client.send(Page("/stale"), options: .cache(.http))
             case .joined:
