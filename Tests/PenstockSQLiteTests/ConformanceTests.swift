@@ -27,6 +27,8 @@ struct ConformanceTests {
 
         private static func sqlite(_ folder: Folder, _ limits: CacheLimits, _ time: TimeSource) -> SQLiteCacheStore {
             var configuration = SQLiteCacheConfiguration(file: folder.file, limits: limits, time: time) { event in
+                // A look-up waits 50 ms for others and then finds nothing, which is for the rule to judge.
+                if case .failed(.read, .busy, _) = event { return }
                 Issue.record("the store told: \(event)")
             }
             // As long as the suite may last: under a sanitizer, beside tests that wait for the disk, a change takes what it takes.
