@@ -20,11 +20,16 @@ let package = Package(
         // Holds its answers back, so that calls can be looked at while they wait.
         .target(name: "SlowServer", cSettings: [.treatAllWarnings(as: .error)]),
 
+        // Sends the messages of a WebSocket back.
+        .target(
+            name: "EchoServer", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("crypto")]),
+
         // One contender in one process, and the driver that starts them in turn.
         .executableTarget(
             name: "bench",
             dependencies: [
-                "BareCurl", "BareSQLite", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
+                "BareCurl", "BareSQLite", "EchoServer", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
                 .product(name: "PenstockCurl", package: "Penstock"),
                 .product(name: "PenstockInspect", package: "Penstock"),
                 .product(name: "PenstockSQLite", package: "Penstock"),

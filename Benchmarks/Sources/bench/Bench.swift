@@ -1,3 +1,4 @@
+import EchoServer
 import Foundation
 import SlowServer
 
@@ -11,6 +12,8 @@ struct Bench {
                bench download URL
                bench upload URL FILE
                bench server CALLS
+               bench echo-server
+               bench echo c|penstock URL MESSAGES
                bench fill c|penstock FILE ENTRIES
                bench disk c|penstock FILE ENTRIES HITS [PAUSE-IN-MICROSECONDS]
                bench memory ENTRIES HITS
@@ -38,6 +41,8 @@ struct Bench {
             case "download": try await report(TransferContender.download(arguments.text()))
             case "upload": try await report(TransferContender.upload(arguments.text(), arguments.text()))
             case "server": exit(slow_server_run(try arguments.count()))
+            case "echo-server": exit(echo_server_run())
+            case "echo": try await echo(&arguments)
             case "fill": try await CacheContender.fill(arguments.name(), arguments.text(), arguments.count())
             case "disk": try await disk(&arguments)
             case "memory": try await memory(&arguments)
@@ -80,6 +85,11 @@ struct Bench {
         let before = try Memory.resident()
         guard await run(calls) == calls else { throw Failure("a call failed") }
         try report(Growth.Measurement(before: before, after: Memory.resident()))
+    }
+
+    private static func echo(_ arguments: inout Arguments) async throws {
+        let run = try await EchoContender.runner(arguments.name(), arguments.text())
+        try await report(Measurement(run, calls: arguments.count(), inFlight: 1))
     }
 
     private static func disk(_ arguments: inout Arguments) async throws {

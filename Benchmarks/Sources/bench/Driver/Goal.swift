@@ -33,6 +33,7 @@ struct Goal: Sendable {
         Goal("X5.download", "MiB over idle", .atMost(32)) { $0.overIdleMiB },
         Goal("X5.upload", "MiB/s to curl", .atLeast(0.9)) { $0.ratioToCurl },
         Goal("X5.upload", "MiB over idle", .atMost(32)) { $0.overIdleMiB },
+        Goal("X14.echo", "messages/s to C", .atLeast(0.8)) { $0.ratioToC },
         Goal("X7.store.memory", "million hits/s", .atLeast(1)) { $0.millionHitsPerSecond },
         Goal("X7.memory.1e6", "million hits/s", .atLeast(1)) { $0.millionHitsPerSecond },
         Goal("X7.send.memory", "million calls/s", .atLeast(0.2)) { $0.millionHitsPerSecond },

@@ -30,7 +30,7 @@ struct Run {
     }
 
     private static let all: [any Experiment] =
-        Level.all + [Waiting(), Growth(), Transfer.download, Transfer.upload] + MemoryCache.all + [CachedCall()]
+        Level.all + [Waiting(), Growth(), Transfer.download, Transfer.upload, Echo()] + MemoryCache.all + [CachedCall()]
         + DiskCache.all
 
     func perform() throws {
