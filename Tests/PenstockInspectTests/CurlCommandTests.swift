@@ -41,6 +41,8 @@ import Testing
         #expect(!plain.contains("c4n4ry") && !whole.contains("c4n4ry"))
         #expect(plain.contains("‹34 bytes›") && !plain.contains("quantity"))
         #expect(whole.contains("quantity") && whole.contains("page=2"))
+        request.fields["Content-Encoding"] = "br"
+        #expect(request.curlCommand(showsContent: true).contains("‹34 bytes›"))
     }
 
     @Test("The method, and where content comes from, is said as curl wants it")

@@ -120,6 +120,26 @@ import Testing
         #expect(short.log.entries.first?.response.content?.text != nil)
     }
 
+    @Test(
+        "Of content with a coding, which nobody can redact, the archive has the size and the coding alone",
+        .covers("X10"))
+    func codedContent() async throws {
+        let (sent, got) = (Data("c4n4ry".utf8), Data("c4n4ry, too".utf8))
+        let response = HTTPResponse(status: 200, fields: ["Content-Encoding": "x-own"], body: got)
+        let (har, text) = try await archive(InspectRig.answering(response), contents: .upTo(bytes: 100)) { client in
+            var request = HTTPRequest(method: .post, url: try InspectRig.url(), body: .bytes(sent))
+            request.fields["Content-Encoding"] = "br"
+            _ = try? await client.send(request)
+        }
+        let entry = try #require(har.log.entries.first)
+        #expect(!text.contains("c4n4ry") && !text.contains(sent.base64EncodedString()))
+        #expect(
+            entry.request.postData?.text == ""
+                && entry.request.postData?.comment == "6 bytes, not kept: its coding is br")
+        #expect(entry.response.content?.text == nil && entry.response.content?.size == 11)
+        #expect(entry.response.content?.comment == "11 bytes, not kept: its coding is x-own")
+    }
+
     @Test("Content that is no text is base64, and a call that sent nothing is an entry all the same")
     func unusual() async throws {
         let bytes = Data([0xFF, 0xFE, 0])

@@ -99,6 +99,65 @@ struct RecordingTests {
 
     private struct Missing: Error {}
 
+    @Test(
+        "Of content with a coding its size and its coding are recorded, and nothing else", .covers("X10"),
+        arguments: ["gzip", "deflate", "br", "zstd", "GZIP, identity", "identity, x-own"])
+    func codedRequests(_ coding: String) async throws {
+        let coded = Data("canary-7f3a".utf8)
+        let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in .init(status: 204) })
+        let request = try exchange("https://a.test/", .post, fields: ["Content-Encoding": coding], body: .bytes(coded))
+        _ = try await recorder.perform(request)
+        let text = String(decoding: try JSONEncoder().encode(recorder.recording), as: UTF8.self)
+        #expect(!text.contains("canary") && !text.contains(coded.base64EncodedString()))
+        let kept = try #require(recorder.recording.exchanges.first).request
+        let names = coding.lowercased().replacing(", identity", with: "").replacing("identity, ", with: "")
+        #expect(kept.content == nil && kept.withheld == .init(bytes: coded.count, reason: "its coding is \(names)"))
+        // What was not kept is not compared.
+        let replay = ReplayTransport(recorder.recording, comparing: .content)
+        #expect(try await replay.perform(request).response.status == 204)
+    }
+
+    @Test func `Content without a coding is recorded, and of a file or a stream its length`() async throws {
+        let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in .init(status: 204) })
+        let stream = HTTPBody.stream(length: 3) { HTTPBody.Chunks { $0.finish() } }
+        let plain = HTTPBody.bytes(Data("a".utf8))
+        let cases: [(HTTPFields, HTTPBody)] = [(["Content-Encoding": "identity"], plain), ([:], stream)]
+        for (fields, body) in cases {
+            _ = try await recorder.perform(try exchange("https://a.test/", .post, fields: fields, body: body))
+        }
+        let requests = recorder.recording.exchanges.map(\.request)
+        #expect(requests.map(\.content) == [.text("a"), nil])
+        #expect(requests.map(\.withheld) == [nil, .init(bytes: 3, reason: "it is a stream")])
+    }
+
+    static let codings: [(coding: String, asked: String?, body: Data, isKept: Bool)] = [
+        ("gzip", nil, Data([0x1F, 0x8B, 0x08]), true), ("gzip", nil, Data("plain".utf8), true),
+        ("gzip", "gzip", Data([0x1F, 0x8B, 0x08]), false), ("gzip", "gzip", Data("plain".utf8), true),
+        ("x-own", nil, Data("canary-7f3a".utf8), false), ("gzip, x-own", nil, Data("canary-7f3a".utf8), false),
+    ]
+
+    @Test(
+        "A response whose coding was not removed is recorded without its content, and not played as if it were empty",
+        .covers("X10"), arguments: codings)
+    func codedResponses(_ coding: String, _ asked: String?, _ body: Data, _ isKept: Bool) async throws {
+        let answer = HTTPResponse(status: 200, fields: ["Content-Encoding": coding], body: body)
+        let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in answer })
+        let fields: HTTPFields = asked.map { ["Accept-Encoding": $0] } ?? [:]
+        let request = try exchange("https://a.test/", fields: fields)
+        _ = try await recorder.perform(request)
+        let stream = try await recorder.open(request)
+        while try await stream.content.next() != nil {}
+        let replay = ReplayTransport(recorder.recording)
+        for exchange in recorder.recording.exchanges {
+            guard case .response(let kept) = exchange.outcome else { throw Missing() }
+            #expect(kept.content.data == (isKept ? body : Data()))
+            guard !isKept else { continue }
+            #expect(kept.withheld?.bytes == body.count && kept.withheld?.reason.contains(coding) == true)
+            let error = await #expect(throws: TransportError.self) { try await replay.perform(request) }
+            #expect(error?.kind == .unsupported("GET https://a.test/") && error?.message.contains(coding) == true)
+        }
+    }
+
     @Test func `A request out of order fails when the order is strict, and names what was expected`() async throws {
         let recording = Recording(
             ["/1", "/2"].map { path in

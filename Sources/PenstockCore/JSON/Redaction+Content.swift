@@ -1,6 +1,38 @@
 import Foundation
 
+/// Why content is not kept: nobody can tell what of it is secret.
+package struct WithheldContent: Error, Hashable, Sendable {
+    /// In words, such as `its coding is gzip`.
+    package let reason: String
+
+    package init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
 extension Redaction {
+    /// The content of a request as it may be kept.
+    ///
+    /// - Throws: ``WithheldContent`` where it has a coding (RFC 9110 §8.4): what is secret in it cannot be found.
+    package static func content(of request: HTTPRequest, _ data: Data) throws(WithheldContent) -> Data {
+        guard !data.isEmpty else { return data }
+        if let coding = ContentCodings.text(request.fields) { throw WithheldContent("its coding is \(coding)") }
+        return content(data, type: request.fields[.contentType])
+    }
+
+    /// The content of a response as it may be kept.
+    ///
+    /// - Throws: ``WithheldContent`` where it has a coding that the transport did not remove.
+    package static func content(
+        of response: HTTPResponse, to request: HTTPRequest
+    ) throws(WithheldContent) -> Data {
+        guard !response.body.isEmpty else { return response.body }
+        if let coding = ContentCodings.text(response.fields), ContentCodings.remain(in: response, to: request) {
+            throw WithheldContent("its coding is \(coding)")
+        }
+        return content(response.body, type: response.fields[.contentType])
+    }
+
     /// Content as it may be shown: without the values of secret parameters of a form, without secret members of JSON, and
     /// without the tokens and secret parameters in other text.
     ///
@@ -42,5 +74,28 @@ extension Redaction {
                         return (name, redacted(member, isSecret: isSecret))
                     }))
         }
+    }
+}
+
+/// The codings that content says it has (RFC 9110 §8.4).
+private enum ContentCodings {
+    /// Those that transports remove. The field stays in the response all the same.
+    private static let removable: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+
+    /// `nil` where there are none.
+    static func text(_ fields: HTTPFields) -> String? {
+        let names = names(fields)
+        return names.isEmpty ? nil : Redaction.text(names.joined(separator: ", "))
+    }
+
+    /// Whether the content still has them: the transport does not know one of them, or the caller, who named those that it
+    /// accepts, removes them. A transport that removed them nevertheless may have left a text.
+    static func remain(in response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        guard removable.isSuperset(of: names(response.fields)) else { return true }
+        return request.fields.contains(.acceptEncoding) && String(data: response.body, encoding: .utf8) == nil
+    }
+
+    private static func names(_ fields: HTTPFields) -> [String] {
+        FieldList.members(fields.values(of: .contentEncoding)).map { $0.lowercased() }.filter { $0 != "identity" }
     }
 }

@@ -31,7 +31,10 @@ private struct EntryMaker {
         return HAR.Entry(
             startedDateTime: HARDate.text(attempt.date), time: HAR.milliseconds(phases.total),
             request: request(attempt.request, attempt.requestSize, attempt.connection, attempt.response?.version),
-            response: attempt.response.map { response($0, attempt.responseSize, attempt.connection) } ?? noResponse,
+            response: attempt.response.map {
+                response($0, to: attempt.request, attempt.responseSize, attempt.connection)
+            }
+                ?? noResponse,
             cache: HAR.Cache(), timings: timings(phases), serverIPAddress: attempt.connection.remoteAddress, _call: call
         )
     }
@@ -44,7 +47,8 @@ private struct EntryMaker {
             ?? HAR.Request(
                 method: "NONE", url: "penstock:call/\(record.call.rawValue)", httpVersion: "unknown", cookies: [],
                 headers: [], queryString: [], headersSize: -1, bodySize: 0)
-        let response = record.answer.map { self.response($0.response, record.answerSize, nil) } ?? noResponse
+        let response =
+            record.answer.map { self.response($0.response, to: $0.request, record.answerSize, nil) } ?? noResponse
         let phases = Phases(Timings(), isReused: true, measured: record.elapsed)
         return HAR.Entry(
             startedDateTime: HARDate.text(record.started), time: HAR.milliseconds(phases.total), request: request,
@@ -91,35 +95,47 @@ private struct EntryMaker {
     private func postData(_ request: HTTPRequest, _ size: Int?) -> HAR.PostData? {
         guard size != 0 else { return nil }
         let type = request.fields[.contentType] ?? "application/octet-stream"
-        guard keepsContent, case .bytes(let data) = request.body.source,
-            let text = String(data: Redaction.content(data, type: type), encoding: .utf8)
-        else {
-            let comment = (size.map { "\($0) bytes" } ?? "a stream") + ", not kept"
-            return HAR.PostData(mimeType: type, text: "", comment: comment)
+        func note(_ reason: String = "") -> HAR.PostData {
+            let amount = size.map { "\($0) bytes" } ?? "a stream"
+            return HAR.PostData(mimeType: type, text: "", comment: "\(amount), not kept\(reason)")
         }
-        return HAR.PostData(mimeType: type, text: text)
+        guard keepsContent, case .bytes(let data) = request.body.source else { return note() }
+        do throws(WithheldContent) {
+            let shown = try Redaction.content(of: request, data)
+            return String(data: shown, encoding: .utf8).map { HAR.PostData(mimeType: type, text: $0) } ?? note()
+        } catch {
+            return note(": \(error.reason)")
+        }
     }
 
     /// - Parameter connection: `nil` for what came from no wire.
-    private func response(_ response: HTTPResponse, _ size: Int, _ connection: ConnectionInfo?) -> HAR.Response {
+    private func response(
+        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, _ connection: ConnectionInfo?
+    ) -> HAR.Response {
         let wire = connection.map { $0.bytesReceived > 0 || size == 0 ? $0.bytesReceived : -1 } ?? 0
         return HAR.Response(
             status: response.status, statusText: "", httpVersion: Self.name(response.version),
             cookies: response.fields.values(of: .setCookie).compactMap(HARCookies.received),
-            headers: pairs(response.fields), content: content(response, size, wire: wire),
+            headers: pairs(response.fields), content: content(response, to: request, size, wire: wire),
             redirectURL: response.fields[.location].map { Redaction.value($0, of: .location) } ?? "", headersSize: -1,
             bodySize: wire)
     }
 
-    private func content(_ response: HTTPResponse, _ size: Int, wire: Int) -> HAR.Content {
+    private func content(
+        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, wire: Int
+    ) -> HAR.Content {
         var content = HAR.Content(size: size, mimeType: response.fields[.contentType] ?? "x-unknown")
         if wire > 0, size > wire { content.compression = size - wire }
         guard keepsContent, !response.body.isEmpty else { return content }
-        let data = Redaction.content(response.body, type: response.fields[.contentType])
-        content.text = String(data: data, encoding: .utf8)
-        if content.text == nil {
-            content.text = data.base64EncodedString()
-            content.encoding = "base64"
+        do throws(WithheldContent) {
+            let data = try Redaction.content(of: response, to: request)
+            content.text = String(data: data, encoding: .utf8)
+            if content.text == nil {
+                content.text = data.base64EncodedString()
+                content.encoding = "base64"
+            }
+        } catch {
+            content.comment = "\(size) bytes, not kept: \(error.reason)"
         }
         return content
     }

@@ -85,6 +85,7 @@ package struct HAR: Codable, Sendable {
         package var mimeType: String?
         package var text: String?
         package var encoding: String?
+        package var comment: String?
     }
 
     /// In milliseconds; -1 for a phase that did not happen. `connect` includes `ssl`.

@@ -12,7 +12,7 @@ extension HTTPRequest {
     /// Language §2.2). What is secret by ``Redaction`` is not in it.
     ///
     /// - Parameter showsContent: whether the content is in it, redacted; by default only its size is. Content that is no
-    ///   text, or comes from a file or a stream, is named in its place.
+    ///   text, has a coding, or comes from a file or a stream, is named in its place.
     public func curlCommand(showsContent: Bool = false) -> String {
         var parts = ["curl", "--globoff"]
         switch method {
@@ -34,8 +34,9 @@ extension HTTPRequest {
         switch body.source {
         case .none: return nil
         case .bytes(let data):
-            let shown = Redaction.content(data, type: fields[.contentType])
-            guard isShown, let text = String(data: shown, encoding: .utf8), !text.utf8.contains(0) else {
+            guard isShown, let shown = try? Redaction.content(of: self, data),
+                let text = String(data: shown, encoding: .utf8), !text.utf8.contains(0)
+            else {
                 return ["--data-raw", Self.shellQuoted("‹\(data.count) bytes›")]
             }
             return ["--data-raw", Self.shellQuoted(text)]

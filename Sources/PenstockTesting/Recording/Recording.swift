@@ -54,13 +54,17 @@ extension Recording {
         public var url: String
         /// In their order, with duplicates.
         public var fields: [Field]
-        /// `nil` when it was a file or a stream, which are not kept.
+        /// `nil` when it was not kept; ``withheld`` tells why.
         public var content: Content?
+        /// What is told of content that was not kept: a file, a stream, or bytes in which what is secret cannot be found.
+        public var withheld: Withheld?
 
         /// A request, without fields and content unless they are given.
-        public init(method: String, url: String, fields: [Field] = [], content: Content? = .text("")) {
-            (self.method, self.url) = (method, url)
-            (self.fields, self.content) = (fields, content)
+        public init(
+            method: String, url: String, fields: [Field] = [], content: Content? = .text(""), withheld: Withheld? = nil
+        ) {
+            (self.method, self.url, self.fields) = (method, url, fields)
+            (self.content, self.withheld) = (content, withheld)
         }
     }
 
@@ -82,16 +86,19 @@ extension Recording {
         public var fields: [Field]
         /// With its codings removed, as a transport delivers it.
         public var content: Content
+        /// What is told of content that was not kept, since what is secret in it cannot be found. Such a response is not played.
+        public var withheld: Withheld?
         /// After the content.
         public var trailers: [Field]
 
         /// A response, without fields and content unless they are given.
         public init(
             status: Int, version: String = "http/1.1", fields: [Field] = [], content: Content = .text(""),
-            trailers: [Field] = []
+            trailers: [Field] = [], withheld: Withheld? = nil
         ) {
             (self.status, self.version) = (status, version)
             (self.fields, self.content, self.trailers) = (fields, content, trailers)
+            self.withheld = withheld
         }
     }
 
@@ -121,6 +128,19 @@ extension Recording {
         public init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+    }
+
+    /// What is known of content that is not in the recording.
+    public struct Withheld: Hashable, Codable, Sendable {
+        /// How many bytes it had; `nil` for a stream that did not say.
+        public var bytes: Int?
+        /// Why it is not there: `its coding is gzip`, for instance.
+        public var reason: String
+
+        /// A note in the place of content.
+        public init(bytes: Int?, reason: String) {
+            (self.bytes, self.reason) = (bytes, reason)
         }
     }
 
@@ -155,19 +175,30 @@ extension Recording.Request {
         fields = RecordingRedaction.fields(request.fields)
         switch request.body.source {
         case .none: content = .text("")
-        case .bytes(let data): content = .init(RecordingRedaction.content(data, of: request.fields[.contentType]))
-        default: content = nil
+        case .bytes(let data):
+            do throws(WithheldContent) {
+                content = .init(try Redaction.content(of: request, data))
+            } catch {
+                withheld = .init(bytes: data.count, reason: error.reason)
+            }
+        case .file: withheld = .init(bytes: request.body.length, reason: "it is a file")
+        default: withheld = .init(bytes: request.body.length, reason: "it is a stream")
         }
     }
 }
 
 extension Recording.Response {
-    init(_ response: HTTPResponse) {
+    init(_ response: HTTPResponse, to request: HTTPRequest) {
         status = response.status
         version = response.version.rawValue
         fields = RecordingRedaction.fields(response.fields)
-        content = .init(RecordingRedaction.content(response.body, of: response.fields[.contentType]))
         trailers = RecordingRedaction.fields(response.trailers)
+        do throws(WithheldContent) {
+            content = .init(try Redaction.content(of: response, to: request))
+        } catch {
+            content = .text("")
+            withheld = .init(bytes: response.body.count, reason: error.reason)
+        }
     }
 
     var response: HTTPResponse {

@@ -4,13 +4,16 @@ import PenstockCore
 /// Content that is kept while it is read, and told of once: at its end, when it fails, or when nobody wants more of it.
 final class RecordingContent: TransportContent {
     private let content: any TransportContent
+    private let request: HTTPRequest
     private let seen: Locked<HTTPResponse?>
     private let keep: @Sendable (Recording.Outcome) -> Void
 
     init(
-        _ content: any TransportContent, of head: HTTPResponse, keep: @escaping @Sendable (Recording.Outcome) -> Void
+        _ content: any TransportContent, of head: HTTPResponse, to request: HTTPRequest,
+        keep: @escaping @Sendable (Recording.Outcome) -> Void
     ) {
         self.content = content
+        self.request = request
         self.keep = keep
         seen = Locked(head)
     }
@@ -47,6 +50,6 @@ final class RecordingContent: TransportContent {
         }
         guard var response = ended else { return }
         response.trailers = content.completion.trailers
-        keep(error.map { .failure(.init($0)) } ?? .response(.init(response)))
+        keep(error.map { .failure(.init($0)) } ?? .response(.init(response, to: request)))
     }
 }

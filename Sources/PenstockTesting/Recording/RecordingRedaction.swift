@@ -6,6 +6,4 @@ enum RecordingRedaction {
     static func fields(_ fields: HTTPFields) -> [Recording.Field] {
         fields.map { .init(name: $0.name.text, value: Redaction.value($0.value, of: $0.name)) }
     }
-
-    static func content(_ data: Data, of type: String?) -> Data { Redaction.content(data, type: type) }
 }

@@ -42,7 +42,7 @@ public final class RecordingTransport: Transport {
         let place = reserve()
         do throws(TransportError) {
             let response = try await transport.perform(exchange)
-            keep(exchange.request, .response(.init(response.response)), at: place)
+            keep(exchange.request, .response(.init(response.response, to: exchange.request)), at: place)
             return response
         } catch {
             keep(exchange.request, .failure(.init(error)), at: place)
@@ -70,7 +70,9 @@ public final class RecordingTransport: Transport {
         let (place, request) = (reserve(), exchange.request)
         do throws(TransportError) {
             let stream = try await transport.open(exchange)
-            let content = RecordingContent(stream.content, of: stream.response) { self.keep(request, $0, at: place) }
+            let content = RecordingContent(stream.content, of: stream.response, to: request) {
+                self.keep(request, $0, at: place)
+            }
             return TransportStream(
                 stream.response, timings: stream.timings, connection: stream.connection, content: content)
         } catch {

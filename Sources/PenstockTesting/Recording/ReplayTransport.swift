@@ -11,7 +11,7 @@ import PenstockCore
 ///
 /// A request is known by its method and its URL, whose secret parameters do not count. Each exchange is played once. A
 /// request that the recording does not have fails with ``TransportError/Kind/unsupported(_:)``, which names it; and so does one
-/// whose content is another than was recorded, where that is compared, with the lines in which they differ.
+/// whose response was kept without its content, and one whose content is another than was recorded, where that is compared, with the lines in which they differ.
 public final class ReplayTransport: Transport {
     /// Which exchange answers a request.
     public enum Order: Sendable {
@@ -73,6 +73,7 @@ public final class ReplayTransport: Transport {
         switch try take(exchange.request) {
         case .failure(let failure): throw failure.error
         case .response(let recorded):
+            if let withheld = recorded.withheld { throw Self.missing(withheld, exchange.request) }
             let response = recorded.response
             try StubAnswer.keep(exchange.limits, response)
             return StubAnswer.deliver(response, of: exchange)
@@ -87,6 +88,13 @@ public final class ReplayTransport: Transport {
     /// Refuses what comes after.
     public func shutdown() async {
         state.withLock { $0.isShutDown = true }
+    }
+
+    private static func missing(_ withheld: Recording.Withheld, _ request: HTTPRequest) -> TransportError {
+        let name = "\(request.method) \(request.url)"
+        return TransportError(
+            .unsupported(name), sendState: .unsent,
+            message: "the recording has not kept the content of the response to \(name): \(withheld.reason)")
     }
 
     private func take(_ request: HTTPRequest) throws(TransportError) -> Recording.Outcome {
