@@ -44,6 +44,34 @@ struct RecordingTests {
         #expect(replay.remaining.isEmpty && replay.unknown.isEmpty)
     }
 
+    @Test func `The user alone may read a recording, also where others could before, and a link is not followed`()
+        throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recording-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("of/today.json")
+        func mode(_ url: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+        }
+        try Recording().write(to: file)
+        #expect(try mode(file) == 0o600 && mode(file.deletingLastPathComponent()) == 0o700 && mode(folder) == 0o700)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let one = Recording([.init(.init(method: "GET", url: "https://a.test/"), .response(.init(status: 200)))])
+        try one.write(to: file)
+        #expect(try mode(file) == 0o600 && Recording(contentsOf: file) == one)
+        let link = folder.appendingPathComponent("link.json")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        try Recording().write(to: link)
+        #expect(try Recording(contentsOf: file) == one && Recording(contentsOf: link) == Recording())
+        // The file is written anew, and not over: whoever reads the old one reads all of it.
+        let reader = try FileHandle(forReadingFrom: file)
+        try Recording().write(to: file)
+        #expect(try JSONDecoder().decode(Recording.self, from: reader.readToEnd() ?? Data()) == one)
+        try #expect(
+            FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path) == ["today.json"])
+        #expect(throws: (any Error).self) { try one.write(to: file.appendingPathComponent("none.json")) }
+    }
+
     @Test(arguments: [
         TransportError.Kind.unreachable(.connectionRefused), .timeout(.idle), .cancelled, .tls(.expired),
         .connectionLost,

@@ -23,11 +23,17 @@ public struct Recording: Hashable, Codable, Sendable {
 
     /// Writes the recording as JSON with sorted keys, fit for version control.
     ///
-    /// - Throws: what Foundation says when the file cannot be written.
+    /// The user alone may read the file (0600), and enter those of its folders that are made for it (0700): what only the app
+    /// knows to be secret may be in it. It takes the place of one that is there as a whole, and of a link instead of what that
+    /// leads to.
+    ///
+    /// - Throws: what the system says when the file cannot be written. What was there is there still.
     public func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try encoder.encode(self).write(to: file, options: .atomic)
+        let place = PrivateFile(file)
+        try place.makeFolder()
+        try place.replace(with: encoder.encode(self))
     }
 }
 
