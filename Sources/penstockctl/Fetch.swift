@@ -10,7 +10,8 @@ struct Fetch: Sendable {
         let store = try await options.cache?.open()
         let cookies = try await cookieStore()
         let transport = options.transport.make()
-        let recorder = try Recorder(archive: options.archive, report: options.report)
+        let recorder = try Recorder(
+            archive: options.archive, report: options.report, contents: options.contents)
         let client = APIClient(configuration(store, cookies, recorder), transport: transport)
         let result = await Interrupts.cancelling { await sendAll(by: client) }
         await transport.shutdown()

@@ -22,6 +22,7 @@ struct FetchOptions: Sendable {
     let policy: CachePolicy
     let archive: String?
     let report: String?
+    let contents: HARRecorder.Contents
     let repetitions: Int
     let concurrency: Int
 
@@ -52,6 +53,11 @@ struct FetchOptions: Sendable {
                 names: ["--har"], placeholder: "FILE", help: "write what happened into FILE, as an HTTP archive"),
             OptionRule(
                 names: ["--report"], placeholder: "FILE", help: "write what happened into FILE, as a page for a browser"
+            ),
+            OptionRule(
+                names: ["--content"], placeholder: "BYTES",
+                help:
+                    "with --har or --report: keep content of requests and responses where it is no longer (default: none)"
             ),
             OptionRule(names: ["--repeat"], placeholder: "N", help: "send it N times, and tell how long that took"),
             OptionRule(names: ["--concurrency"], placeholder: "M", help: "with --repeat: M at a time (default 1)"),
@@ -93,6 +99,7 @@ struct FetchOptions: Sendable {
         archive = arguments.value("--har")
         report = arguments.value("--report")
         if let report { _ = try OutputFile(path: report, option: "--report") }
+        contents = try Self.contents(arguments)
         guard !arguments.has("--concurrency") || arguments.has("--repeat") else {
             throw UsageError("--concurrency needs --repeat")
         }
@@ -177,6 +184,17 @@ extension FetchOptions {
             throw UsageError("\(option): \(String(reflecting: text)) is no number from 1 to \(most)")
         }
         return count
+    }
+
+    /// What the archive may keep of one message.
+    static let mostContent = 64 << 20
+
+    private static func contents(_ arguments: Arguments) throws(UsageError) -> HARRecorder.Contents {
+        guard let bytes = arguments.value("--content") else { return .none }
+        guard arguments.has("--har") || arguments.has("--report") else {
+            throw UsageError("--content needs --har or --report")
+        }
+        return .upTo(bytes: try count(bytes, "--content", upTo: mostContent))
     }
 
     private static func policy(_ name: String?) throws(UsageError) -> CachePolicy {

@@ -37,7 +37,8 @@ struct RecordCommand: Sendable {
         guard let text = arguments.value("--to") else { throw UsageError("--to is missing") }
         self.archive = archive
         origin = try Self.origin(text)
-        contentLimit = try FetchOptions.count(arguments.value("--content") ?? "1048576", "--content", upTo: 64 << 20)
+        contentLimit = try FetchOptions.count(
+            arguments.value("--content") ?? "1048576", "--content", upTo: FetchOptions.mostContent)
         transport = try TransportChoice.chosen(arguments.value("--transport"))
         trust = try FetchTrust.policy(arguments, host: origin.host)
         resolver = try Names.resolver(arguments)

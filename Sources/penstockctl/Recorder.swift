@@ -10,7 +10,7 @@ struct Recorder: Sendable {
     private let isTemporary: Bool
 
     /// - Returns: `nil` where neither is asked for.
-    init?(archive: String?, report: String?) throws(UsageError) {
+    init?(archive: String?, report: String?, contents: HARRecorder.Contents) throws(UsageError) {
         guard archive != nil || report != nil else { return nil }
         isTemporary = archive == nil
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -18,7 +18,7 @@ struct Recorder: Sendable {
         self.archive = archive.map { URL(fileURLWithPath: $0) } ?? temporary
         self.report = report.map { URL(fileURLWithPath: $0) }
         do throws(HARError) {
-            sink = try HARRecorder(file: self.archive, startsOver: true) {
+            sink = try HARRecorder(file: self.archive, contents: contents, startsOver: true) {
                 Console.note("--har: \(ReportCommand.text($0))")
             }
         } catch {
@@ -83,6 +83,7 @@ enum ReportCommand {
         case .unusableFile(let reason): reason
         case .notAnArchive(let reason): "this is no HTTP archive: \(reason)"
         case .full(let count): "the archive is full; \(count) entries are lost"
+        case .missingContent(let entry): "the archive has not kept the content of the answer to \(entry)"
         }
     }
 }

@@ -15,9 +15,12 @@ enum ReplayCommand {
         }
         let answers: ReplayAnswers
         do throws(HARError) {
-            answers = ReplayAnswers(try HARAnswers.read(URL(fileURLWithPath: path)))
+            answers = try ReplayAnswers(HARAnswers.read(URL(fileURLWithPath: path)))
         } catch {
             throw UsageError("\(path): \(ReportCommand.text(error))")
+        }
+        if let first = answers.missing.first {
+            Console.note("\(ReportCommand.text(first)); \(answers.missing.count) such answers are refused")
         }
         return await LoopbackService.serve("\(answers.count) answers are served") { request in
             answers.answer("\(request.method)", request.target)
@@ -29,16 +32,21 @@ enum ReplayCommand {
 /// is not looked at, since those who ask here ask this machine: an archive of several hosts answers for all of them.
 final class ReplayAnswers: Sendable {
     let count: Int
-    private let answers: [String: [LoopbackServer.Response]]
+    /// Why answers are refused whose content the archive does not have.
+    let missing: [HARError]
+    private let answers: [String: [HARAnswers.Answer]]
     private let turns = Locked<[String: Int]>([:])
 
-    init(_ recorded: [HARAnswers.Answer]) {
-        var answers: [String: [LoopbackServer.Response]] = [:]
+    /// - Throws: ``HARError/missingContent(entry:)`` where no answer can be given.
+    init(_ recorded: [HARAnswers.Answer]) throws(HARError) {
+        var missing: [HARError] = []
         for answer in recorded {
-            answers["\(answer.method) \(answer.target)", default: []].append(Self.response(answer))
+            do throws(HARError) { _ = try answer.response } catch { missing.append(error) }
         }
-        self.answers = answers
-        count = recorded.count
+        if let first = missing.first, missing.count == recorded.count { throw first }
+        answers = Dictionary(grouping: recorded) { "\($0.method) \($0.target)" }
+        count = recorded.count - missing.count
+        self.missing = missing
     }
 
     func answer(_ method: String, _ target: String) -> LoopbackServer.Response {
@@ -51,11 +59,17 @@ final class ReplayAnswers: Sendable {
             defer { turns[key, default: 0] += 1 }
             return turns[key, default: 0]
         }
-        return known[min(turn, known.count - 1)]
+        return Self.response(known[min(turn, known.count - 1)])
     }
 
+    /// What cannot be answered is no error of the server's that would be asked for again.
     private static func response(_ answer: HARAnswers.Answer) -> LoopbackServer.Response {
-        LoopbackServer.Response(
-            status: answer.response.status, fields: answer.response.fields, body: answer.response.body)
+        do throws(HARError) {
+            let response = try answer.response
+            return LoopbackServer.Response(status: response.status, fields: response.fields, body: response.body)
+        } catch {
+            Console.note(ReportCommand.text(error))
+            return .text("\(ReportCommand.text(error))\n", status: 501)
+        }
     }
 }

@@ -93,6 +93,53 @@ import Testing
         }
     }
 
+    @Test("fetch keeps content where it is told to, and what was not kept is refused by replay, by its name")
+    func content() async throws {
+        let origin = try LoopbackServer { _ in .text(String(repeating: "x", count: 20)) }
+        defer { origin.stop() }
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("a.har")
+            let page = folder.appendingPathComponent("a.html")
+            for (words, isKept) in [([], false), (["--content", "19"], false), (["--content=20"], true)] {
+                let fetch = ["fetch", "\(origin.url)x", "--har", file.path, "--report", page.path]
+                #expect(try await Tool.start(fetch + words).end().status == 0)
+                #expect(try String(contentsOf: page, encoding: .utf8).contains("xxxxx") == isKept)
+                guard isKept else {
+                    let wrong = try await Tool.run("replay", file.path)
+                    #expect(wrong.status == 64 && wrong.errors.contains("\(origin.url)x, entry 1"), "\(wrong.errors)")
+                    continue
+                }
+                let server = try Tool.start(["replay", file.path])
+                #expect(try await Tool.fetch("\(try await server.firstLine())x").text.count == 20)
+                server.interrupt()
+                _ = await server.end()
+            }
+        }
+    }
+
+    @Test("An archive without some of its contents is replayed, but for these answers")
+    func someContent() async throws {
+        let origin = try LoopbackServer { request in
+            .text(String(repeating: "x", count: request.path == "/long" ? 11 : 10))
+        }
+        let folder = try Folder()
+        let archive = folder.path("a.har")
+        let tool = try Tool.start(["record", "--content=10", "--har", archive, "--to", origin.url.origin.text])
+        let url = try await tool.firstLine()
+        for path in ["short", "long"] { _ = try await Tool.fetch(url + path) }
+        tool.interrupt()
+        #expect(await tool.end().status == 0)
+        origin.stop()
+        let server = try Tool.start(["replay", archive])
+        let served = try await server.firstLine()
+        #expect(try await Tool.fetch(served + "short").text.count == 10)
+        let long = try await Tool.fetch(served + "long", "--json").report()
+        #expect(long.status == 501 && long.body?.contains("/long, entry 2") == true)
+        server.interrupt()
+        let ended = await server.end()
+        #expect(ended.status == 0 && ended.errors.contains("/long, entry 2; 1 such answers are refused"))
+    }
+
     @Test("Completions and manual have every command and every option, and are what shells and man can read")
     func completions() async throws {
         let manual = try await Tool.run("manual")
@@ -102,7 +149,8 @@ import Testing
             for text in [manual.text, bash.text, fish.text] { #expect(text.contains(word), "\(word)") }
         }
         for option in [
-            "--har", "--report", "--repeat", "--concurrency", "--timeout", "--cacert", "--no-follow", "--sign-key",
+            "--har", "--report", "--content", "--repeat", "--concurrency", "--timeout", "--cacert", "--no-follow",
+            "--sign-key",
             "--cookies", "--to",
         ] {
             #expect(bash.text.contains(option) && fish.text.contains(option.dropFirst(2)))

@@ -47,6 +47,7 @@ import Testing
         (["--timeout=1e3"], "--timeout"), (["--transport", "pigeon"], "--transport"),
         (["--cacert", "/nowhere/ca.pem"], "--cacert"), (["-d", "@/nowhere/data"], "-d"), (["-d", "@"], "-d"),
         (["-o", "/"], "-o"), (["-o", "/nowhere/file"], "-o"), (["--output="], "-o"),
+        (["--content", "10"], "--har"), (["--har", "/nowhere/a.har", "--content", "much"], "--content"),
     ]
 
     @Test(arguments: mistakes)

@@ -126,7 +126,12 @@ private struct EntryMaker {
     ) -> HAR.Content {
         var content = HAR.Content(size: size, mimeType: response.fields[.contentType] ?? "x-unknown")
         if wire > 0, size > wire { content.compression = size - wire }
-        guard keepsContent, !response.body.isEmpty else { return content }
+        guard keepsContent, !response.body.isEmpty else {
+            // What had no content is answered without when the archive is replayed. A call that was cancelled may have had some.
+            if keepsContent, size == 0, record.outcome != .cancelled { content.text = "" }
+            if size > 0 { content.comment = "\(size) bytes, not kept" }
+            return content
+        }
         do throws(WithheldContent) {
             let data = try Redaction.content(of: response, to: request)
             content.text = String(data: data, encoding: .utf8)

@@ -9,8 +9,19 @@ public enum HARAnswers {
         public let method: String
         /// Path and query, with the marks of what is secret.
         public let target: String
-        /// Its content where the archive has it; the fields that frame it are left out.
-        public let response: HTTPResponse
+        /// What was answered, without the fields that frame its content.
+        ///
+        /// - Throws: ``HARError/missingContent(entry:)`` where it had content that the archive does not have. A redirect is
+        ///   whole without its content, which nobody reads who follows it.
+        public var response: HTTPResponse {
+            get throws(HARError) { try result.get() }
+        }
+
+        private let result: Result<HTTPResponse, HARError>
+
+        fileprivate init(method: String, target: String, _ result: Result<HTTPResponse, HARError>) {
+            (self.method, self.target, self.result) = (method, target, result)
+        }
     }
 
     /// What frames content, or speaks of a coding that the content of an archive does not have any more.
@@ -22,13 +33,16 @@ public enum HARAnswers {
     ///
     /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
     public static func read(_ archive: URL) throws(HARError) -> [Answer] {
-        try HAR(contentsOf: archive).log.entries.compactMap { entry in
+        try HAR(contentsOf: archive).log.entries.enumerated().compactMap { index, entry in
             guard (200...999).contains(entry.response.status), let url = try? HTTPURL(entry.request.url) else {
                 return nil
             }
+            let content = content(entry.response, to: entry.request.method)
+            let result = content.map { Result<_, HARError>.success(response(entry.response, to: url, $0)) }
+            let name = "\(entry.request.method) \(url), entry \(index + 1)"
             return Answer(
                 method: entry.request.method, target: comparable(url.target),
-                response: response(entry.response, to: url))
+                result ?? .failure(.missingContent(entry: name)))
         }
     }
 
@@ -51,17 +65,31 @@ public enum HARAnswers {
         return fields
     }
 
-    private static func response(_ recorded: HAR.Response, to url: HTTPURL) -> HTTPResponse {
-        var response = HTTPResponse(status: recorded.status)
+    /// `nil` where there was content, and the archive does not have it.
+    private static func content(_ recorded: HAR.Response, to method: String) -> Data? {
+        let content = recorded.content
+        if let text = content?.text {
+            return content?.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8)
+        }
+        let hadContent = (content?.size ?? 0) > 0 || (recorded.bodySize ?? 0) > 0
+        return hadContent && carriesContent(recorded, to: method) ? nil : Data()
+    }
+
+    /// Whether the content belongs to the answer (RFC 9110 §6.4.1), and is read.
+    private static func carriesContent(_ recorded: HAR.Response, to method: String) -> Bool {
+        let isRedirect =
+            (300...399).contains(recorded.status)
+            && recorded.headers?.contains { HTTPFieldName($0.name) == .location } == true
+        return method != "HEAD" && recorded.status != 204 && recorded.status != 304 && !isRedirect
+    }
+
+    private static func response(_ recorded: HAR.Response, to url: HTTPURL, _ content: Data) -> HTTPResponse {
+        var response = HTTPResponse(status: recorded.status, body: content)
         for field in recorded.headers ?? [] where !framing.contains(HTTPFieldName(field.name)) {
             // HTTP/2's own, in the archives of browsers.
             if !field.name.hasPrefix(":") { response.fields.append(field.value, for: HTTPFieldName(field.name)) }
         }
         response.fields = relocated(response.fields, of: url)
-        if let text = recorded.content?.text {
-            response.body =
-                recorded.content?.encoding == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
-        }
         return response
     }
 }

@@ -13,6 +13,9 @@ public enum HARError: Error, Hashable, Sendable {
     case notAnArchive(reason: String)
     /// The archive has reached its limit; so many entries were not written.
     case full(lostEntries: Int)
+    /// An answer had content that is not in the archive: it was longer than what was kept, or none was. Which one, by method, URL
+    /// and number.
+    case missingContent(entry: String)
 }
 
 /// An archive that grows on disk and is whole after each entry.

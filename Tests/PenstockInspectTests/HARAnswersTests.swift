@@ -1,0 +1,79 @@
+import Foundation
+import PenstockCore
+import PenstockTesting
+import Testing
+
+@testable import PenstockInspect
+
+/// What an archive can answer with, and what it says where it cannot.
+@Suite(.timeLimit(.minutes(5))) struct HARAnswersTests {
+    /// Reads an archive of one answer, given as members of JSON.
+    private func answer(_ method: String, _ response: String) throws -> HARAnswers.Answer {
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a.har")
+        let archive = #"""
+            {"log": {"version": "1.2", "entries": [{"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {},
+            "request": {"method": "\#(method)", "url": "https://a.example/x?token=c4n4ry", "httpVersion": "HTTP/2"},
+            "response": {"statusText": "", "httpVersion": "HTTP/2", \#(response)}}]}}
+            """#
+        try Data(archive.utf8).write(to: file)
+        return try #require(try HARAnswers.read(file).first)
+    }
+
+    static let location = #""headers": [{"name": "location", "value": "/y"}]"#
+
+    static let whole: [(method: String, response: String, content: String)] = [
+        ("GET", #""status": 200, "content": {"size": 2, "text": "ab"}, "bodySize": 2"#, "ab"),
+        ("GET", #""status": 200, "content": {"size": 2, "text": "YWI=", "encoding": "base64"}"#, "ab"),
+        ("GET", #""status": 200, "content": {"size": 0, "text": ""}, "bodySize": 20"#, ""),
+        ("GET", #""status": 200, "content": {"size": 0}, "bodySize": 0"#, ""),
+        ("GET", #""status": 200, "content": {"size": 0}, "bodySize": -1"#, ""), ("GET", #""status": 200"#, ""),
+        ("HEAD", #""status": 200, "content": {"size": 2}, "bodySize": 2"#, ""),
+        ("GET", #""status": 204, "content": {"size": 2}"#, ""), ("GET", #""status": 304, "content": {"size": 2}"#, ""),
+        ("GET", #""status": 302, \#(location), "content": {"size": 2}, "bodySize": 2"#, ""),
+    ]
+
+    @Test("An answer that is whole in the archive is given, and one that had no content is empty", arguments: whole)
+    func given(_ method: String, _ response: String, _ content: String) throws {
+        #expect(try answer(method, response).response.body == Data(content.utf8))
+    }
+
+    static let missing = [
+        #""status": 200, "content": {"size": 2}, "bodySize": 2"#, #""status": 200, "content": {"size": 2}"#,
+        #""status": 200, "bodySize": 2"#, #""status": 404, "content": {"size": 0}, "bodySize": 2"#,
+        #""status": 300, "content": {"size": 2}"#,
+        #""status": 200, "content": {"size": 2, "text": "?", "encoding": "base64"}"#,
+    ]
+
+    @Test(
+        "An answer whose content is not in the archive is refused by its name, and not given empty", arguments: missing)
+    func refused(_ response: String) throws {
+        let entry = "GET https://a.example/x?token=\(Redaction.mark), entry 1"
+        #expect(throws: HARError.missingContent(entry: entry)) { _ = try answer("GET", response).response }
+    }
+
+    @Test("What was recorded without content is refused when it is replayed, and what had none is answered")
+    func recorded() async throws {
+        let folder = try InspectRig.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for contents in [HARRecorder.Contents.none, .upTo(bytes: 16), .upTo(bytes: 15)] {
+            let file = folder.appendingPathComponent("a.har")
+            let recorder = try HARRecorder(file: file, contents: contents, startsOver: true)
+            let script = ScriptedTransport([.respond(InspectRig.greeting), .respond(.init(status: 500))])
+            let client = InspectRig.client(script) { $0.sinks = [recorder] }
+            for _ in 0..<2 { _ = try? await client.send(HTTPRequest(method: .get, url: InspectRig.url())) }
+            await recorder.close()
+            let answers = try HARAnswers.read(file)
+            #expect(answers.count == 2)
+            if contents == .upTo(bytes: 16) {
+                #expect(try answers[0].response.body == InspectRig.greeting.body)
+            } else {
+                #expect(throws: HARError.self) { _ = try answers[0].response }
+                let entry = try #require(try HAR(contentsOf: file).log.entries.first)
+                #expect(entry.response.content?.comment == "16 bytes, not kept")
+            }
+            #expect(try answers[1].response.status == 500)
+        }
+    }
+}
