@@ -229,8 +229,60 @@ struct RecordingTests {
         #expect(replay.remaining.count == 1 && replay.unknown == ["POST https://a.example/x"])
         let same = try await replay.perform(TransportRequest(try request(#"{ "b": 2, "password": "y", "a": 1 }"#)))
         #expect(same.response.status == 204 && replay.remaining.isEmpty)
-        let lax = ReplayTransport(Recording([recorded]))
+        let usual = ReplayTransport(Recording([recorded]))
+        await #expect(throws: TransportError.self) { try await usual.perform(drifted) }
+        let lax = ReplayTransport(Recording([recorded]), comparing: .address)
         #expect(try await lax.perform(TransportRequest(try request("other"))).response.status == 204)
+    }
+
+    @Test func `What was recorded with a redaction of the app's own is played with the same one`() async throws {
+        let redact = { @Sendable (exchange: inout Recording.Exchange) in
+            exchange.request.url = String(exchange.request.url.prefix { $0 != "?" })
+            if case .text(let text) = exchange.request.content {
+                exchange.request.content = .text(String(text.prefix { $0 != "@" }))
+            }
+        }
+        func visit(_ number: Int) throws -> TransportRequest {
+            try exchange("https://a.test/?visit=\(number)", .post, body: .bytes(Data("alice@\(number)".utf8)))
+        }
+        let recorder = RecordingTransport(
+            StubTransport { _ throws(TransportError) in .init(status: 204) }, redact: redact)
+        _ = try await recorder.perform(visit(1))
+        let replay = ReplayTransport(recorder.recording, redact: redact)
+        #expect(try await replay.perform(visit(2)).response.status == 204)
+        try replay.finish()
+        let other = ReplayTransport(recorder.recording)
+        await #expect(throws: TransportError.self) { try await other.perform(visit(2)) }
+    }
+
+    @Test func `What was recorded by default is played by default, whatever is secret in it`() async throws {
+        func order(_ token: String) throws -> TransportRequest {
+            let json = HTTPBody.bytes(Data(#"{"quantity":2,"token":"\#(token)"}"#.utf8))
+            return try exchange("https://a.test/?token=\(token)", .post, fields: ["Authorization": token], body: json)
+        }
+        let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in .init(status: 204) })
+        _ = try await recorder.perform(order("first"))
+        let replay = ReplayTransport(recorder.recording)
+        #expect(try await replay.perform(order("second")).response.status == 204)
+        try replay.finish()
+    }
+
+    @Test func `The end of a replay tells what was never asked for, and what was asked and is not there`() async throws
+    {
+        let asked = ["/1", "/2"].map { Recording.Request(method: "GET", url: "https://a.test\($0)") }
+        let exchanges = asked.map { Recording.Exchange($0, .response(.init(status: 200))) }
+        let replay = ReplayTransport(Recording(exchanges))
+        _ = try await replay.perform(try exchange("https://a.test/1"))
+        let early = #expect(throws: ReplayDrift.self) { try replay.finish() }
+        #expect(early?.remaining == [exchanges[1]] && early?.unknown == [])
+        _ = try? await replay.perform(try exchange("https://a.test/3"))
+        let drift = #expect(throws: ReplayDrift.self) { try replay.finish() }
+        #expect(drift?.unknown == ["GET https://a.test/3"])
+        #expect(
+            drift?.description
+                == "never asked for: GET https://a.test/2; not recorded so: GET https://a.test/3")
+        _ = try await replay.perform(try exchange("https://a.test/2"))
+        #expect(throws: ReplayDrift.self) { try replay.finish() }
     }
 
     @Test func `A response that is read as a stream is recorded as far as it was read`() async throws {

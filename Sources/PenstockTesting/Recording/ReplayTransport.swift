@@ -6,10 +6,10 @@ import PenstockCore
 /// let replay = ReplayTransport(try Recording(contentsOf: file))
 /// let client = APIClient(configuration, transport: replay)
 /// …
-/// #expect(replay.remaining.isEmpty && replay.unknown.isEmpty)
+/// try replay.finish()
 /// ```
 ///
-/// A request is known by its method and its URL, whose secret parameters do not count. Each exchange is played once. A
+/// A request is known by its method, its URL and its content, whose secrets do not count. Each exchange is played once. A
 /// request that the recording does not have fails with ``TransportError/Kind/unsupported(_:)``, which names it; and so does one
 /// whose response was kept without its content, and one whose content is another than was recorded, where that is compared, with the lines in which they differ.
 public final class ReplayTransport: Transport {
@@ -39,16 +39,23 @@ public final class ReplayTransport: Transport {
     private let state: Locked<State>
     private let order: Order
     private let comparison: Comparison
+    private let redact: @Sendable (inout Recording.Exchange) -> Void
 
     /// A transport that plays a recording from its beginning.
     ///
     /// - Parameters:
     ///   - order: strict by default.
-    ///   - comparison: the address alone by default.
-    public init(_ recording: Recording, order: Order = .strict, comparing comparison: Comparison = .address) {
+    ///   - comparison: the content too by default. Say ``Comparison/address`` where a request has something else in it each time.
+    ///   - redact: that of the ``RecordingTransport``, so that a request is compared as it would be recorded. It is given what is
+    ///     asked, with an empty response of 200. Takes out nothing by default, as there.
+    public init(
+        _ recording: Recording, order: Order = .strict, comparing comparison: Comparison = .content,
+        redact: @escaping @Sendable (inout Recording.Exchange) -> Void = { _ in }
+    ) {
         state = Locked(State(rest: recording.exchanges))
         self.order = order
         self.comparison = comparison
+        self.redact = redact
     }
 
     // MARK: What it saw
@@ -57,6 +64,14 @@ public final class ReplayTransport: Transport {
     public var remaining: [Recording.Exchange] { state.withLock(\.rest) }
     /// Method and URL of each request that the recording did not have, or not as the next one.
     public var unknown: [String] { state.withLock(\.unknown) }
+
+    /// To be called at the end: tells where what was asked is not what was recorded.
+    ///
+    /// - Throws: ``ReplayDrift`` where an exchange of the recording was not asked for, or something was asked that it does not have.
+    public func finish() throws(ReplayDrift) {
+        let (rest, unknown) = state.withLock { ($0.rest, $0.unknown) }
+        guard rest.isEmpty, unknown.isEmpty else { throw ReplayDrift(remaining: rest, unknown: unknown) }
+    }
 
     // MARK: Transport
 
@@ -97,9 +112,17 @@ public final class ReplayTransport: Transport {
             message: "the recording has not kept the content of the response to \(name): \(withheld.reason)")
     }
 
+    /// As the recording would have it.
+    private func recorded(_ request: HTTPRequest) -> Recording.Request {
+        var exchange = Recording.Exchange(.init(request), .response(.init(status: 200)))
+        redact(&exchange)
+        return exchange.request
+    }
+
     private func take(_ request: HTTPRequest) throws(TransportError) -> Recording.Outcome {
-        let (method, url) = (request.method.rawValue, request.url.description)
-        let sent = comparison == .content ? Recording.Request(request).content : nil
+        let asked = recorded(request)
+        let (method, url) = (asked.method, asked.url)
+        let sent = comparison == .content ? asked.content : nil
         let (found, next, drift) = state.withLock { state -> (Recording.Outcome?, Recording.Request?, [String]?) in
             let candidates = order == .strict ? state.rest.prefix(1) : state.rest[...]
             let same = candidates.indices.filter {
@@ -122,5 +145,20 @@ public final class ReplayTransport: Transport {
         throw TransportError(
             .unsupported("\(method) \(url)"), sendState: .unsent,
             message: "the recording has no exchange for \(method) \(url)" + expected)
+    }
+}
+
+/// What was asked is not what was recorded.
+public struct ReplayDrift: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The exchanges of the recording that were not asked for, in their order.
+    public let remaining: [Recording.Exchange]
+    /// Method and URL of each request that the recording did not have, or not as the next one, or with other content.
+    public let unknown: [String]
+
+    /// One line, with a name for each of them.
+    public var description: String {
+        let names = remaining.map { "\($0.request.method) \($0.request.url)" }
+        return [("never asked for: ", names), ("not recorded so: ", unknown)].filter { !$0.1.isEmpty }
+            .map { $0.0 + $0.1.joined(separator: ", ") }.joined(separator: "; ")
     }
 }
