@@ -30,7 +30,7 @@ struct CommandRule {
             summary: "is a proxy on this machine that forwards to ORIGIN and records, content included, until Ctrl-C",
             options: RecordCommand.table),
         CommandRule(
-            name: "replay", synopsis: "replay FILE.har",
+            name: "replay", synopsis: "replay FILE.har [options]",
             summary: "serves the answers of an HTTP archive on this machine, by method and target, whatever their host",
             options: ReplayCommand.table, operands: .files),
         CommandRule(

@@ -5,6 +5,9 @@ import PenstockTesting
 /// `penstockctl replay`: a server on this machine that answers as an archive says.
 enum ReplayCommand {
     static let table = [
+        OptionRule(
+            names: ["--recorded-dates"], placeholder: nil,
+            help: "leave Date, Expires and the like as they were recorded, and do not move them to the present"),
         OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
         OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
     ]
@@ -15,7 +18,8 @@ enum ReplayCommand {
         }
         let answers: ReplayAnswers
         do throws(HARError) {
-            answers = try ReplayAnswers(HARAnswers.read(URL(fileURLWithPath: path)))
+            answers = try ReplayAnswers(
+                HARAnswers.read(URL(fileURLWithPath: path)), shiftsDates: !arguments.has("--recorded-dates"))
         } catch {
             throw UsageError("\(path): \(ReportCommand.text(error))")
         }
@@ -35,10 +39,12 @@ final class ReplayAnswers: Sendable {
     /// Why answers are refused whose content the archive does not have.
     let missing: [HARError]
     private let answers: [String: [HARAnswers.Answer]]
+    private let shiftsDates: Bool
     private let turns = Locked<[String: Int]>([:])
 
+    /// - Parameter shiftsDates: whether the dates of answers are those of now.
     /// - Throws: ``HARError/missingContent(entry:)`` where no answer can be given.
-    init(_ recorded: [HARAnswers.Answer]) throws(HARError) {
+    init(_ recorded: [HARAnswers.Answer], shiftsDates: Bool) throws(HARError) {
         var missing: [HARError] = []
         for answer in recorded {
             do throws(HARError) { _ = try answer.response } catch { missing.append(error) }
@@ -47,6 +53,7 @@ final class ReplayAnswers: Sendable {
         answers = Dictionary(grouping: recorded) { "\($0.method) \($0.target)" }
         count = recorded.count - missing.count
         self.missing = missing
+        self.shiftsDates = shiftsDates
     }
 
     func answer(_ method: String, _ target: String) -> LoopbackServer.Response {
@@ -59,13 +66,13 @@ final class ReplayAnswers: Sendable {
             defer { turns[key, default: 0] += 1 }
             return turns[key, default: 0]
         }
-        return Self.response(known[min(turn, known.count - 1)])
+        return response(known[min(turn, known.count - 1)])
     }
 
     /// What cannot be answered is no error of the server's that would be asked for again.
-    private static func response(_ answer: HARAnswers.Answer) -> LoopbackServer.Response {
+    private func response(_ answer: HARAnswers.Answer) -> LoopbackServer.Response {
         do throws(HARError) {
-            let response = try answer.response
+            let response = try shiftsDates ? answer.response(at: Date()) : answer.response
             return LoopbackServer.Response(status: response.status, fields: response.fields, body: response.body)
         } catch {
             Console.note(ReportCommand.text(error))

@@ -39,6 +39,34 @@ import Testing
         #expect(try answer(method, response).response.body == Data(content.utf8))
     }
 
+    @Test("Dates of an answer are moved by what has passed since it came")
+    func dates() throws {
+        let headers = #"""
+            "status": 200, "headers": [{"name": "Date", "value": "Thu, 01 Jan 2026 00:00:00 GMT"},
+            {"name": "Expires", "value": "Thu, 01 Jan 2026 00:01:00 GMT"}]
+            """#
+        let found = try answer("GET", headers)
+        let came = try #require(found.date).timeIntervalSince1970
+        #expect(abs(came - 1_767_225_600.001) < 0.000_01)
+        let later = try found.response(at: Date(timeIntervalSince1970: 1_767_225_600.9 + 86_400))
+        #expect(later.fields["Date"] == "Fri, 02 Jan 2026 00:00:00 GMT")
+        #expect(later.fields["Expires"] == "Fri, 02 Jan 2026 00:01:00 GMT")
+        #expect(try found.response.fields["Expires"] == "Thu, 01 Jan 2026 00:01:00 GMT")
+    }
+
+    @Test("Dates of archives are read with any zone and any number of decimals")
+    func readDates() {
+        let samples: [(String, Double?)] = [
+            ("2026-01-01T00:00:00.000Z", 1_767_225_600), ("2026-01-01T00:00:00Z", 1_767_225_600),
+            ("2026-01-01T02:00:00.25+02:00", 1_767_225_600.25), ("2026-01-01T00:00:00.123456Z", 1_767_225_600.123456),
+            ("2026-01-01", nil), ("", nil), (".", nil), ("now", nil),
+        ]
+        for (text, seconds) in samples {
+            let found = HARDate.date(text)?.timeIntervalSince1970
+            #expect((found == nil) == (seconds == nil) && abs((found ?? 0) - (seconds ?? 0)) < 0.000_01, "\(text)")
+        }
+    }
+
     static let missing = [
         #""status": 200, "content": {"size": 2}, "bodySize": 2"#, #""status": 200, "content": {"size": 2}"#,
         #""status": 200, "bodySize": 2"#, #""status": 404, "content": {"size": 0}, "bodySize": 2"#,

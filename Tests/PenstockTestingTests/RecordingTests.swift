@@ -267,6 +267,64 @@ struct RecordingTests {
         try replay.finish()
     }
 
+    /// Records what expires a minute later, and plays it a year later.
+    private func replayAfterAYear(_ dates: ReplayTransport.Dates) async throws -> (ReplayTransport, TestClock) {
+        let fields: HTTPFields = [
+            "Date": "Sun, 09 Sep 2001 01:46:30 GMT", "Expires": "Sun, 09 Sep 2001 01:47:30 GMT",
+            "Last-Modified": "Sat, 08 Sep 2001 00:00:00 GMT", "Cache-Control": "public",
+        ]
+        let stub = StubTransport { _ throws(TransportError) in .init(status: 200, fields: fields) }
+        let recorder = RecordingTransport(stub, time: TestClock().timeSource)
+        _ = try await recorder.perform(try exchange("https://a.test/x"))
+        #expect(recorder.recording.exchanges.first?.date == "Sun, 09 Sep 2001 01:46:40 GMT")
+        let later = TestClock()
+        later.advance(by: .seconds(365 * 86_400))
+        return (ReplayTransport(recorder.recording, dates: dates, time: later.timeSource), later)
+    }
+
+    @Test func `A replay moves the dates of responses to the present, and what they count from stays`() async throws {
+        let request = try exchange("https://a.test/x")
+        let moved = try await replayAfterAYear(.shifted).0.perform(request).response.fields
+        #expect(moved["Date"] == "Mon, 09 Sep 2002 01:46:30 GMT" && moved["Expires"] == "Mon, 09 Sep 2002 01:47:30 GMT")
+        #expect(moved["Last-Modified"] == "Sat, 08 Sep 2001 00:00:00 GMT")
+        let kept = try await replayAfterAYear(.asRecorded).0.perform(request).response.fields
+        #expect(kept["Date"] == "Sun, 09 Sep 2001 01:46:30 GMT" && kept["Expires"] == "Sun, 09 Sep 2001 01:47:30 GMT")
+    }
+
+    @Test(arguments: [ReplayTransport.Dates.shifted, .asRecorded])
+    func `What was fresh when it was recorded is fresh when it is played, unless dates stay`(
+        dates: ReplayTransport.Dates
+    ) async throws {
+        let (replay, clock) = try await replayAfterAYear(dates)
+        var configuration = APIClient.Configuration(BaseURLs("https://a.test"))
+        configuration.time = clock.timeSource
+        let client = APIClient(configuration, transport: replay)
+        try await client.get("/x", options: .cache(.http))
+        do throws(APIError) {
+            try await client.get("/x", options: .cache(.http))
+            #expect(dates == .shifted)
+        } catch {
+            #expect(dates == .asRecorded && !replay.unknown.isEmpty, "\(error)")
+        }
+    }
+
+    @Test func `Where a recording does not say when it was made, its Date field does, and without one nothing moves`()
+        async throws
+    {
+        func fields(_ date: String?) async throws -> HTTPFields {
+            let expires = Recording.Field(name: "Expires", value: "Sun, 09 Sep 2001 01:46:41 GMT")
+            let more = date.map { [Recording.Field(name: "Date", value: $0)] } ?? []
+            let asked = Recording.Request(method: "GET", url: "https://a.test/")
+            let recording = Recording([.init(asked, .response(.init(status: 200, fields: [expires] + more)))])
+            let clock = TestClock()
+            clock.advance(by: .seconds(86_400))
+            let replay = ReplayTransport(recording, time: clock.timeSource)
+            return try await replay.perform(try exchange("https://a.test/")).response.fields
+        }
+        #expect(try await fields("Sun, 09 Sep 2001 01:46:40 GMT")["Expires"] == "Mon, 10 Sep 2001 01:46:41 GMT")
+        #expect(try await fields(nil)["Expires"] == "Sun, 09 Sep 2001 01:46:41 GMT")
+    }
+
     @Test func `The end of a replay tells what was never asked for, and what was asked and is not there`() async throws
     {
         let asked = ["/1", "/2"].map { Recording.Request(method: "GET", url: "https://a.test\($0)") }

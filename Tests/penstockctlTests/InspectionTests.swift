@@ -117,6 +117,26 @@ import Testing
         }
     }
 
+    @Test("replay moves the dates of answers to the present, unless it is told not to")
+    func dates() async throws {
+        let then = "Thu, 01 Jan 2026 00:00:00 GMT"
+        let archive = #"""
+            {"log": {"version": "1.2", "entries": [{"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {},
+            "request": {"method": "GET", "url": "https://a.example/x", "httpVersion": "HTTP/2"}, "response": {"status": 200,
+            "statusText": "", "httpVersion": "HTTP/2", "headers": [{"name": "Date", "value": "\#(then)"}]}}]}}
+            """#
+        let folder = try Folder()
+        let file = try folder.write(Data(archive.utf8), to: "a.har")
+        for words in [[], ["--recorded-dates"]] {
+            let server = try Tool.start(["replay", file] + words)
+            let answer = try await Tool.fetch("\(try await server.firstLine())x", "--json").report()
+            let date = try #require(answer.headers?.first { $0[0] == "Date" })
+            #expect((date[1] == then) == !words.isEmpty)
+            server.interrupt()
+            _ = await server.end()
+        }
+    }
+
     @Test("An archive without some of its contents is replayed, but for these answers")
     func someContent() async throws {
         let origin = try LoopbackServer { request in

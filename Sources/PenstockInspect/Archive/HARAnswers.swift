@@ -9,6 +9,9 @@ public enum HARAnswers {
         public let method: String
         /// Path and query, with the marks of what is secret.
         public let target: String
+        /// When it came, as far as the archive tells.
+        public let date: Date?
+
         /// What was answered, without the fields that frame its content.
         ///
         /// - Throws: ``HARError/missingContent(entry:)`` where it had content that the archive does not have. A redirect is
@@ -17,10 +20,26 @@ public enum HARAnswers {
             get throws(HARError) { try result.get() }
         }
 
+        /// What was answered, with its dates moved as if it came at `now`: `Date`, `Expires`, `Retry-After` and a cookie's
+        /// `Expires`, so that what was fresh is fresh. `Age` and `Last-Modified` stay.
+        ///
+        /// - Throws: as ``response`` does.
+        public func response(at now: Date) throws(HARError) -> HTTPResponse {
+            var response = try response
+            guard let date = date ?? response.fields["Date"].flatMap({ HTTPDate.parse($0, at: now) }) else {
+                return response
+            }
+            let seconds = now.timeIntervalSince1970.rounded(.down) - date.timeIntervalSince1970.rounded(.down)
+            response.fields = response.fields.shifted(by: seconds, recorded: date)
+            return response
+        }
+
         private let result: Result<HTTPResponse, HARError>
 
-        fileprivate init(method: String, target: String, _ result: Result<HTTPResponse, HARError>) {
-            (self.method, self.target, self.result) = (method, target, result)
+        fileprivate init(
+            method: String, target: String, date: Date?, _ result: Result<HTTPResponse, HARError>
+        ) {
+            (self.method, self.target, self.date, self.result) = (method, target, date, result)
         }
     }
 
@@ -41,7 +60,7 @@ public enum HARAnswers {
             let result = content.map { Result<_, HARError>.success(response(entry.response, to: url, $0)) }
             let name = "\(entry.request.method) \(url), entry \(index + 1)"
             return Answer(
-                method: entry.request.method, target: comparable(url.target),
+                method: entry.request.method, target: comparable(url.target), date: date(entry),
                 result ?? .failure(.missingContent(entry: name)))
         }
     }
@@ -63,6 +82,11 @@ public enum HARAnswers {
         var fields = fields
         fields[.location] = target.target
         return fields
+    }
+
+    /// When it ended. The head came earlier: how much, few archives tell.
+    private static func date(_ entry: HAR.Entry) -> Date? {
+        HARDate.date(entry.startedDateTime)?.addingTimeInterval(max(entry.time, 0) / 1000)
     }
 
     /// `nil` where there was content, and the archive does not have it.

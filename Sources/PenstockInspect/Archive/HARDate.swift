@@ -11,6 +11,15 @@ package enum HARDate {
             Int(seconds / 60 % 60), Int(seconds % 60), Int(rest % 1000))
     }
 
+    /// Reads a date with any zone and any number of decimals, as archives of others have it; `nil` where it is none.
+    static func date(_ text: String) -> Date? {
+        let fraction = text.firstIndex(of: ".").map { text[$0...].prefix { $0 == "." || $0.isNumber } } ?? ""
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = .withInternetDateTime
+        let seconds = formatter.date(from: text.replacingOccurrences(of: fraction, with: ""))
+        return seconds?.addingTimeInterval(Double("0\(fraction)") ?? 0)
+    }
+
     /// Whole milliseconds since 1970. Counted in microseconds first: a millisecond is no binary fraction, and what is a little less
     /// than it was would become the one before.
     static func milliseconds(_ date: Date) -> Int64 {

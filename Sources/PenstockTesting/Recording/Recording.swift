@@ -44,11 +44,15 @@ extension Recording {
         public var request: Request
         /// What came of it.
         public var outcome: Outcome
+        /// When it came, in whole seconds and in the form of HTTP (RFC 9110 §5.6.7). Where it is `nil`, the `Date` of the response
+        /// stands for it.
+        public var date: String?
 
         /// An exchange, recorded or made up.
-        public init(_ request: Request, _ outcome: Outcome) {
+        public init(_ request: Request, _ outcome: Outcome, date: String? = nil) {
             self.request = request
             self.outcome = outcome
+            self.date = date
         }
     }
 
@@ -174,6 +178,18 @@ extension Recording {
 
 // MARK: From and to a transport's values
 
+extension Recording.Exchange {
+    /// A response of this exchange, its dates moved as if it came at `now`.
+    func shifted(_ response: HTTPResponse, to now: Date) -> HTTPResponse {
+        let date = date ?? response.fields["Date"]
+        guard let recorded = date.flatMap({ HTTPDate.parse($0, at: now) }) else { return response }
+        var response = response
+        let seconds = now.timeIntervalSince1970.rounded(.down) - recorded.timeIntervalSince1970
+        response.fields = response.fields.shifted(by: seconds, recorded: recorded)
+        return response
+    }
+}
+
 extension Recording.Request {
     init(_ request: HTTPRequest) {
         method = request.method.rawValue
@@ -207,6 +223,7 @@ extension Recording.Response {
         }
     }
 
+    /// The response, its dates as they were recorded.
     var response: HTTPResponse {
         var response = HTTPResponse(status: status, body: content.data, version: HTTPVersion(rawValue: version))
         for field in fields { response.fields.append(field.value, for: HTTPFieldName(field.name)) }

@@ -12,6 +12,7 @@ import PenstockCore
 /// A response is kept whole, in memory; of one that is read as a stream, what was read.
 public final class RecordingTransport: Transport {
     private let transport: any Transport
+    private let time: TimeSource
     private let redact: @Sendable (inout Recording.Exchange) -> Void
     /// An exchange that is under way holds its place.
     private let exchanges = Locked<[Recording.Exchange?]>([])
@@ -20,11 +21,14 @@ public final class RecordingTransport: Transport {
     ///
     /// - Parameters:
     ///   - transport: what performs the exchanges.
+    ///   - time: tells when a response came. The machine's clock by default.
     ///   - redact: takes out what else is secret to the app, after ``Redaction`` has taken out what it knows.
     public init(
-        _ transport: any Transport, redact: @escaping @Sendable (inout Recording.Exchange) -> Void = { _ in }
+        _ transport: any Transport, time: TimeSource = .system,
+        redact: @escaping @Sendable (inout Recording.Exchange) -> Void = { _ in }
     ) {
         self.transport = transport
+        self.time = time
         self.redact = redact
     }
 
@@ -70,8 +74,9 @@ public final class RecordingTransport: Transport {
         let (place, request) = (reserve(), exchange.request)
         do throws(TransportError) {
             let stream = try await transport.open(exchange)
+            let came = time.date()
             let content = RecordingContent(stream.content, of: stream.response, to: request) {
-                self.keep(request, $0, at: place)
+                self.keep(request, $0, came, at: place)
             }
             return TransportStream(
                 stream.response, timings: stream.timings, connection: stream.connection, content: content)
@@ -106,8 +111,8 @@ public final class RecordingTransport: Transport {
         }
     }
 
-    private func keep(_ request: HTTPRequest, _ outcome: Recording.Outcome, at place: Int) {
-        var exchange = Recording.Exchange(.init(request), outcome)
+    private func keep(_ request: HTTPRequest, _ outcome: Recording.Outcome, _ came: Date? = nil, at place: Int) {
+        var exchange = Recording.Exchange(.init(request), outcome, date: HTTPDate.format(came ?? time.date()))
         redact(&exchange)
         exchanges.withLock { [exchange] in $0[place] = exchange }
     }

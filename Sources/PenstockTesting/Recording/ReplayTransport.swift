@@ -1,3 +1,4 @@
+import Foundation
 import PenstockCore
 
 /// A transport that answers from a recording, without a network.
@@ -30,6 +31,15 @@ public final class ReplayTransport: Transport {
         case content
     }
 
+    /// What becomes of the dates of a recorded response: `Date`, `Expires`, `Retry-After` and a cookie's `Expires`.
+    public enum Dates: Sendable {
+        /// They are moved by the time that has passed since the recording, so that what was fresh is fresh. `Age` and
+        /// `Last-Modified` stay.
+        case shifted
+        /// They stay as they are, and what was fresh when it was recorded is stale.
+        case asRecorded
+    }
+
     private struct State {
         var rest: [Recording.Exchange]
         var unknown: [String] = []
@@ -39,6 +49,8 @@ public final class ReplayTransport: Transport {
     private let state: Locked<State>
     private let order: Order
     private let comparison: Comparison
+    private let dates: Dates
+    private let time: TimeSource
     private let redact: @Sendable (inout Recording.Exchange) -> Void
 
     /// A transport that plays a recording from its beginning.
@@ -46,15 +58,20 @@ public final class ReplayTransport: Transport {
     /// - Parameters:
     ///   - order: strict by default.
     ///   - comparison: the content too by default. Say ``Comparison/address`` where a request has something else in it each time.
+    ///   - dates: moved by default, so that a recording does not grow stale.
+    ///   - time: what dates are moved to: the time of the client. The machine's clock by default.
     ///   - redact: that of the ``RecordingTransport``, so that a request is compared as it would be recorded. It is given what is
     ///     asked, with an empty response of 200. Takes out nothing by default, as there.
     public init(
         _ recording: Recording, order: Order = .strict, comparing comparison: Comparison = .content,
+        dates: Dates = .shifted, time: TimeSource = .system,
         redact: @escaping @Sendable (inout Recording.Exchange) -> Void = { _ in }
     ) {
         state = Locked(State(rest: recording.exchanges))
         self.order = order
         self.comparison = comparison
+        self.dates = dates
+        self.time = time
         self.redact = redact
     }
 
@@ -85,11 +102,13 @@ public final class ReplayTransport: Transport {
         await exchange.control.untilResumed()
         guard !exchange.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
         try StubAnswer.refuseRejectedFields(exchange.request)
-        switch try take(exchange.request) {
+        let played = try take(exchange.request)
+        switch played.outcome {
         case .failure(let failure): throw failure.error
         case .response(let recorded):
             if let withheld = recorded.withheld { throw Self.missing(withheld, exchange.request) }
-            let response = recorded.response
+            var response = recorded.response
+            if dates == .shifted { response = played.shifted(response, to: time.date()) }
             try StubAnswer.keep(exchange.limits, response)
             return StubAnswer.deliver(response, of: exchange)
         }
@@ -119,11 +138,11 @@ public final class ReplayTransport: Transport {
         return exchange.request
     }
 
-    private func take(_ request: HTTPRequest) throws(TransportError) -> Recording.Outcome {
+    private func take(_ request: HTTPRequest) throws(TransportError) -> Recording.Exchange {
         let asked = recorded(request)
         let (method, url) = (asked.method, asked.url)
         let sent = comparison == .content ? asked.content : nil
-        let (found, next, drift) = state.withLock { state -> (Recording.Outcome?, Recording.Request?, [String]?) in
+        let (found, next, drift) = state.withLock { state -> (Recording.Exchange?, Recording.Request?, [String]?) in
             let candidates = order == .strict ? state.rest.prefix(1) : state.rest[...]
             let same = candidates.indices.filter {
                 candidates[$0].request.method == method && candidates[$0].request.url == url
@@ -133,7 +152,7 @@ public final class ReplayTransport: Transport {
                 state.unknown.append("\(method) \(url)")
                 return (nil, state.rest.first?.request, drifts.first ?? nil)
             }
-            return (state.rest.remove(at: match.0).outcome, nil, nil)
+            return (state.rest.remove(at: match.0), nil, nil)
         }
         if let found { return found }
         if let drift {
