@@ -9,15 +9,11 @@ import Testing
 /// Keeps what it is given.
 private final class KeptTelemetry: TelemetryExporter {
     private let state = Locked<(spans: [Span], durations: [[TelemetryAttribute]: DurationHistogram])>(([], [:]))
-    private let fails: Bool
-
-    init(fails: Bool = false) { self.fails = fails }
 
     var spans: [Span] { state.withLock { $0.spans } }
     var durations: [[TelemetryAttribute]: DurationHistogram] { state.withLock { $0.durations } }
 
     func export(_ spans: [Span], of resource: [TelemetryAttribute]) async throws {
-        if fails { throw CancellationError() }
         state.withLock { $0.spans += spans }
     }
 
@@ -34,9 +30,9 @@ private final class KeptTelemetry: TelemetryExporter {
 
     private func rig(
         _ transport: any Transport = InspectRig.answering(), origins: [String] = ["https://api.example.com"],
-        samples: Double = 1, fails: Bool = false, retries: Int = 0
+        samples: Double = 1, retries: Int = 0
     ) -> (client: APIClient, telemetry: Telemetry, kept: KeptTelemetry) {
-        let kept = KeptTelemetry(fails: fails)
+        let kept = KeptTelemetry()
         let telemetry = Telemetry(
             "shop", version: "1.2", to: kept, propagatesTo: origins, samples: samples, time: TestClock().timeSource)
         let client = InspectRig.client(transport) {
@@ -275,19 +271,6 @@ private final class KeptTelemetry: TelemetryExporter {
             let digits = String(repeating: "0", count: 15) + "1"
             if drawn == 0 { #expect(kept.spans.allSatisfy { $0.spanID == digits && $0.traceID == digits + digits }) }
         }
-    }
-
-    @Test("What cannot be sent or does not fit is lost and counted")
-    func losses() async throws {
-        let (client, telemetry, kept) = rig(fails: true)
-        _ = try await client.send(Hello())
-        await telemetry.flush()
-        #expect(telemetry.lostCount == 2 && kept.spans.isEmpty)
-        let (other, full, taken) = rig()
-        for _ in 0..<1030 { _ = try await other.send(Hello()) }
-        #expect(full.lostCount == 12)
-        await full.flush()
-        #expect(taken.spans.count == 2048 && full.lostCount == 12)
     }
 
     @Test(

@@ -6,6 +6,11 @@
     public enum PlatformLog {
         /// The system's log, under the app's bundle identifier.
         public static let standard: any LogDestination = SystemLog()
+
+        /// Writes a warning that belongs to no call. The system puts the date to it.
+        static func warn(_ text: String, at date: Date) {
+            SystemLog().warn(text)
+        }
     }
 
     /// A log in the system's own, which Console and `log stream` show.
@@ -17,6 +22,11 @@
         ///   - category: `network` unless given.
         public init(subsystem: String = Bundle.main.bundleIdentifier ?? "penstock", category: String = "network") {
             logger = Logger(subsystem: subsystem, category: category)
+        }
+
+        /// Writes a warning that belongs to no call.
+        func warn(_ text: String) {
+            logger.log(level: .default, "\(LogText.oneLine(text), privacy: .public)")
         }
 
         /// Writes the line. It is public in the system's sense, since nothing secret is in it.

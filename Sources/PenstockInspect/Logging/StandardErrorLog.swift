@@ -12,14 +12,27 @@ public struct StandardErrorLog: LogDestination {
 
     /// Writes the line. Nobody can be told when that fails.
     public func write(_ entry: LogEntry) {
+        write(Self.line(entry))
+    }
+
+    /// Writes a warning that belongs to no call.
+    func warn(_ text: String, at date: Date) {
+        write(Self.line(date, .warning, LogText.oneLine(text)))
+    }
+
+    private func write(_ line: String) {
         // One write a line: lines of two threads do not mix.
-        try? handle.write(contentsOf: Data((Self.line(entry) + "\n").utf8))
+        try? handle.write(contentsOf: Data((line + "\n").utf8))
     }
 
     /// The line for an entry.
     public static func line(_ entry: LogEntry) -> String {
-        let level = "\(entry.level)".padding(toLength: 7, withPad: " ", startingAt: 0)
-        return "\(time(entry.date)) \(level) \(entry.call)  \(entry.message)"
+        line(entry.date, entry.level, "\(entry.call)  \(entry.message)")
+    }
+
+    private static func line(_ date: Date, _ level: LogLevel, _ text: String) -> String {
+        let name = "\(level)".padding(toLength: 7, withPad: " ", startingAt: 0)
+        return "\(time(date)) \(name) \(text)"
     }
 
     /// Hours, minutes, seconds and milliseconds of the day.

@@ -3,7 +3,8 @@ import PenstockCore
 
 /// Who gets spans and measurements: ``OTLPExporter``, or a tracing library that an app has already.
 public protocol TelemetryExporter: Sendable {
-    /// Takes spans that have ended. What it throws loses them, and is counted.
+    /// Takes spans that have ended. What it throws loses them, and is counted. The next export waits until it returns, which it
+    /// should do soon once its task is cancelled: that is so after ``SpanBatching/exportTimeout``.
     func export(_ spans: [Span], of resource: [TelemetryAttribute]) async throws
     /// Takes the histogram of `http.client.request.duration` for each set of attributes, since `start`.
     func export(
@@ -24,12 +25,9 @@ public protocol TelemetryExporter: Sendable {
 /// given, and takes them off everything else: who may follow an app through its requests is not everybody's business. A request
 /// that has a `traceparent` of the app's own goes on with that trace.
 ///
-/// Spans are sent some seconds after they end, or by ``flush()``. At most 2,048 wait; those beyond are lost and counted.
+/// Spans are sent as soon as there are 512 of them, some seconds after they end, or by ``flush()``, one export after the other.
+/// At most 2,048 wait meanwhile; those beyond are dropped, counted and told (``SpanBatching``).
 public final class Telemetry: EventSink, Interceptor {
-    /// As OpenTelemetry's batch processor has it.
-    private static let mostWaiting = 2048
-    private static let batch = 512
-
     /// The trace of a call under way.
     private struct Trace: Sendable {
         var context: TraceContext
@@ -40,8 +38,6 @@ public final class Telemetry: EventSink, Interceptor {
     private struct State: Sendable {
         var collector = CallCollector(contentLimit: -1)
         var traces: [CallID: Trace] = [:]
-        var spans: [Span] = []
-        var lost = 0
         var metric = DurationMetric()
         /// Sends what waits, a while after it has come.
         var sending: Task<Void, Never>?
@@ -51,10 +47,11 @@ public final class Telemetry: EventSink, Interceptor {
     private let origins: Set<String>
     private let resource: [TelemetryAttribute]
     private let ratio: Double
-    private let interval: Duration
+    private let batching: SpanBatching
     private let time: TimeSource
     private let random: RandomSource
     private let start: Date
+    private let queue: SpanQueue
     private let state = Locked(State())
 
     /// Telemetry of an app.
@@ -66,17 +63,20 @@ public final class Telemetry: EventSink, Interceptor {
     ///   - origins: `scheme://host` or `scheme://host:port` of the servers that may know the trace. None by default.
     ///   - ratio: how many of the traces that begin here are recorded, from 0 to 1. All by default. A trace that goes on here is
     ///     recorded where its `traceparent` says so. Measurements are of all calls.
-    ///   - interval: after how long spans are sent. 5 s by default, as OpenTelemetry's batch processor has it.
+    ///   - batching: how many spans wait, and when they are sent. As OpenTelemetry has it by default. Measurements are sent
+    ///     after its ``SpanBatching/scheduleDelay``.
+    ///   - onProblem: told of what was lost and why, from any thread: at once, and then once a minute at most. Unless given, it
+    ///     is written as one line to where ``PlatformLog/standard`` writes.
     public init(
         _ service: String, version: String? = nil, to exporter: any TelemetryExporter,
         propagatesTo origins: [String] = [],
-        samples ratio: Double = 1, every interval: Duration = .seconds(5), time: TimeSource = .system,
-        random: RandomSource = .system
+        samples ratio: Double = 1, batching: SpanBatching = SpanBatching(), time: TimeSource = .system,
+        random: RandomSource = .system, onProblem: (@Sendable (TelemetryProblem) -> Void)? = nil
     ) {
         self.exporter = exporter
         self.origins = Set(origins.compactMap { try? HTTPURL($0).origin.text })
         self.ratio = ratio
-        self.interval = interval
+        self.batching = batching
         self.time = time
         self.random = random
         start = time.date()
@@ -86,10 +86,17 @@ public final class Telemetry: EventSink, Interceptor {
         ]
         if let version { resource.append(TelemetryAttribute(.serviceVersion, version)) }
         self.resource = resource
+        let tell = onProblem ?? { PlatformLog.warn("telemetry: \($0)", at: time.date()) }
+        queue = SpanQueue(batching, time: time, onProblem: tell) { [resource] spans in
+            try await exporter.export(spans, of: resource)
+        }
     }
 
-    /// How many spans were lost: too many waited, or the exporter failed.
-    public var lostCount: Int { state.withLock(\.lost) }
+    /// How many spans were lost: the queue was full, or the exporter failed.
+    public var lostCount: Int { queue.lostCount }
+
+    /// How many of the lost spans were dropped since the queue was full, or after ``shutdown()``.
+    public var droppedCount: Int { queue.droppedCount }
 
     // MARK: The trace of a request
 
@@ -124,29 +131,26 @@ public final class Telemetry: EventSink, Interceptor {
 
     public func receive(_ event: Event, _ context: EventContext) {
         let fresh: TraceContext? = if case .callStarted = event { newContext() } else { nil }
-        let isDue = state.withLock { state -> Bool in
+        let ended = state.withLock { state -> (record: CallRecord, trace: Trace)? in
             if let fresh { state.traces[context.call] = Trace(context: fresh) }
-            guard let record = state.collector.take(event, context) else { return false }
-            guard let trace = state.traces.removeValue(forKey: context.call) else { return false }
+            guard let record = state.collector.take(event, context) else { return nil }
+            guard let trace = state.traces.removeValue(forKey: context.call) else { return nil }
             for attempt in record.attempts where attempt.failure != .cancelled {
                 state.metric.record(attempt.length, HTTPSemantics.common(attempt))
             }
-            keep(record, trace, &state)
-            return true
+            return (record, trace)
         }
-        if isDue { sendLater() }
+        guard let (record, trace) = ended else { return }
+        if trace.context.isSampled {
+            queue.add([callSpan(record, trace)] + record.attempts.map { attemptSpan($0, trace) })
+        }
+        sendLater()
     }
 
     deinit {
         state.withLock(\.sending)?.cancel()
-    }
-
-    private func keep(_ record: CallRecord, _ trace: Trace, _ state: inout State) {
-        guard trace.context.isSampled else { return }
-        let spans = [callSpan(record, trace)] + record.attempts.map { attemptSpan($0, trace) }
-        let room = max(0, Self.mostWaiting - state.spans.count)
-        state.spans += spans.prefix(room)
-        state.lost += max(0, spans.count - room)
+        // Nobody else can ask for what waits; the queue lives until it is sent.
+        queue.sendAll()
     }
 
     private func callSpan(_ record: CallRecord, _ trace: Trace) -> Span {
@@ -176,30 +180,26 @@ public final class Telemetry: EventSink, Interceptor {
 
     /// Sends what waits, and returns when that is done.
     public func flush() async {
-        while true {
-            let (spans, isLast) = state.withLock { state in
-                let spans = Array(state.spans.prefix(Self.batch))
-                state.spans.removeFirst(spans.count)
-                return (spans, state.spans.isEmpty)
-            }
-            if !spans.isEmpty {
-                do {
-                    try await exporter.export(spans, of: resource)
-                } catch {
-                    state.withLock { $0.lost += spans.count }
-                }
-            }
-            if isLast { break }
-        }
+        await queue.flush()
         let series = state.withLock(\.metric.series)
-        if !series.isEmpty { try? await exporter.export(series, since: start, of: resource) }
+        guard !series.isEmpty else { return }
+        try? await time.run(within: batching.exportTimeout) { [exporter, start, resource] in
+            try await exporter.export(series, since: start, of: resource)
+        }
+    }
+
+    /// Sends what waits, tells of the losses that were not told, and returns when that is done. Spans of calls that end later are
+    /// dropped.
+    public func shutdown() async {
+        await queue.shutdown()
+        await flush()
     }
 
     private func sendLater() {
         state.withLock { state in
             guard state.sending == nil else { return }
-            state.sending = Task { [weak self, time, interval] in
-                try? await time.sleep(interval)
+            state.sending = Task { [weak self, time, delay = batching.scheduleDelay] in
+                try? await time.sleep(delay)
                 guard let self else { return }
                 self.state.withLock { $0.sending = nil }
                 await flush()
