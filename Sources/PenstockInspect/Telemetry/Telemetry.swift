@@ -16,9 +16,13 @@ public protocol TelemetryExporter: Sendable {
 /// What was decided about a call, such as a retry or what the cache did, are events of its span (``SpanEvent``).
 ///
 /// ```swift
-/// let telemetry = Telemetry("shop", to: OTLPExporter("http://127.0.0.1:4318"), propagatesTo: ["https://shop.example.com"])
-/// configuration.sinks.append(telemetry)
-/// configuration.attemptInterceptors.append(telemetry)     // so that servers go on with the trace
+/// let telemetry = Telemetry(
+///     "shop", to: OTLPExporter("http://127.0.0.1:4318", by: client), propagatesTo: ["https://shop.example.com"])
+/// let watched = client.with {
+///     $0.sinks.append(telemetry)
+///     $0.attemptInterceptors.append(telemetry)            // so that servers go on with the trace
+/// }
+/// try await watched.get("/products")
 /// ```
 ///
 /// As an interceptor it writes `traceparent` and `tracestate` (W3C "Trace Context") onto what goes to the origins that it was
