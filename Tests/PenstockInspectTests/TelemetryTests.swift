@@ -294,6 +294,30 @@ private final class KeptTelemetry: TelemetryExporter {
     }
 
     @Test(
+        "Each message is sent, past the cache and whatever else the app has said of its calls, at the client's own time"
+    )
+    func ownTerms() async throws {
+        let fields: HTTPFields = ["Cache-Control": "max-age=600"]
+        let collector = InspectRig.answering(HTTPResponse(status: 200, fields: fields, body: Data("{}".utf8)))
+        let clock = TestClock()
+        clock.advance(by: .seconds(5))
+        let client = InspectRig.client(collector) {
+            $0.options.cache = CachePolicy(.http, ttl: .seconds(600), isRead: true)
+            $0.options.inFlight = .throttle(.seconds(600))
+            $0.time = clock.timeSource
+        }
+        let exporter = OTLPExporter("http://127.0.0.1:4318", by: client)
+        let durations = [[TelemetryAttribute(.method, "GET")]: DurationHistogram()]
+        let start = Date(timeIntervalSince1970: 1)
+        for _ in 0..<2 { try await exporter.export(durations, since: start, of: []) }
+        #expect(collector.requests.count == 2)
+        for request in collector.requests {
+            guard case .bytes(let data) = request.body.source else { continue }
+            #expect(String(decoding: data, as: UTF8.self).contains(#""timeUnixNano":"1000000005000000000""#))
+        }
+    }
+
+    @Test(
         "Every name is one of OpenTelemetry's, and what is sent is read by the published protobuf definitions",
         .covers("X12"))
     func protocolBuffers() async throws {

@@ -16,7 +16,7 @@ public struct OTLPExporter: TelemetryExporter {
     /// - Parameters:
     ///   - url: of the collector, without `/v1/traces` and `/v1/metrics`.
     ///   - headers: what the collector wants besides, such as a key.
-    ///   - client: sends it, without its own headers, cookies and interceptors. Plain `http` is for this machine alone, unless the
+    ///   - client: sends it by its time, without its own headers, cookies and interceptors, past its cache. Plain `http` is for this machine alone, unless the
     ///     client's options allow more. What it tells its sinks is not told to this exporter again: it should have no telemetry itself.
     public init(_ url: String, headers: HTTPFields = [:], by client: APIClient) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -42,8 +42,12 @@ public struct OTLPExporter: TelemetryExporter {
     public func export(
         _ durations: [[TelemetryAttribute]: DurationHistogram], since start: Date, of resource: [TelemetryAttribute]
     ) async throws {
-        try await post(OTLP.metrics(durations, since: start, at: Date(), of: resource), to: "/v1/metrics")
+        let now = client.configuration.time.date()
+        try await post(OTLP.metrics(durations, since: start, at: now, of: resource), to: "/v1/metrics")
     }
+
+    /// Two messages may be alike, and each of them is sent, whatever the app has said of its own calls.
+    private static let options = CallOptions.timeout(.seconds(10)).cache(.networkOnly).inFlight(.independent)
 
     private func post(_ value: JSONValue, to path: String) async throws {
         let encoder = JSONEncoder()
@@ -51,7 +55,7 @@ public struct OTLPExporter: TelemetryExporter {
         var request = HTTPRequest(method: .post, url: try HTTPURL(url + path), body: .bytes(try encoder.encode(value)))
         request.fields = headers
         request.fields[.contentType] = "application/json"
-        let response = try await client.send(request, options: .timeout(.seconds(10)))
+        let response = try await client.send(request, options: Self.options)
         guard (200...299).contains(response.http.status) else {
             throw APIError(.httpStatus(response.http.status), stage: .status, request: request, response: response.http)
         }
