@@ -17,7 +17,7 @@ extension Redaction {
     package static func content(of request: HTTPRequest, _ data: Data) throws(WithheldContent) -> Data {
         guard !data.isEmpty else { return data }
         if let coding = ContentCodings.text(request.fields) { throw WithheldContent("its coding is \(coding)") }
-        return content(data, type: request.fields[.contentType])
+        return content(data, type: request.fields[.contentType] ?? request.body.contentType)
     }
 
     /// The content of a response as it may be kept.
@@ -47,7 +47,9 @@ extension Redaction {
         if let value = try? JSONDecoder().decode(JSONValue.self, from: data) {
             return json(value, instead: data)
         }
-        guard let text = String(data: data, encoding: .utf8) else { return data }
+        let text = String(decoding: data, as: UTF8.self)
+        // Foundation would take a byte order mark off.
+        guard text.utf8.elementsEqual(data) else { return data }
         return Data(self.text(text).utf8)
     }
 

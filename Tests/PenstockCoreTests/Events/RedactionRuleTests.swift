@@ -200,6 +200,13 @@ import Testing
         #expect(message.contains("hunter2"), "the message itself is as the server wrote it")
     }
 
+    @Test(arguments: ["text/plain", "application/json", nil])
+    func `content without secrets stays byte for byte, whatever its encoding`(type: String?) {
+        for bytes: [UInt8] in [[0xEF, 0xBB, 0xBF, 0x61], [0x63, 0x61, 0x66, 0xE9], [0xFF, 0xFE, 0x61, 0x00], []] {
+            #expect(Redaction.content(Data(bytes), type: type) == Data(bytes))
+        }
+    }
+
     @Test func `parameters and options show what is no secret`() {
         let parameters: ParameterObject = [
             "account": "alice", "password": "hunter2", "page": 2, "tags": ["a", "b"],
