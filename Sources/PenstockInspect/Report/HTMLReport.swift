@@ -30,8 +30,8 @@ public enum HTMLReport {
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .withoutEscapingSlashes
-            let nonce = nonce()
-            return Data(before(title, nonce).utf8) + escaped(try encoder.encode(har)) + Data(after(nonce).utf8)
+            let page = ReportPage(title: title)
+            return Data(page.beforeData.utf8) + escaped(try encoder.encode(har)) + Data(page.afterData.utf8)
         } catch {
             throw HARError(error)
         }
@@ -49,59 +49,6 @@ public enum HTMLReport {
             }
         }
         return result
-    }
-
-    private static func text(_ text: String) -> String {
-        text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-            .replacingOccurrences(of: ">", with: "&gt;")
-    }
-
-    /// Drawn anew for each page, so that nothing an archive holds can know it (Content Security Policy Level 3 §7.1).
-    private static func nonce() -> String {
-        Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
-    }
-
-    private static func policy(_ nonce: String) -> String {
-        "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; base-uri 'none'; form-action 'none'"
-    }
-
-    private static func before(_ title: String, _ nonce: String) -> String {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="\(policy(nonce))">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="no-referrer">
-        <title>\(text(title))</title>
-        <style nonce="\(nonce)">\(ReportStyle.text)</style>
-        </head>
-        <body>
-        <header>
-        <h1>\(text(title))</h1>
-        <ul class="tiles" id="tiles"></ul>
-        <details class="hosts"><summary>Hosts</summary><div><table><thead><tr><th>host</th><th class="n">calls</th>
-        <th class="n">failed</th><th class="n">attempts</th><th class="n">retried</th><th class="n">cache</th>
-        <th class="n">received</th><th class="n">median</th><th class="n">95 %</th></tr></thead><tbody id="hosts"></tbody>
-        </table></div></details>
-        <div class="tools"><input id="filter" type="search" placeholder="Filter ( / ): words of the URL, status, decision"
-        aria-label="Filter"><select id="kind" aria-label="Which calls"><option value="all">all calls</option>
-        <option value="failed">failed</option><option value="retried">several attempts</option>
-        <option value="cached">from the cache</option><option value="stale">stale</option></select>
-        <span id="count" role="status"></span><span class="legend" id="legend"></span></div>
-        </header>
-        <main>
-        <div id="list" role="listbox" tabindex="0" aria-label="Calls"><div id="space"></div></div>
-        <section id="detail" aria-label="Details" hidden></section>
-        </main>
-        <noscript>This page needs JavaScript, which it has in itself.</noscript>
-        <script type="application/json" id="data">
-        """
-    }
-
-    private static func after(_ nonce: String) -> String {
-        "</script>\n<script nonce=\"\(nonce)\">\(ReportScript.text)</script>\n</body>\n</html>\n"
     }
 }
 

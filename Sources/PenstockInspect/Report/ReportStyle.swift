@@ -2,10 +2,10 @@
 enum ReportStyle {
     static let text = """
         :root { color-scheme: light dark; --page: #fff; --text: #1c2026; --soft: #5b6470; --line: #d9dee5; --tile: #f4f6f9;
-          --pick: #dbe8ff; --bad: #b3261e; --good: #1b6e3c; --warn: #8a5a00; --blocked: #aab2bd; --dns: #2a9d8f;
+          --pick: #dbe8ff; --focus: #1b5fc1; --bad: #b3261e; --good: #1b6e3c; --warn: #8a5a00; --blocked: #aab2bd; --dns: #2a9d8f;
           --connect: #e9862e; --ssl: #b05fc4; --wait: #3a78d6; --receive: #55a630; --cache: #8b8f98; }
         @media (prefers-color-scheme: dark) { :root { --page: #14171b; --text: #e7eaee; --soft: #9aa4b1; --line: #30363e;
-          --tile: #1e2329; --pick: #233a5e; --bad: #ff8a80; --good: #7bd69a; --warn: #ffc766; --blocked: #59616c;
+          --tile: #1e2329; --pick: #233a5e; --focus: #8ab8ff; --bad: #ff8a80; --good: #7bd69a; --warn: #ffc766; --blocked: #59616c;
           --wait: #6aa3ff; --receive: #86d25b; --cache: #7c828c; } }
         * { box-sizing: border-box; }
         html, body { height: 100%; margin: 0; }
@@ -26,23 +26,29 @@ enum ReportStyle {
         .legend { display: flex; flex-wrap: wrap; gap: 10px; color: var(--soft); font-size: 12px; }
         .legend i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 4px; }
         details.hosts { padding-top: 8px; }
+        .hosts tbody th { color: inherit; font-weight: 400; }
         .hosts > div { max-height: 30vh; overflow: auto; }
         table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+        :focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; }
         th, td { text-align: left; padding: 3px 8px; border-bottom: 1px solid var(--line); vertical-align: top; }
         th { color: var(--soft); font-weight: 600; }
         td.n, th.n { text-align: right; white-space: nowrap; }
         main { flex: 1; min-height: 0; display: flex; }
-        #list { flex: 1 1 60%; min-width: 0; overflow: auto; position: relative; outline: none; }
-        #list:focus-visible { box-shadow: inset 3px 0 var(--wait); }
-        #space { position: relative; }
-        .row { position: absolute; left: 0; right: 0; height: 34px; display: grid; align-items: center; gap: 8px;
-          grid-template-columns: 44px 60px minmax(0, 1.2fr) 76px minmax(0, 1fr); padding: 0 16px;
-          border-bottom: 1px solid var(--line); cursor: pointer; }
-        .row.picked { background: var(--pick); }
+        #pane { flex: 1 1 60%; min-width: 0; position: relative; }
+        #list { position: absolute; inset: 0; overflow: auto; container-type: inline-size; }
+        #space { position: relative; --row: 34px; }
+        #head { position: sticky; top: 0; z-index: 1; background: var(--page); color: var(--soft); font-size: 12px; }
+        #head > div, .row { display: grid; align-items: center; gap: 8px; padding: 0 16px; border-bottom: 1px solid var(--line);
+          grid-template-columns: 72px 60px minmax(0, 1.2fr) 76px minmax(0, 1fr); }
+        #head > div { height: 28px; }
+        .row { position: absolute; left: 0; right: 0; height: var(--row); cursor: pointer; }
+        .row:hover { background: var(--tile); }
+        .row[aria-expanded="true"] { background: var(--pick); }
+        .row:focus-visible { outline-offset: -2px; }
         .what { display: flex; align-items: center; min-width: 0; }
         .row .url { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .row .host { color: var(--soft); } .mark { flex: none; }
-        .row .took { text-align: right; font-variant-numeric: tabular-nums; color: var(--soft); }
+        .took { text-align: right; font-variant-numeric: tabular-nums; color: var(--soft); }
         .row .method { font-size: 12px; color: var(--soft); overflow: hidden; text-overflow: ellipsis; }
         .status { font-weight: 600; font-variant-numeric: tabular-nums; }
         .bad { color: var(--bad); } .good { color: var(--good); } .warn { color: var(--warn); }
@@ -58,17 +64,20 @@ enum ReportStyle {
         #detail[hidden] { display: none; }
         #detail .url, pre { overflow-wrap: anywhere; white-space: pre-wrap; }
         pre { background: var(--tile); border-radius: 6px; padding: 8px; max-height: 40vh; overflow: auto; }
-        #detail td:first-child { white-space: nowrap; color: var(--soft); }
+        #detail th { white-space: nowrap; font-weight: 400; }
         #detail td { overflow-wrap: anywhere; }
         .top { display: flex; justify-content: space-between; gap: 8px; align-items: start; }
         button { font: inherit; color: inherit; background: var(--tile); border: 1px solid var(--line); border-radius: 6px;
           padding: 4px 10px; cursor: pointer; }
-        .empty { padding: 32px; text-align: center; color: var(--soft); }
-        .long .bar { height: 16px; margin: 6px 0; }
+        #empty { position: absolute; inset: 0; margin: 0; pointer-events: none; padding: 32px; text-align: center; color: var(--soft); }
+        #detail > .bar { height: 16px; margin: 6px 0; }
+        @container (max-width: 560px) {
+          #head > div, .row { grid-template-columns: 64px minmax(0, 1fr) 64px 64px; padding: 0 10px; }
+          #head > div > :nth-child(2), .method, .row .host { display: none; }
+        }
         @media (max-width: 720px) {
           header { padding: 8px 10px; }
           .tiles li { padding: 3px 8px; } .tiles b { font-size: 14px; } .legend { display: none; }
-          .row { grid-template-columns: 36px minmax(0, 1fr) 64px 64px; padding: 0 10px; } .row .method, .row .host { display: none; }
           #detail { position: fixed; inset: 12% 0 0; background: var(--page); border: 0;
             border-top: 2px solid var(--line); box-shadow: 0 -8px 24px #0006; }
         }
