@@ -59,6 +59,38 @@ enum ReportSamples {
         return HAR(log: .init(version: "1.2", creator: .init(name: "Penstock", version: "0.1.0"), entries: entries))
     }
 
+    /// Seven calls that leave little to draw.
+    static func odd() -> HAR {
+        func one(_ call: UInt64, at start: Double, _ change: (inout HAR.Entry) -> Void) -> HAR.Entry {
+            var entry = entry(call, attempt: 1, of: 1, at: start, took: 50)
+            entry.timings = HAR.Timings(wait: 50)
+            change(&entry)
+            return entry
+        }
+        let entries = [
+            entry(1, attempt: 0, of: 0, at: 0, took: 0, source: "memory"),
+            one(2, at: 10) {
+                ($0._call, $0.time, $0.timings, $0.response.status) = (nil, 0, HAR.Timings(wait: -1), 0)
+            },
+            one(3, at: 20) {
+                $0._call?.outcome = "cancelled"
+                $0.response.status = 0
+            },
+            one(4, at: 30) { $0.timings = HAR.Timings() },
+            one(5, at: 40) { $0.timings.wait = 30 },
+            one(6, at: 50) {
+                $0._call?.attempt = 0
+                $0._call?.outcome = "failure"
+                $0.response.status = 0
+            },
+            one(7, at: 860) {
+                $0._call?.offset = 800
+                $0._call?.elapsed = 850
+            },
+        ]
+        return HAR(log: .init(version: "1.2", creator: .init(name: "Penstock", version: "0.1.0"), entries: entries))
+    }
+
     static func many(_ count: Int) -> HAR {
         let paths = ["products?page=2", "cart", "orders/7", "users/me", "images/tea.jpg"]
         let entries = (0..<count).map { index -> HAR.Entry in

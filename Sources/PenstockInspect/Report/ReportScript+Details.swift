@@ -31,9 +31,8 @@ extension ReportScript {
             + (content.compression ? ', ' + size(content.size) + ' without its codings' : '')]);
           parent.append(table(facts));
           const start = Date.parse(entry.startedDateTime) || 0;
-          const one = { attempts: own && !own.attempt ? 0 : 1, entries: [{ ...entry, _call: undefined }], start, took: positive(entry.time) };
           const bar = make('div', 'bar');
-          fill(bar, piecesOf(one), start, Math.max(one.took, 0.001));
+          fill(bar, own && !own.attempt ? [['none', start, entry.time]] : piecesOfEntry(entry, start, false), start, Math.max(positive(entry.time), 0.001));
           parent.append(bar);
           const phases = phasesOf(entry).filter(([, duration]) => duration > 0);
           if (own ? own.attempt > 0 : true) section(parent, 'Phases', phases.map(([name, duration]) => [PHASES.find((phase) => phase[0] === name)[1], span(duration)]));

@@ -72,15 +72,24 @@ extension ReportScript {
           action();
         };
 
+        /* Calls that lie far apart would be dots on an axis that they share. */
+        const LEAST_SHARE = 0.02;
+        const areFarApart = () => {
+          const busy = calls.reduce((sum, call) => sum + call.took, 0);
+          const until = calls.reduce((last, call) => Math.max(last, call.start + call.took), 0);
+          return calls.length > 1 && busy < LEAST_SHARE * (until - calls[0].start);
+        };
         const begin = () => {
           if (calls.length) finish(calls[calls.length - 1]);
           calls.sort((a, b) => a.start - b.start);
+          if (areFarApart()) byId('scale').value = 'own';
           totals();
           legend();
           redraw();
           document.addEventListener('keydown', pressed);
           byId('filter').addEventListener('input', filter);
           byId('kind').addEventListener('change', filter);
+          byId('scale').addEventListener('change', draw);
           list.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true });
           new ResizeObserver(draw).observe(list);
           document.documentElement.dataset.ready = String(calls.length);

@@ -15,25 +15,37 @@ extension ReportScript {
 
         const heightOf = () => parseFloat(getComputedStyle(space).getPropertyValue('--row')) || 34;
         const roomOf = () => Math.max(0, list.clientHeight - head.offsetHeight);
-        /* What a call is drawn of: a name, a start and a length each. */
-        const piecesOf = (call) => {
-          if (!call.attempts) return [['cache', call.start, call.took]];
-          const pieces = [];
-          for (const entry of call.entries) {
-            let at = Date.parse(entry.startedDateTime) || call.start;
-            if (entry._call) at = call.start + positive(entry._call.offset);
-            if (entry.response.status === 0 || entry.response.status >= 400) pieces.push(['failed', at, positive(entry.time)]);
-            for (const [name, duration] of phasesOf(entry)) {
-              if (duration > 0) pieces.push([name, at, duration]);
-              at += duration;
-            }
+        /* What an attempt is drawn of: a name, a start and a length each. What no phase accounts for is drawn as well, and what took
+           no time at all. */
+        const piecesOfEntry = (entry, start, isCancelled) => {
+          const [pieces, time] = [[], positive(entry.time)];
+          let at = start;
+          for (const [name, duration] of phasesOf(entry)) {
+            if (duration > 0) pieces.push([name, at, duration]);
+            at += duration;
           }
+          if (!pieces.length || start + time - at > 0.01) pieces.push(['other', at, Math.max(0, start + time - at)]);
+          if (isCancelled) pieces.push(['stopped', start, time]);
+          else if (entry.response.status === 0 || entry.response.status >= 400) pieces.push(['failed', start, time]);
           return pieces;
         };
+        const startOf = (call, entry) => (entry._call ? call.start + positive(entry._call.offset) : call.start);
+        const isCancelled = (call, entry) => call.outcome === 'cancelled' && entry === call.entries[call.entries.length - 1];
+        const piecesOf = (call) => {
+          const signs = { failure: [['failed', call.start, call.took]], cancelled: [['stopped', call.start, call.took]] };
+          if (!call.attempts) return [['none', call.start, call.took], ...(signs[call.outcome] || [])];
+          const busy = call.entries.reduce((sum, entry) => sum + positive(entry.time), 0);
+          const pieces = call.entries.flatMap((entry) => piecesOfEntry(entry, startOf(call, entry), isCancelled(call, entry)));
+          return busy < LEAST_BUSY * call.took ? [['whole', call.start, call.took], ...pieces] : pieces;
+        };
+        /* A call with less of its time in attempts than this is drawn with the line of its waits. */
+        const LEAST_BUSY = 0.97;
+        /* A piece of a bar that is shorter than this part of the axis has no gap before it. */
+        const LEAST_WIDE = 0.02;
         const fill = (node, pieces, from, length) => {
           node.replaceChildren(...pieces.map(([name, start, duration]) => {
-            const piece = make('i', name);
-            piece.style.left = 100 * Math.max(0, start - from) / length + '%';
+            const piece = make('i', duration > LEAST_WIDE * length ? name + ' wide' : name);
+            piece.style.left = 'min(' + 100 * Math.max(0, start - from) / length + '%, 100% - 3px)';
             piece.style.width = 100 * duration / length + '%';
             return piece;
           }));
@@ -64,7 +76,7 @@ extension ReportScript {
           row.setAttribute('aria-controls', 'detail');
           const bar = cell('bar');
           bar.setAttribute('aria-label', 'starts at ' + span(call.start - calls[0].start) + ', takes ' + span(call.took));
-          row.append(cell('status ' + moodOf(call), standingOf(call)), cell('method', call.method === 'NONE' ? '–' : call.method),
+          row.append(cell('status ' + moodOf(call), standingOf(call)), cell(call.method === 'GET' ? 'method get' : 'method', call.method === 'NONE' ? '–' : call.method),
             whatOf(call), cell('took', span(call.took)), bar);
           row.addEventListener('click', () => { go(index); open(); });
           row.addEventListener('focus', () => { active = index; marks(); });
@@ -99,10 +111,29 @@ extension ReportScript {
           wanted.sort((a, b) => a - b);
           place(wanted, height);
           marks();
-          const sight = shown.slice(Math.floor(top), Math.ceil(bottom));
-          const from = Math.min(...sight.map((call) => call.start));
-          const until = Math.max(...sight.map((call) => call.start + call.took));
-          for (const [index, row] of rows) fill(row.lastChild, piecesOf(shown[index]), from, Math.max(until - from, 0.001));
+          drawBars(shown.slice(Math.floor(top), Math.ceil(bottom)));
+        };
+        /* Bars are as long as the time is that they share an axis for: that of the calls in sight, of all, or each from its start. */
+        const drawBars = (sight) => {
+          const scale = byId('scale').value;
+          const own = scale === 'own';
+          const some = scale === 'all' ? shown : sight;
+          const from = own ? 0 : some.reduce((first, call) => Math.min(first, call.start), Infinity);
+          const until = some.reduce((last, call) => Math.max(last, call.took + (own ? 0 : call.start)), -Infinity);
+          const length = Math.max(until - from, 0.001);
+          for (const [index, row] of rows) {
+            fill(row.lastChild, piecesOf(shown[index]), own ? shown[index].start : from, length);
+          }
+          if (some.length) drawAxis(own ? 0 : from - calls[0].start, length, own);
+        };
+        const drawAxis = (from, length, own) => {
+          const width = byId('ticks').clientWidth;
+          const ticks = ticksOf(from, length, width);
+          drawTicks(byId('ticks'), ticks, width);
+          byId('axisname').textContent = own ? 'time since the call began' : 'time since the first call';
+          const [first, second] = ticks.map((tick) => tick.at * width);
+          space.style.setProperty('--tick', (ticks.length > 1 ? second - first : width + 1) + 'px');
+          space.style.setProperty('--firsttick', (ticks.length ? first : -1) + 'px');
         };
         /* After another choice of calls: no row is what it was. */
         const redraw = () => {
@@ -115,11 +146,12 @@ extension ReportScript {
           draw();
         };
         const legend = () => {
-          for (const [name, label] of [...PHASES, ['cache', 'nothing sent']]) {
-            const item = make('span', '', label);
+          for (const [name, label] of [...PHASES, ...SIGNS]) {
+            const item = make('li', '', label);
             item.prepend(make('i', name));
             byId('legend').append(item);
           }
+          byId('legend').append(byId('keys'));
         };
         """#
 }

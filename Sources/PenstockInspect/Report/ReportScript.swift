@@ -1,6 +1,6 @@
 /// What the report does. Everything that comes from the archive goes into the page as text, never as markup.
 enum ReportScript {
-    static let text = [reading, totals, waterfall, details, keys].joined(separator: "\n")
+    static let text = [reading, totals, axis, waterfall, details, keys].joined(separator: "\n")
 
     /// The archive, as calls.
     private static let reading = #"""
@@ -17,7 +17,7 @@ enum ReportScript {
           return node;
         };
         const positive = (number) => (typeof number === 'number' && number > 0 ? number : 0);
-        const span = (ms) => (ms < 10 ? ms.toFixed(2) + ' ms' : ms < 10000 ? ms.toFixed(0) + ' ms' : (ms / 1000).toFixed(1) + ' s');
+        const span = (ms) => (!ms ? '0 ms' : ms < 10 ? ms.toFixed(2) + ' ms' : ms < 10000 ? ms.toFixed(0) + ' ms' : (ms / 1000).toFixed(1) + ' s');
         const size = (bytes) => (bytes < 0 ? 'unknown' : bytes < 10000 ? bytes + ' B'
           : bytes < 1e7 ? (bytes / 1000).toFixed(0) + ' kB' : (bytes / 1e6).toFixed(1) + ' MB');
         const readable = (text) => { try { return decodeURI(text); } catch { return text; } };
@@ -25,6 +25,9 @@ enum ReportScript {
 
         const PHASES = [['blocked', 'waiting for a connection'], ['dns', 'name look-up'], ['connect', 'connecting'],
           ['ssl', 'TLS'], ['wait', 'waiting for the response'], ['receive', 'receiving']];
+        /* What else bars show. */
+        const SIGNS = [['other', 'phase not known'], ['none', 'nothing sent'], ['whole', 'the call with its waits'],
+          ['failed', 'attempt failed'], ['stopped', 'cancelled']];
         /* The phases of an entry, one after the other. Connecting includes TLS in the format, and is shown without it. */
         const phasesOf = (entry) => {
           const t = entry.timings || {};
