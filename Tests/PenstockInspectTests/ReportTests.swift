@@ -61,6 +61,51 @@ import Testing
         #expect((5...60).contains(rows))
     }
 
+    @Test("Whatever is done with ten thousand calls, few rows are in the page", .covers("X11"))
+    func manyCallsInUse() async throws {
+        let few = "[all('.row').length < 60, all('.bar i').length < 600, one('#count').textContent]"
+        try await ReportBrowser.check(
+            ReportSamples.many(10_000),
+            [
+                .init("At first", few, is: "true,true,10000 calls"),
+                .init("Some words", "type('cart 500')"),
+                .init("What has them all", few, is: "true,true,87 of 10000"),
+                .init("No words", "type('')"),
+                .init("All", few, is: "true,true,10000 calls"),
+                .init("On one axis", "choose('#scale', 'all')"),
+                .init("Still few", few, is: "true,true,10000 calls"),
+                .init("At the end", "press('/') && press('Enter') && press('End')", is: "true"),
+                .init("The last row", "focused()", is: "row9999"),
+                .init("Few there", few, is: "true,true,10000 calls"),
+            ])
+    }
+
+    @Test("A page has its calls in parts that are read one after the other, and lists each call once", .covers("X11"))
+    func parts() throws {
+        let page = String(decoding: try HTMLReport.page(ReportSamples.many(2000)), as: UTF8.self)
+        let parts = page.components(separatedBy: "class=\"data\">").dropFirst()
+            .compactMap { $0.components(separatedBy: "</script>").first }
+        #expect(parts.count > 4 && parts.allSatisfy { $0.utf8.count < 1 << 19 })
+        let entries = try parts.flatMap { try JSONDecoder().decode([HAR.Entry].self, from: Data($0.utf8)) }
+        #expect(entries.compactMap { $0._call?.number } == Array(1...2000))
+        let none = HAR(log: .init(version: "1.2", creator: nil, entries: []))
+        #expect(try !String(decoding: HTMLReport.page(none), as: UTF8.self).contains("class=\"data\""))
+    }
+
+    @Test("A report of no calls says so", .covers("X11"))
+    func noCalls() async throws {
+        try await ReportBrowser.check(
+            HAR(log: .init(version: "1.2", creator: nil, entries: [])),
+            [
+                .init(
+                    "In words", "one('#empty').hidden + ' ' + one('#empty').textContent",
+                    is: "false There are no calls."),
+                .init("Keys do no harm", "press('ArrowDown') + focused() + press('Enter')", is: "trueBODYfalse"),
+                .init("Nor does the filter", "type('a')"),
+                .init("No row", "all('.row').length", is: "0"),
+            ])
+    }
+
     @Test("An archive of another program is shown as well, and what is none is refused")
     func otherArchives() async throws {
         let foreign = """

@@ -27,14 +27,29 @@ public enum HTMLReport {
 
     /// The page for an archive.
     package static func page(_ har: HAR, title: String = "Calls") throws(HARError) -> Data {
+        let page = ReportPage(title: title)
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .withoutEscapingSlashes
-            let page = ReportPage(title: title)
-            return Data(page.beforeData.utf8) + escaped(try encoder.encode(har)) + Data(page.afterData.utf8)
+            return Data(page.beforeData.utf8) + (try data(of: har.log.entries)) + Data(page.afterData.utf8)
         } catch {
             throw HARError(error)
         }
+    }
+
+    /// How long a part of the data is at least, in bytes, but for the last one. A browser parses one in a few milliseconds.
+    private static let partSize = 1 << 18
+
+    /// The entries, in parts that the page reads one after the other, so that it answers in between.
+    private static func data(of entries: [HAR.Entry]) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        var (result, part) = (Data(), Data())
+        for entry in entries {
+            part += Data((part.isEmpty ? "[" : ",\n").utf8) + escaped(try encoder.encode(entry))
+            guard part.count >= partSize else { continue }
+            result += ReportPage.element(part)
+            part.removeAll()
+        }
+        return part.isEmpty ? result : result + ReportPage.element(part)
     }
 
     /// JSON that no parser of HTML takes for markup: `<` and `&` stand in its texts alone, where they may be escaped.

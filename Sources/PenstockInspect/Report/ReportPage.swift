@@ -56,11 +56,16 @@ struct ReportPage {
         <section id="detail" aria-labelledby="detailtitle" tabindex="0" hidden></section>
         </main>
         <noscript>This page needs JavaScript, which it has in itself.</noscript>
-        <script type="application/json" id="data">
+
         """
     }
 
+    /// A part of the data, as a list of entries without its end.
+    static func element(_ entries: Data) -> Data {
+        Data(#"<script type="application/json" class="data">"#.utf8) + entries + Data("]</script>\n".utf8)
+    }
+
     var afterData: String {
-        "</script>\n<script nonce=\"\(nonce)\">\(ReportScript.text)</script>\n</body>\n</html>\n"
+        "<script nonce=\"\(nonce)\">\(ReportScript.text)</script>\n</body>\n</html>\n"
     }
 }

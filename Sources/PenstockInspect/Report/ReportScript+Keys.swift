@@ -94,7 +94,20 @@ extension ReportScript {
           new ResizeObserver(draw).observe(list);
           document.documentElement.dataset.ready = String(calls.length);
         };
-        for (const entry of JSON.parse(byId('data').textContent).log.entries) add(entry);
-        begin();
+        /* Parts are read for so many milliseconds at a time, so that a long archive does not stop the browser. */
+        const SLICE = 30;
+        const parts = [...document.querySelectorAll('script.data')];
+        const read = () => {
+          const until = performance.now() + SLICE;
+          while (parts.length && performance.now() < until) {
+            const part = parts.shift();
+            for (const entry of JSON.parse(part.textContent)) add(entry);
+            part.remove();
+          }
+          if (!parts.length) { begin(); return; }
+          count.textContent = 'reading, ' + calls.length + ' calls so far';
+          setTimeout(read, 0);
+        };
+        read();
         """#
 }
