@@ -43,12 +43,13 @@ enum ReportBrowser {
 
     /// Takes the steps one after the other, and checks what each comes to.
     static func check(
-        _ har: HAR, size: (Int, Int) = (1280, 800), arguments: [String] = [], _ steps: [Step],
+        _ har: HAR, title: String = "Calls", size: (Int, Int) = (1280, 800), arguments: [String] = [], _ steps: [Step],
         at location: SourceLocation = #_sourceLocation
     ) async throws {
+        let steps = steps + [Step("Nothing was thrown", "thrown", is: "")]
         let list = steps.map { "() => (\($0.expression))" }.joined(separator: ",\n")
         let page = try await page(
-            har, size: size, script: "const STEPS = [\n\(list)];\n" + runner, arguments: arguments)
+            har, title: title, size: size, script: "const STEPS = [\n\(list)];\n" + runner, arguments: arguments)
         let told = page.components(separatedBy: "data-told=\"").dropFirst().first?.prefix { $0 != "\"" } ?? ""
         let text = try #require(told.removingPercentEncoding)
         let results = try JSONDecoder().decode([String].self, from: Data(text.utf8))
@@ -84,6 +85,8 @@ enum ReportBrowser {
           one(id).value = value;
           one(id).dispatchEvent(new Event('change', { bubbles: true }));
         };
+        const thrown = [];
+        addEventListener('error', (event) => thrown.push(event.message));
         const focused = () => document.activeElement.id || document.activeElement.tagName;
         const rest = () => new Promise((resolve) => setTimeout(resolve, 50));
         (async () => {

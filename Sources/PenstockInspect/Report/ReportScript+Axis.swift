@@ -30,11 +30,13 @@ extension ReportScript {
         const TICK_WIDTH = 72;
         const ticksOf = (from, length, width) => {
           const step = stepOf(length * Math.min(1, TICK_WIDTH / width));
-          const ticks = [];
-          for (let count = Math.ceil(from / step - 1e-9); count * step <= from + length; count += 1) {
-            ticks.push({ at: (count * step - from) / length, label: momentOf(count * step, step, from + length) });
-          }
-          return ticks;
+          const first = Math.ceil(from / step - 1e-9);
+          /* Moments so far away that a step is nothing to them have no ticks. */
+          const number = Number.isSafeInteger(first) ? Math.floor((from + length) / step + 1e-9) - first + 1 : 0;
+          return Array.from({ length: Math.max(0, number) }, (_, index) => {
+            const at = (first + index) * step;
+            return { at: (at - from) / length, label: momentOf(at, step, from + length) };
+          });
         };
         /* Draws ticks into a node as wide as the bars. A label that would stand out at the right is left out. */
         const LETTER_WIDTH = 6.5;

@@ -32,8 +32,10 @@ extension ReportScript {
         const startOf = (call, entry) => (entry._call ? call.start + positive(entry._call.offset) : call.start);
         const isCancelled = (call, entry) => call.outcome === 'cancelled' && entry === call.entries[call.entries.length - 1];
         const piecesOf = (call) => {
-          const signs = { failure: [['failed', call.start, call.took]], cancelled: [['stopped', call.start, call.took]] };
-          if (!call.attempts) return [['none', call.start, call.took], ...(signs[call.outcome] || [])];
+          if (!call.attempts) {
+            const sign = call.outcome === 'failure' ? 'failed' : call.outcome === 'cancelled' ? 'stopped' : undefined;
+            return ['none', sign].filter(Boolean).map((name) => [name, call.start, call.took]);
+          }
           const busy = call.entries.reduce((sum, entry) => sum + positive(entry.time), 0);
           const pieces = call.entries.flatMap((entry) => piecesOfEntry(entry, startOf(call, entry), isCancelled(call, entry)));
           return busy < LEAST_BUSY * call.took ? [['whole', call.start, call.took], ...pieces] : pieces;

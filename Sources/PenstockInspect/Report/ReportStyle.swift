@@ -25,7 +25,7 @@ enum ReportStyle {
         :focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; }
         header { padding: 12px 16px 8px; border-bottom: 1px solid var(--line); }
         .first { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center; }
-        h1 { font-size: 18px; margin: 0; overflow-wrap: anywhere; }
+        h1 { font-size: 18px; margin: 0; overflow-wrap: anywhere; max-height: 3em; overflow: auto; }
         .tiles { display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 0; list-style: none; }
         .tiles li { background: var(--tile); border-radius: 8px; padding: 4px 12px; }
         .tiles b { display: block; font-size: 16px; font-variant-numeric: tabular-nums; }
