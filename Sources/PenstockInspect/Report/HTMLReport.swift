@@ -2,7 +2,8 @@ import Foundation
 import PenstockCore
 
 /// A page that shows what happened: a waterfall of calls and attempts with their phases, what was decided and why, totals for each
-/// host. One file, which needs no network and no other program but a browser.
+/// host. One file, which needs no network and no other program but a browser. It is worked by pointer or by keyboard, and goes by
+/// the reader's choice of light or dark.
 ///
 /// ```swift
 /// try HTMLReport.write(archive: folder.appending(path: "calls.har"), to: folder.appending(path: "report.html"))

@@ -22,6 +22,16 @@ extension ReportScript {
         };
         /* Where the details are open, the keyboard goes into them. */
         const enter = () => { if (opened && opened === shown[active]) detail.focus(); else open(); };
+        /* Opens the details of a call wherever it is, if need be without the filter. */
+        const reveal = (call) => {
+          if (!shown.includes(call)) {
+            byId('filter').value = '';
+            byId('kind').value = 'all';
+            filter();
+          }
+          go(shown.indexOf(call));
+          open();
+        };
         const hide = () => {
           const hadKeyboard = detail.contains(document.activeElement) || document.activeElement === document.body;
           opened = null;
@@ -91,7 +101,7 @@ extension ReportScript {
           byId('kind').addEventListener('change', filter);
           byId('scale').addEventListener('change', draw);
           list.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true });
-          new ResizeObserver(draw).observe(list);
+          new ResizeObserver(resized).observe(list);
           document.documentElement.dataset.ready = String(calls.length);
         };
         /* Parts are read for so many milliseconds at a time, so that a long archive does not stop the browser. */

@@ -66,9 +66,21 @@ extension ReportScript {
           what.append(address);
           const mark = (text) => what.append(make('span', 'mark', text));
           if (call.isCached) mark('cache');
-          if (call.own && call.own.isJoined) mark('joined');
+          if (call.own && call.own.isJoined) mark(said(call, 'joined')[0] || 'joined');
           if (call.attempts > 1) mark(call.attempts + ' attempts');
+          const why = whyOf(call);
+          if (why) {
+            what.append(make('span', 'why', why));
+            what.lastChild.title = seen(why);
+          }
           return what;
+        };
+        const said = (call, beginning) => call.decisions.map((decision) => decision.text).filter((text) => text.startsWith(beginning));
+        /* What there is to say of a call that was no plain success. */
+        const whyOf = (call) => {
+          const retries = said(call, 'retried after').map((text) => text.slice(text.indexOf(': ') + 2));
+          const error = call.outcome === 'failure' && call.own ? call.own.error : undefined;
+          return error || said(call, 'served stale')[0] || (retries.length ? 'retried: ' + retries.join(', ') : '');
         };
         const rowOf = (call, index) => {
           const row = make('div', 'row');
@@ -136,6 +148,14 @@ extension ReportScript {
           const [first, second] = ticks.map((tick) => tick.at * width);
           space.style.setProperty('--tick', (ticks.length > 1 ? second - first : width + 1) + 'px');
           space.style.setProperty('--firsttick', (ticks.length ? first : -1) + 'px');
+        };
+        /* Rows that have become higher or lower leave the same ones in sight. */
+        let lastHeight = heightOf();
+        const resized = () => {
+          const height = heightOf();
+          if (height !== lastHeight) list.scrollTop *= height / lastHeight;
+          lastHeight = height;
+          draw();
         };
         /* After another choice of calls: no row is what it was. */
         const redraw = () => {

@@ -70,6 +70,8 @@ enum ReportStyle {
         .row .host { color: var(--soft); }
         .mark { flex: none; font-size: 11px; border: 1px solid var(--edge); border-radius: 4px; padding: 0 4px; margin-left: 6px;
           color: var(--soft); }
+        .why { flex: 1 1 0; min-width: 0; margin-left: 8px; font-size: 12px; color: var(--soft); overflow: hidden;
+          text-overflow: ellipsis; white-space: nowrap; }
         .took { text-align: right; font-variant-numeric: tabular-nums; color: var(--soft); }
         .row .method { font-size: 12px; color: var(--soft); overflow: hidden; text-overflow: ellipsis; }
         .status { font-weight: 600; font-variant-numeric: tabular-nums; }
@@ -101,27 +103,38 @@ enum ReportStyle {
         """
 
     private static let details = """
-        h2 { font-size: 15px; margin: 16px 0 6px; }
-        h3 { font-size: 14px; margin: 12px 0 4px; }
-        #detail { flex: 1 1 40%; min-width: 0; overflow: auto; border-left: 1px solid var(--line); padding: 8px 16px 24px; }
+        h2 { font-size: 15px; margin: 0; min-width: 0; }
+        h3 { font-size: 14px; margin: 14px 0 4px; }
+        #detail { flex: 1 1 40%; min-width: 0; overflow: auto; border-left: 1px solid var(--line); padding: 0 16px 24px; }
         #detail[hidden] { display: none; }
         #detail .url, pre { overflow-wrap: anywhere; white-space: pre-wrap; }
         pre { background: var(--tile); border-radius: 6px; padding: 8px; max-height: 40vh; overflow: auto; }
-        #detail th { white-space: nowrap; font-weight: 400; }
+        pre button { display: block; margin-top: 8px; }
+        #detail th { width: 30%; min-width: 104px; font-weight: 400; overflow-wrap: break-word; }
+        #detail .phases th { white-space: nowrap; }
+        #detail td, #detail th { padding-left: 0; }
         #detail td { overflow-wrap: anywhere; }
-        #detail > .bar { height: 24px; }
-        .top { display: flex; justify-content: space-between; gap: 8px; align-items: start; }
+        #detail td > span > i { display: inline-block; width: 12px; height: 10px; border-radius: 2px; margin-right: 6px;
+          forced-color-adjust: none; }
+        #detail summary { cursor: pointer; font-weight: 600; padding: 2px 0; }
+        .course { display: grid; grid-template-columns: 92px minmax(0, 1fr); gap: 0 8px; color: var(--soft); }
+        .course .bar { height: 26px; }
+        .ticks { position: relative; height: 20px; overflow: hidden; border-bottom: 1px solid var(--line); }
+        .top { position: sticky; top: 0; z-index: 1; display: flex; justify-content: space-between; gap: 8px; align-items: start;
+          background: var(--page); padding: 10px 0 8px; }
+        .top .url { max-height: 6em; overflow: auto; }
         """
 
     /// A list that has little room, on a phone or beside the details, has rows of two lines.
     private static let narrow = """
+        @container (max-width: 800px) { .row .host, .why { display: none; } }
         @container (max-width: 620px) {
           #space { --row: 54px; }
           #head > div, .row { grid-template: "status method what took" 26px "bar bar bar bar" 22px / 72px auto minmax(0, 1fr) 72px;
             padding: 0 10px; }
           #head > div { display: block; } #head > div > span { display: none; } #head > div > #axis { display: block; height: 100%; }
           .status { grid-area: status; } .what { grid-area: what; } .took { grid-area: took; } .row .bar { grid-area: bar; }
-          .row .method { grid-area: method; } .row .get, .row .host { display: none; }
+          .row .method { grid-area: method; } .row .get { display: none; }
         }
         @media (max-width: 720px) {
           header { padding: 8px 10px; }
