@@ -1,13 +1,16 @@
 import Foundation
 
 /// Tells a sink of one call, in order, and keeps the grammar of ``Event`` whatever happens to the call: when it ends, the
-/// stages that are open end with it, and nothing is told afterwards, also not by code of the app's that goes on.
+/// stages that are open end with it, and nothing but the end of its delivery is told afterwards, also not by code of the app's
+/// that goes on.
 ///
 /// Events come from any thread; the sink is called by one at a time, with no lock held.
 final class CallEvents: Sendable {
     private struct State: Sendable {
         var open: [StageName] = []
         var isOver = false
+        /// How a delivery that lasts beyond the end of the call ends where nothing is refused; `nil` where none is under way.
+        var delivery: Event.Outcome?
         /// How many requests were sent.
         var attempts = 0
         /// What the sink has not been told yet.
@@ -34,16 +37,42 @@ final class CallEvents: Sendable {
         tellNoted()
     }
 
-    /// Tells of the end of the call, and before it of the ends of the stages that it was in.
-    func end(_ outcome: Event.Outcome) {
+    /// Tells of the end of the call, and before it of the ends of the stages that it was in. The delivery of the result is the
+    /// last of them, unless it has begun already, as that of streamed content has.
+    ///
+    /// - Parameters:
+    ///   - delivery: how the delivery ends.
+    ///   - isDeliveredLater: whether ``endDelivery(_:)`` tells when it ends.
+    func end(_ outcome: Event.Outcome, delivery: Event.Outcome, isDeliveredLater: Bool) {
         let (date, now) = (time.date(), time.now())
         state.withLock { state in
             guard !state.isOver else { return }
+            var events = state.open.reversed().map { Event.stageEnded($0, outcome) }
+            if !state.open.contains(.delivery) {
+                events.append(.stageStarted(.delivery))
+                if isDeliveredLater {
+                    state.delivery = delivery
+                } else {
+                    events.append(.stageEnded(.delivery, delivery))
+                }
+            }
             let context = context(state, date, now)
-            let ends = state.open.reversed().map { Event.stageEnded($0, outcome) }
-            for event in ends + [.callEnded(outcome)] { state.untold.append((event, context)) }
+            for event in events + [.callEnded(outcome)] { state.untold.append((event, context)) }
             state.open = []
             state.isOver = true
+        }
+        tellNoted()
+    }
+
+    /// Tells of the end of a delivery that has lasted beyond the end of the call, once.
+    ///
+    /// - Parameter refusal: how it ends where something was not delivered as it was; `nil` where all of it was.
+    func endDelivery(_ refusal: Event.Outcome?) {
+        let (date, now) = (time.date(), time.now())
+        state.withLock { state in
+            guard let outcome = state.delivery else { return }
+            state.untold.append((.stageEnded(.delivery, refusal ?? outcome), context(state, date, now)))
+            state.delivery = nil
         }
         tellNoted()
     }

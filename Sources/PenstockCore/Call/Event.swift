@@ -2,10 +2,23 @@ import Foundation
 
 /// What happens to a call, told while it happens. Log, HAR and metrics are made of these alone.
 ///
-/// The grammar: the first event of a call is ``callStarted(_:)`` and the last is ``callEnded(_:)``, once each; every
+/// The grammar: the first event of a call is ``callStarted(_:)`` and its end is ``callEnded(_:)``, once each; every
 /// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
 /// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:connection:)`` of the same
-/// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the last.
+/// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the end of the call but
+/// the end of its delivery.
+///
+/// The delivery (``StageName/delivery``) is the last stage of every call, once, also of a call that has failed: its error is
+/// delivered like an output. It begins before ``callEnded(_:)``, and it depends on the receiver when it ends:
+///
+/// - A task that awaits the call: the delivery ends right before ``callEnded(_:)``.
+/// - The handle of a call (``Call``), with its closures, delegates, managers and sequences: the delivery ends when all of them
+///   have been told, which is after ``callEnded(_:)``. An actor that is busy puts off this end, and no other event.
+/// - The reader of streamed content: the delivery begins with the head and ends with the content, before ``callEnded(_:)``.
+///
+/// A delivery succeeds where its receivers get the result as it is. It ends as ``CallOutcome/cancelled`` where nothing is
+/// delivered because the call's scope or a receiver is gone, and with the outcome that is told instead where the call was
+/// ended after its response had been judged.
 @nonexhaustive
 public enum Event: Sendable {
     /// The call has begun; nothing is known of its request yet. Its first event.
@@ -52,7 +65,7 @@ public enum Event: Sendable {
     /// A property took its default, because its value was absent, `null`, or of a wrong type that the policy lets pass.
     /// `path` leads to it in dotted form, for example `data.items[3].stock`.
     case defaultUsed(path: String)
-    /// The last event: the caller has, or is about to get, the result.
+    /// The call is over: the caller has, or is about to get, the result. The last event, unless the delivery goes on.
     case callEnded(Outcome)
 
     /// How a call, a stage or an attempt ended.

@@ -50,13 +50,15 @@ extension APIClient {
 }
 
 extension APIClient {
-    /// Starts a call and delivers what comes of it on the main actor: for managers.
-    func startDelivering<E: Endpoint>(
-        _ endpoint: E, _ options: CallOptions = .init(), in scope: CallScope?,
-        to take: @escaping @MainActor @Sendable (CallID, CallNews<E.Output>) -> Void
+    /// Starts a call and delivers what comes of it to an object, on the main actor: for managers.
+    ///
+    /// - Parameter manager: not kept alive; once it is gone nothing is delivered.
+    func start<E: Endpoint, Manager: AnyObject & Sendable>(
+        _ endpoint: E, _ options: CallOptions = .init(), in scope: CallScope?, for manager: Manager,
+        _ take: @escaping @MainActor @Sendable (Manager, CallID, CallNews<E.Output>) -> Void
     ) -> Call<E.Output> {
         start(endpoint, .endpoint, options, in: scope) { audience in
-            audience.hear { [id = audience.context.id] news in take(id, news) }
+            audience.add(manager) { [id = audience.context.id] manager, news in take(manager, id, news) }
         }
     }
 
@@ -81,7 +83,7 @@ extension APIClient {
         gather(audience)
         let task = Task {
             let result = await Result { () async throws(APIError) in try await active.response() }
-            await feed.end(with: result)
+            active.delivered(await feed.end(with: result))
             // Only now: a scope that goes before the delivery must still find the call.
             active.leaveScope()
             return result

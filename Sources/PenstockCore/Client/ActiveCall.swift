@@ -110,7 +110,10 @@ final class ActiveCall<E: Endpoint>: Sendable {
             let error = APIError.wrapping(error)
             throw finish(error) ?? error
         }
-        guard !context.streams || context.isCancelled else { return output }
+        guard !context.streams || context.isCancelled else {
+            context.emit(.stageStarted(.delivery))  // lasts as long as the content is read
+            return output
+        }
         // What was ended after its answer had been judged was about to be delivered.
         if let error = finish(nil, at: context.streams ? .transport : .delivery) { throw error }
         return output
@@ -129,9 +132,24 @@ final class ActiveCall<E: Endpoint>: Sendable {
         if let place { client.state.calls.remove(context, at: place) }
         parent?.release(context)
         if !isDeliveredLater { leaveScope() }
+        let isRefused = error == nil && ending != nil
         let error = (error ?? ending.map { APIError($0.kind, stage: stage) }).map { told.completed($0, ending) }
-        context.events?.end(error.map(Event.Outcome.init) ?? .success)
+        if let events = context.events { tellEnd(events, error, isRefused) }
         return error
+    }
+
+    /// - Parameter isRefused: whether there was an output, and the call was ended before it was delivered.
+    @inline(never)
+    private func tellEnd(_ events: CallEvents, _ error: APIError?, _ isRefused: Bool) {
+        let outcome = error.map(Event.Outcome.init) ?? .success
+        events.end(outcome, delivery: isRefused ? outcome : .success, isDeliveredLater: isDeliveredLater)
+    }
+
+    /// All who hear of the call by its handle have been told.
+    ///
+    /// - Parameter refusal: why one of them did not get the result as it was; `nil` where all did.
+    func delivered(_ refusal: CallContext.Ending?) {
+        context.events?.endDelivery(refusal.map { Event.Outcome($0.kind) })
     }
 
     /// Its scope need not end it any more.

@@ -57,9 +57,8 @@ extension Call {
     public func deliver<Target: AnyObject & Sendable>(
         to target: Target, _ method: @escaping @Sendable (Target) -> @MainActor (Result<Output, APIError>) -> Void
     ) -> Call {
-        let reference = WeakReference(target)
-        audience.hear { news in
-            if let target = reference.object, let result = news.result { method(target)(result.map(\.value)) }
+        audience.add(target) { target, news in
+            if let result = news.result { method(target)(result.map(\.value)) }
         }
         return self
     }
@@ -79,43 +78,68 @@ struct CallAudience<Output: Sendable>: Sendable {
     func add<A: Actor>(
         on actor: A, _ completion: @escaping @Sendable (isolated A, Result<Output, APIError>) -> Void
     ) {
-        hear(on: actor) { actor, news in if let result = news.result { completion(actor, result.map(\.value)) } }
+        hear(on: actor) { actor, news in
+            if let result = news.result { completion(actor, result.map(\.value)) }
+            return true
+        }
     }
 
     func add<D: CallDelegate>(_ delegate: D) where D.Output == Output {
-        let (reference, id) = (WeakReference(delegate), context.id)
-        hear { news in
+        add(delegate) { [id = context.id] delegate, news in
             switch news {
-            case .cached(let response): reference.object?.call(id, didLoadCached: response)
-            case .result(let result): reference.object?.call(id, didFinishWith: result.map(\.value))
+            case .cached(let response): delegate.call(id, didLoadCached: response)
+            case .result(let result): delegate.call(id, didFinishWith: result.map(\.value))
             }
         }
     }
 
-    func hear(_ take: @escaping @MainActor @Sendable (CallNews<Output>) -> Void) {
-        hear(on: MainActor.shared) { _, news in MainActor.assumeIsolated { take(news) } }
+    /// Delivers to an object that is not kept alive.
+    func add<Object: AnyObject & Sendable>(
+        _ object: Object, _ take: @escaping @MainActor @Sendable (Object, CallNews<Output>) -> Void
+    ) {
+        let reference = WeakReference(object)
+        hear(on: MainActor.shared) { _, news in
+            guard let object = reference.object else { return false }
+            MainActor.assumeIsolated { take(object, news) }
+            return true
+        }
     }
 
+    func hear(_ take: @escaping @MainActor @Sendable (CallNews<Output>) -> Void) {
+        hear(on: MainActor.shared) { _, news in
+            MainActor.assumeIsolated { take(news) }
+            return true
+        }
+    }
+
+    /// - Parameter take: `false` where the receiver is gone.
     private func hear<A: Actor>(
-        on actor: A, _ take: @escaping @Sendable (isolated A, CallNews<Output>) -> Void
+        on actor: A, _ take: @escaping @Sendable (isolated A, CallNews<Output>) -> Bool
     ) {
         feed.add { [told, owner] news in await Self.deliver(news, told, owner, on: actor, to: take) }
     }
 
     /// The last look before something leaves: what was cancelled after it was made is not delivered.
+    ///
+    /// - Returns: why it was not delivered as it is; `nil` where it was.
     private static func deliver<A: Actor>(
         _ news: CallNews<Output>, _ told: ToldErrors, _ owner: CallOwner, on actor: isolated A,
-        to take: @Sendable (isolated A, CallNews<Output>) -> Void
-    ) {
-        guard !owner.isGone else { return }
-        switch (told.context.ending, news) {
-        case (nil, _), (.deadline, _): take(actor, news)
-        case (.ownerGone, _), (_, .cached): return
-        case (let ending?, .result(.success)): take(actor, .result(.failure(told.undelivered(nil, ending))))
+        to take: @Sendable (isolated A, CallNews<Output>) -> Bool
+    ) -> CallContext.Ending? {
+        guard !owner.isGone else { return .ownerGone }
+        let ending = told.context.ending
+        let (left, refusal): (CallNews<Output>, CallContext.Ending?)
+        switch (ending, news) {
+        case (nil, _), (.deadline, _): (left, refusal) = (news, nil)
+        case (.ownerGone, _), (_, .cached): return ending
+        case (let ending?, .result(.success)):
+            (left, refusal) = (.result(.failure(told.undelivered(nil, ending))), ending)
+        // An error that says so already was made by the end of the call itself.
+        case (let ending?, .result(.failure(let error))) where error.kind == ending.kind: (left, refusal) = (news, nil)
         case (let ending?, .result(.failure(let error))):
-            // An error that says so already was made by the end of the call itself.
-            take(actor, .result(.failure(error.kind == ending.kind ? error : told.undelivered(error, ending))))
+            (left, refusal) = (.result(.failure(told.undelivered(error, ending))), ending)
         }
+        return take(actor, left) ? refusal : .ownerGone
     }
 }
 
@@ -171,8 +195,8 @@ private struct WeakReference<Object: AnyObject & Sendable>: Sendable {
 
 /// Hands what a call yields to those who listen.
 final class CallFeed<Output: Sendable>: Sendable {
-    /// Delivers one thing; returns when that is done.
-    typealias Handler = @Sendable (CallNews<Output>) async -> Void
+    /// Delivers one thing, and returns when that is done: `nil`, or why it was not delivered as it is.
+    typealias Handler = @Sendable (CallNews<Output>) async -> CallContext.Ending?
 
     private struct State {
         var listeners: [CallUpdates<Output>.Base.Continuation] = []
@@ -186,7 +210,7 @@ final class CallFeed<Output: Sendable>: Sendable {
         mutating func send(_ news: CallNews<Output>, to handler: @escaping Handler) {
             lane = Task { [lane] in
                 await lane?.value
-                await handler(news)
+                _ = await handler(news)
             }
         }
     }
@@ -243,7 +267,10 @@ final class CallFeed<Output: Sendable>: Sendable {
     }
 
     /// Ends everything that listens, and returns when the result has been delivered to all who are to hear of it.
-    func end(with result: Result<APIResponse<Output>, APIError>) async {
+    ///
+    /// - Returns: why the first to whom it was not delivered as it is did not get it; `nil` where all did.
+    @discardableResult
+    func end(with result: Result<APIResponse<Output>, APIError>) async -> CallContext.Ending? {
         let (listeners, progress, handlers, lane) = state.withLock { state in
             state.end = result
             defer { (state.listeners, state.handlers) = ([], []) }
@@ -254,7 +281,12 @@ final class CallFeed<Output: Sendable>: Sendable {
             Self.finish(listener, with: result)
         }
         await lane?.value
-        for handler in handlers { await handler(.result(result)) }
+        var refusal: CallContext.Ending?
+        for handler in handlers {
+            let new = await handler(.result(result))
+            refusal = refusal ?? new
+        }
+        return refusal
     }
 
     private static func finish(

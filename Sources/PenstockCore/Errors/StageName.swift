@@ -60,7 +60,7 @@ public struct StageName: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let validation = StageName(rawValue: "validation")
     /// A reformer makes something else of the content.
     public static let reform = StageName(rawValue: "reform")
-    /// The result is there, and is handed to those who wait for it.
+    /// The result is there, output or error, and is handed to those who wait for it. Of a streamed call, its content is read.
     public static let delivery = StageName(rawValue: "delivery")
 
     public var description: String { rawValue }
@@ -78,8 +78,12 @@ public enum CallOutcome: Hashable, Sendable {
 }
 
 extension CallOutcome {
+    init(_ kind: APIError.Kind) {
+        self = kind == .cancelled ? .cancelled : .failure(kind)
+    }
+
     init(_ error: APIError) {
-        self = error.kind == .cancelled ? .cancelled : .failure(error.kind)
+        self.init(error.kind)
     }
 
     init(_ error: any Error) {

@@ -121,10 +121,10 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
     }
 
     private func start(_ endpoint: API) -> CallID {
-        let call = client.startDelivering(endpoint, options, in: scope) { [weak self] id, news in
+        let call = client.start(endpoint, options, in: scope, for: self) { manager, id, news in
             switch news {
-            case .cached(let response): self?.show(response)
-            case .result(let result): self?.end(id, with: result)
+            case .cached(let response): manager.show(response)
+            case .result(let result): manager.end(id, with: result)
             }
         }
         loading[call.id] = call

@@ -127,8 +127,8 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
 
     private func start<E: Endpoint>(_ load: PagingMachine.Load, _ endpoint: E) -> CallID
     where E.Output == API.Output {
-        let call = client.startDelivering(endpoint, in: scope) { [weak self] _, news in
-            if let result = news.result { self?.end(load, result) }
+        let call = client.start(endpoint, in: scope, for: self) { manager, _, news in
+            if let result = news.result { manager.end(load, result) }
         }
         self.call = call
         return call.id

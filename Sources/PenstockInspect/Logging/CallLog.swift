@@ -24,6 +24,10 @@ public final class CallLog: EventSink {
         var url: HTTPURL?
         var status: Int?
         var answer: Event.Answer?
+        /// Whether its delivery is under way, and is shown.
+        var isBeingDelivered = false
+        /// Whether the call is over, so that nothing but the end of its delivery is to come.
+        var isOver = false
     }
 
     private struct State: Sendable {
@@ -83,7 +87,9 @@ public final class CallLog: EventSink {
     /// - Returns: `nil` for an event that is neither noted nor shown.
     private func note(_ event: Event, _ context: EventContext, _ state: inout State) -> Progress? {
         switch event {
-        case .stageStarted, .stageEnded: if state.level < .trace { return nil }
+        case .stageEnded(.delivery, _): return noteDelivered(context.call, &state)
+        case .stageStarted where state.level < .trace, .stageEnded where state.level < .trace: return nil
+        case .stageStarted(.delivery): state.calls[context.call]?.isBeingDelivered = true
         case .callStarted(let summary): state.calls[context.call, default: Progress()].endpoint = summary.endpoint
         case .requestSent(let request):
             state.calls[context.call, default: Progress()].method = request.method
@@ -101,10 +107,23 @@ public final class CallLog: EventSink {
             state.calls[context.call, default: Progress()].method = answer.request.method
             state.calls[context.call, default: Progress()].url = answer.request.url
             state.calls[context.call, default: Progress()].status = answer.response.status
-        case .callEnded: return state.calls.removeValue(forKey: context.call) ?? Progress()
+        case .callEnded: return noteEnd(context.call, &state)
         default: break
         }
         return state.calls[context.call] ?? Progress()
+    }
+
+    /// A call is let go of with its end, or with the end of its delivery where that is shown and comes later.
+    private func noteEnd(_ call: CallID, _ state: inout State) -> Progress {
+        let progress = state.calls[call] ?? Progress()
+        if progress.isBeingDelivered { state.calls[call]?.isOver = true } else { state.calls[call] = nil }
+        return progress
+    }
+
+    private func noteDelivered(_ call: CallID, _ state: inout State) -> Progress? {
+        let progress = state.calls[call] ?? Progress()
+        if progress.isOver { state.calls[call] = nil } else { state.calls[call]?.isBeingDelivered = false }
+        return state.level < .trace ? nil : progress
     }
 
     private func entry(
@@ -127,11 +146,13 @@ public final class CallLog: EventSink {
     private func message(_ event: Event, _ context: EventContext, _ progress: Progress) -> String {
         let what = [progress.method?.rawValue, progress.url.map { "\($0)" }].compactMap(\.self).joined(separator: " ")
         let name = what.isEmpty ? progress.endpoint : what
+        // Of a call that began while the log was off, there may be no name.
+        let lead = name.isEmpty ? "" : "\(name): "
         let elapsed = Words.duration(context.elapsed)
         switch event {
         case .callStarted(let summary): return "\(summary.endpoint) begins, in \(summary.environment)"
-        case .stageStarted(let stage): return "\(name): \(stage) begins"
-        case .stageEnded(let stage, let outcome): return "\(name): \(stage) ends, \(words(outcome))"
+        case .stageStarted(let stage): return "\(lead)\(stage) begins"
+        case .stageEnded(let stage, let outcome): return "\(lead)\(stage) ends, \(words(outcome))"
         case .requestSent(let request): return "\(request.method) \(request.url) sent (\(request.body))"
         case .responseReceived(let response, let timings, let connection):
             let time = timings.total ?? timings.responseStart
@@ -140,7 +161,7 @@ public final class CallLog: EventSink {
         case .requestFailed(let kind, let sendState, _, _):
             return "\(name) has no response: \(Words.failure(kind)), the request was \(sendState)"
         case .answered(let answer): return "\(name) \(answer.response.status) from \(Words.source(answer))"
-        case .contentEnded(let bytes, _): return "\(name): \(bytes) bytes were read"
+        case .contentEnded(let bytes, _): return "\(lead)\(bytes) bytes were read"
         case .callEnded(.failure(let kind)):
             return "\(name)\(status(progress)) failed: \(Words.failure(kind)), in \(elapsed)\(attempts(context))"
         case .callEnded(.cancelled): return "\(name)\(status(progress)) cancelled after \(elapsed)\(attempts(context))"
@@ -148,7 +169,7 @@ public final class CallLog: EventSink {
             let source = progress.answer.map(Words.source) ?? "no answer"
             let attempt = context.attempt > 0 ? ", attempt \(context.attempt)" : ""
             return "\(name)\(status(progress)) in \(elapsed) (\(source)\(attempt))"
-        default: return "\(name): " + (Words.decision(event) ?? "\(event)")
+        default: return lead + (Words.decision(event) ?? "\(event)")
         }
     }
 

@@ -51,13 +51,15 @@ public final class EventRecorder: EventSink {
         }
     }
 
-    /// What is wrong with the events of all calls that began, by the grammar of ``Event``; empty when nothing is.
+    /// What is wrong with the events of all calls that began, by the grammar of ``Event``; empty when nothing is. A delivery that
+    /// still goes on after the end of its call is nothing wrong.
     public var grammarViolations: [String] {
         calls.flatMap { call in EventGrammar.violations(in: events(of: call)).map { "\(call): \($0)" } }
     }
 }
 
-/// The grammar of one call's events: one start first, one end last, stages nested.
+/// The grammar of one call's events: one start first, one end last, stages nested. The end of the one delivery may follow the end
+/// of the call, or be still to come.
 public enum EventGrammar {
     /// Checks the events of one call.
     ///
@@ -73,16 +75,17 @@ public enum EventGrammar {
         var violations: [String] = []
         private var hasStarted = false
         private var hasEnded = false
+        private var hasDelivered = false
         private var open: [StageName] = []
 
         mutating func take(_ event: Event) {
-            if hasEnded { violations.append("an event follows the end") }
+            if hasEnded, !endsDelivery(event) { violations.append("an event follows the end") }
             switch event {
             case .callStarted:
                 if hasStarted { violations.append("the call starts twice") }
                 hasStarted = true
             case .callEnded: hasEnded = true
-            case .stageStarted(let stage): open.append(stage)
+            case .stageStarted(let stage): begin(stage)
             case .stageEnded(let stage, _): close(stage)
             default: break
             }
@@ -91,7 +94,19 @@ public enum EventGrammar {
 
         mutating func finish() {
             if !hasEnded { violations.append("the call has no end") }
-            for stage in open { violations.append("the stage \(stage) has no end") }
+            for stage in open where stage != .delivery { violations.append("the stage \(stage) has no end") }
+        }
+
+        private func endsDelivery(_ event: Event) -> Bool {
+            if case .stageEnded(.delivery, _) = event { open == [.delivery] } else { false }
+        }
+
+        private mutating func begin(_ stage: StageName) {
+            if stage == .delivery {
+                if hasDelivered { violations.append("the result is delivered twice") }
+                hasDelivered = true
+            }
+            open.append(stage)
         }
 
         private mutating func close(_ stage: StageName) {

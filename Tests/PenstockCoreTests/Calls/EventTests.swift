@@ -20,7 +20,7 @@ import Testing
                 "sign", "transport", "/transport", "/sign", "/seal", "/cookies", "/attemptInterception", "/admission",
                 "/retry", "/cache", "/redirect", "/callInterception", "status", "/status", "envelope", "/envelope",
                 "payloadValidation",
-                "/payloadValidation", "decoding", "/decoding", "validation", "/validation",
+                "/payloadValidation", "decoding", "/decoding", "validation", "/validation", "delivery", "/delivery",
             ])
         #expect(recorder.grammarViolations == [])
     }
@@ -118,15 +118,16 @@ import Testing
         dropped = nil
         await #expect(throws: APIError.self) { try await client.stream(Hello()).collect(upTo: 3) }
         let ends = recorder.calls.map { call in
-            recorder.events(of: call).suffix(2).map { event in
+            recorder.events(of: call).suffix(3).map { event in
                 switch event {
                 case .contentEnded(let bytes, _): "content \(bytes)"
+                case .stageEnded(.delivery, _): "delivery"
                 case .callEnded: "end"
                 default: "other"
                 }
             }
         }
-        #expect(ends == [["content 16", "end"], ["content 0", "end"], ["content 16", "end"]])
+        #expect(ends == ["content 16", "content 0", "content 16"].map { [$0, "delivery", "end"] })
         #expect(recorder.grammarViolations == [])
     }
 
@@ -168,6 +169,7 @@ import Testing
     func grammarCheckFindsFaults() {
         let start = Event.callStarted(.init(endpoint: "E", service: .main, environment: .test))
         let end = Event.callEnded(.success)
+        let (begun, done) = (Event.stageStarted(.delivery), Event.stageEnded(.delivery, .success))
         let broken: [[Event]] = [
             [], [start], [end], [start, start, end], [start, end, end], [start, .stageStarted(.sign), end],
             [start, .stageEnded(.sign, .success), end],
@@ -175,9 +177,16 @@ import Testing
                 start, .stageStarted(.seal), .stageStarted(.sign), .stageEnded(.seal, .success),
                 .stageEnded(.sign, .success), end,
             ],
+            [start, begun, end, done, done], [start, begun, done, begun, done, end], [start, end, begun, done],
+            [start, begun, end, .stageEnded(.sign, .success)], [start, begun, end, .hedged, done],
+            [start, .stageStarted(.sign), begun, end, done],
         ]
         for events in broken { #expect(!EventGrammar.violations(in: events).isEmpty) }
-        #expect(EventGrammar.violations(in: [start, .stageStarted(.sign), .stageEnded(.sign, .success), end]).isEmpty)
+        let whole: [[Event]] = [
+            [start, .stageStarted(.sign), .stageEnded(.sign, .success), end], [start, begun, done, end],
+            [start, begun, end, done], [start, begun, end],
+        ]
+        for events in whole { #expect(EventGrammar.violations(in: events).isEmpty) }
     }
 
     @Test("Nothing that an event prints holds the value of a credential")
