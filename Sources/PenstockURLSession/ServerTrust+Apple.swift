@@ -14,7 +14,9 @@
             if case .file(let file) = policy.anchors, !anchor(trust, in: file) { return .trustMaterial }
             var error: CFError?
             guard SecTrustEvaluateWithError(trust, &error) else { return failure(of: error) }
-            return failure(ofPins: policy, chain(of: trust), host)
+            guard policy.pins.set(for: host) != nil else { return nil }
+            guard let chain = chain(of: trust) else { return .pinMismatch }
+            return failure(ofPins: policy, chain, host)
         }
 
         private static func anchor(_ trust: SecTrust, in file: URL) -> Bool {
@@ -48,20 +50,19 @@
             }
         }
 
-        /// As it was validated, not as the server has sent it.
-        private static func chain(of trust: SecTrust) -> [PublicKeyPin] {
-            let certificates = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
-            return certificates.compactMap { PublicKeyPin(ofCertificate: SecCertificateCopyData($0) as Data) }
+        /// As it was validated, not as the server has sent it; `nil` where the key of one certificate cannot be had.
+        private static func chain(of trust: SecTrust) -> [PublicKeyPin]? {
+            guard let certificates = SecTrustCopyCertificateChain(trust) as? [SecCertificate] else { return nil }
+            let pins = certificates.compactMap { PublicKeyPin(ofCertificate: SecCertificateCopyData($0) as Data) }
+            return pins.count == certificates.count ? pins : nil
         }
 
+        /// - Returns: none where the file cannot be read; a damaged certificate is not passed over, for what is left would trust
+        ///   something else.
         private static func certificates(in file: URL) -> [SecCertificate] {
-            guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-            let blocks = text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
-            return blocks.compactMap { block in
-                let base64 = block.components(separatedBy: "-----END CERTIFICATE-----")[0]
-                return Data(base64Encoded: base64, options: .ignoreUnknownCharacters)
-                    .flatMap { SecCertificateCreateWithData(nil, $0 as CFData) }
-            }
+            let blocks = (try? Data(contentsOf: file)).flatMap { PEMBlock.certificates(in: $0) } ?? []
+            let certificates = blocks.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
+            return certificates.count == blocks.count ? certificates : []
         }
     }
 
@@ -76,7 +77,11 @@
                 let item = (items as? [[String: Any]])?.first,
                 let identity = item[kSecImportItemIdentity as String].flatMap({ cast($0, to: SecIdentity.self) })
             else { return nil }
-            let chain = item[kSecImportItemCertChain as String].flatMap { cast($0, to: [SecCertificate].self) } ?? []
+            var chain: [SecCertificate] = []
+            if let found = item[kSecImportItemCertChain as String] {
+                guard let certificates = cast(found, to: [SecCertificate].self) else { return nil }
+                chain = certificates
+            }
             // The first of the chain is the identity's own.
             return URLCredential(
                 identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)

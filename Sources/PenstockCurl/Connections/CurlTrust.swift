@@ -46,13 +46,16 @@
             files.allSatisfy { $0.stamp == CurlFileStamp($0.path) }
         }
 
-        /// libcurl would notice only when the first TLS connection is made, and not at all for a request in the clear.
+        /// libcurl would notice only when the first TLS connection is made, and not at all for a request in the clear. A file of
+        /// which one block is damaged is refused whole: what is left would trust, or revoke, something else.
         private static func path(
             of file: URL, holding label: String, _ name: String
         ) throws(TransportError) -> String {
-            let marker = Data("-----BEGIN \(label)-----".utf8)
             // By a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
-            guard let text = try? FileHandle(forReadingFrom: file).readToEnd(), text.range(of: marker) != nil else {
+            guard let text = try? FileHandle(forReadingFrom: file).readToEnd(),
+                let blocks = PEMBlock.all(in: text), blocks.contains(where: { $0.label == label }),
+                CurlCertificates.read(text) != nil
+            else {
                 throw TransportError(.tls(.trustMaterial), sendState: .unsent, message: "\(name) cannot be read")
             }
             return file.path
@@ -102,7 +105,8 @@
 
         private func accepts(_ store: OpaquePointer) -> Bool {
             guard let host = copenssl_kept_text(store, Self.hostIndex) else { return false }
-            switch policy.pins.verdict(on: Self.pins(of: store), for: String(cString: host), at: Date()) {
+            guard let pins = Self.pins(of: store) else { return false }
+            switch policy.pins.verdict(on: pins, for: String(cString: host), at: Date()) {
             case .notPinned, .matched: return true
             case .reported(let report):
                 policy.reporter?.report(report)
@@ -114,16 +118,19 @@
             }
         }
 
-        private static func pins(of store: OpaquePointer) -> [PublicKeyPin] {
+        /// Of every certificate of the chain; `nil` where the key of one cannot be had.
+        private static func pins(of store: OpaquePointer) -> [PublicKeyPin]? {
             let chain = X509_STORE_CTX_get0_chain(store)
-            return (0..<max(0, copenssl_chain_count(chain))).compactMap { index in
-                var encoded: UnsafeMutablePointer<UInt8>?
-                let key = X509_get_X509_PUBKEY(copenssl_chain_certificate(chain, index))
-                let count = i2d_X509_PUBKEY(key, &encoded)
-                guard let encoded, count > 0 else { return nil }
-                defer { free(encoded) }
-                return PublicKeyPin(ofKey: UnsafeBufferPointer(start: encoded, count: Int(count)))
-            }
+            let pins = (0..<max(0, copenssl_chain_count(chain))).map { pin(copenssl_chain_certificate(chain, $0)) }
+            return pins.contains(nil) ? nil : pins.compactMap(\.self)
+        }
+
+        private static func pin(_ certificate: OpaquePointer?) -> PublicKeyPin? {
+            var encoded: UnsafeMutablePointer<UInt8>?
+            let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded)
+            guard let encoded, count > 0 else { return nil }
+            defer { free(encoded) }
+            return PublicKeyPin(ofKey: UnsafeBufferPointer(start: encoded, count: Int(count)))
         }
     }
 
@@ -146,9 +153,45 @@
         private static func moment(_ time: timespec) -> SIMD2<Int> { [time.tv_sec, time.tv_nsec] }
     }
 
+    /// The certificates of a PEM text, as OpenSSL has them.
+    final class CurlCertificates {
+        let all: [OpaquePointer]
+
+        /// Takes over the references.
+        init(_ certificates: [OpaquePointer]) {
+            all = certificates
+        }
+
+        deinit {
+            for certificate in all { X509_free(certificate) }
+        }
+
+        /// - Returns: `nil` where a block is damaged, which OpenSSL's function tells from the end of the text by its error alone.
+        static func read(_ text: Data) -> CurlCertificates? {
+            guard PEMBlock.all(in: text) != nil else { return nil }
+            // libcurl takes what is left of our failures for its own.
+            defer { ERR_clear_error() }
+            ERR_clear_error()
+            var certificates: [OpaquePointer] = []
+            withMemory(text) { memory in
+                while let certificate = PEM_read_bio_X509(memory, nil, nil, nil) { certificates.append(certificate) }
+            }
+            let read = CurlCertificates(certificates)
+            return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? read : nil
+        }
+
+        static func withMemory(_ bytes: Data, _ body: (OpaquePointer) -> Void) {
+            bytes.withUnsafeBytes { buffer in
+                guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return }
+                defer { BIO_free(memory) }
+                body(memory)
+            }
+        }
+    }
+
     /// A client's certificate with its chain and its key, as OpenSSL has them.
     final class CurlClientIdentity {
-        private var certificates: [OpaquePointer] = []
+        private var certificates = CurlCertificates([])
         private var key: OpaquePointer?
 
         /// - Throws: `tls` where it cannot be read, or the key is not that of the certificate.
@@ -160,7 +203,7 @@
             case .pkcs12(let data, let passphrase): read(data, passphrase)
             @unknown default: break
             }
-            guard let first = certificates.first, let key, X509_check_private_key(first, key) == 1 else {
+            guard let first = certificates.all.first, let key, X509_check_private_key(first, key) == 1 else {
                 throw TransportError(
                     .tls(.clientCertificate), sendState: .unsent,
                     message: "the client's certificate and its key cannot be read, or do not belong together")
@@ -168,53 +211,38 @@
         }
 
         deinit {
-            for certificate in certificates { X509_free(certificate) }
             EVP_PKEY_free(key)
         }
 
         /// - Returns: whether OpenSSL took it.
         func apply(to context: OpaquePointer) -> Bool {
             defer { ERR_clear_error() }
-            guard let first = certificates.first else { return false }
+            guard let first = certificates.all.first else { return false }
             return SSL_CTX_use_certificate(context, first) == 1 && SSL_CTX_use_PrivateKey(context, key) == 1
-                && certificates.dropFirst().allSatisfy { copenssl_add_chain_certificate(context, $0) == 1 }
+                && certificates.all.dropFirst().allSatisfy { copenssl_add_chain_certificate(context, $0) == 1 }
         }
 
         private func read(_ certificates: Data, _ key: Data, _ passphrase: String) {
-            Self.withMemory(certificates) { memory in
-                while let certificate = PEM_read_bio_X509(memory, nil, nil, nil) {
-                    self.certificates.append(certificate)
-                }
-            }
+            guard let read = CurlCertificates.read(certificates) else { return }
+            self.certificates = read
             // Without a passphrase, not even an empty one, OpenSSL would ask for one at the terminal.
             var word = Array(passphrase.utf8CString)
-            Self.withMemory(key) { memory in
+            CurlCertificates.withMemory(key) { memory in
                 self.key = PEM_read_bio_PrivateKey(memory, nil, nil, &word)
             }
         }
 
         private func read(_ data: Data, _ passphrase: String) {
-            Self.withMemory(data) { memory in
+            CurlCertificates.withMemory(data) { memory in
                 guard let container = d2i_PKCS12_bio(memory, nil) else { return }
                 defer { PKCS12_free(container) }
                 var (certificate, others): (OpaquePointer?, OpaquePointer?) = (nil, nil)
                 guard PKCS12_parse(container, passphrase, &key, &certificate, &others) == 1 else { return }
                 defer { copenssl_free_chain(others) }
-                certificates = [certificate].compactMap(\.self)
-                for index in 0..<max(0, copenssl_chain_count(others)) {
-                    guard let other = copenssl_chain_certificate(others, index), X509_up_ref(other) == 1 else {
-                        continue
-                    }
-                    certificates.append(other)
-                }
-            }
-        }
-
-        private static func withMemory(_ bytes: Data, _ body: (OpaquePointer) -> Void) {
-            bytes.withUnsafeBytes { buffer in
-                guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return }
-                defer { BIO_free(memory) }
-                body(memory)
+                let rest = (0..<max(0, copenssl_chain_count(others))).map { copenssl_chain_certificate(others, $0) }
+                let kept = rest.compactMap(\.self).filter { X509_up_ref($0) == 1 }
+                let chain = CurlCertificates([certificate].compactMap(\.self) + kept)
+                if kept.count == rest.count { certificates = chain }
             }
         }
     }

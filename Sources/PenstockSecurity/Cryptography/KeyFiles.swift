@@ -27,7 +27,7 @@ enum PrivateKeyFile {
 
     /// The coordinates of a public key on P-256 (RFC 5480 §2).
     static func p256PublicKey(pem: String) throws(CryptographyError) -> Data {
-        let blocks = try PEMBlock.all(in: pem).filter { $0.label == "PUBLIC KEY" }
+        let blocks = try PEMBlock.plain(in: pem).filter { $0.label == "PUBLIC KEY" }
         guard blocks.count == 1, let block = blocks.first else { throw .invalidKey }
         var file = DERReader(block.bytes)
         var info = DERReader(try file.read(DERReader.sequence))
@@ -103,60 +103,22 @@ enum PrivateKeyFile {
     }
 }
 
-/// What stands between two lines of a PEM file (RFC 7468).
-struct PEMBlock {
-    let label: String
-    let bytes: ArraySlice<UInt8>
-
+extension PEMBlock {
     /// The one private key of a file.
     ///
     /// - Throws: ``CryptographyError/encryptedKey`` for one that a password protects, and
     ///   ``CryptographyError/invalidKey`` for none, for several, and for what cannot be read.
     static func privateKey(in text: String) throws(CryptographyError) -> PEMBlock {
-        let keys = try all(in: text).filter { $0.label.hasSuffix("PRIVATE KEY") }
+        let keys = try plain(in: text).filter { $0.label.hasSuffix("PRIVATE KEY") }
         guard keys.count == 1, let key = keys.first else { throw .invalidKey }
         return key
     }
 
-    /// All blocks of a file, in their order; what stands between them is no part of any.
-    static func all(in text: String) throws(CryptographyError) -> [PEMBlock] {
-        var blocks: [PEMBlock] = []
-        var open: (label: String, base64: String)?
-        for line in lines(of: text) {
-            if let label = label(of: line, after: "-----BEGIN ") {
-                guard open == nil else { throw .invalidKey }
-                guard label != "ENCRYPTED PRIVATE KEY" else { throw .encryptedKey }
-                open = (label, "")
-            } else if let label = label(of: line, after: "-----END ") {
-                guard let block = open, block.label == label,
-                    let bytes = Data(base64Encoded: block.base64), !bytes.isEmpty,
-                    bytes.base64EncodedString() == block.base64
-                else { throw .invalidKey }
-                blocks.append(PEMBlock(label: label, bytes: Array(bytes)[...]))
-                open = nil
-            } else if open != nil {
-                // The form that OpenSSL had before PKCS #8 tells of a password in the first line (RFC 1421 §4.6.1.1).
-                guard !line.hasPrefix("Proc-Type:") else { throw .encryptedKey }
-                open?.base64 += line
-            }
-        }
-        guard open == nil else { throw .invalidKey }
+    /// All blocks of a file, which no password may protect.
+    static func plain(in text: String) throws(CryptographyError) -> [PEMBlock] {
+        guard let blocks = all(in: text.utf8) else { throw .invalidKey }
+        guard !blocks.contains(where: \.isEncrypted) else { throw .encryptedKey }
         return blocks
-    }
-
-    /// Lines end with CR, LF or both, and blanks around them do not count. One that is not ASCII is no part of a block, and stands
-    /// for nothing that only looks like it: to `String`, the sign of the Kelvin is a K.
-    private static func lines(of text: String) -> [String] {
-        text.utf8.split { $0 == 0x0A || $0 == 0x0D }.map { line in
-            let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-            let text = line.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
-            return text.allSatisfy { $0 < 0x80 } ? String(decoding: text, as: UTF8.self) : "\u{FFFD}"
-        }
-    }
-
-    private static func label(of line: String, after mark: String) -> String? {
-        guard line.hasPrefix(mark), line.hasSuffix("-----"), line.utf8.count > mark.utf8.count + 5 else { return nil }
-        return String(line.dropFirst(mark.count).dropLast(5))
     }
 }
 

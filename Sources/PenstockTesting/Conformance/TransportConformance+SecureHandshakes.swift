@@ -29,7 +29,7 @@ extension TransportConformance {
             },
             Rule("Authorities that cannot be read are told, and nothing is sent", over: .tls) { probe in
                 let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-                for text in [nil, "", "no certificate at all"] {
+                for text in [nil, "", "no certificate at all"] + (try probe.damagedAuthorities) {
                     try text.map { try Data($0.utf8).write(to: file) }
                     var exchange = try probe.exchange(.post, timeouts: soon)
                     exchange.trust = .authorities(file)

@@ -184,6 +184,16 @@ extension TransportConformance {
                     .pem(certificates: Data("no PEM".utf8), key: Data("no PEM".utf8)),
                 ])
         },
+        Rule(
+            "A damaged certificate behind the client's own is told, and nothing is sent", over: asking,
+            and: [.clientCertificates, .pemIdentities]
+        ) { probe in
+            guard case .pem(let certificates, let key, _)? = probe.keys.clients.first?.form else {
+                throw Unmet(description: "no certificate in PEM")
+            }
+            let chains = DamagedPEM.variants(of: String(decoding: certificates, as: UTF8.self))
+            try await refusesIdentities(probe, chains.map { .pem(certificates: Data($0.utf8), key: key) })
+        },
         Rule("A container that cannot be read is told, and nothing is sent", over: asking, and: .clientCertificates) {
             probe in
             guard case .pkcs12(let data, _)? = probe.keys.container?.form else {
@@ -255,5 +265,30 @@ extension TransportConformance.Probe {
         let chain = [keys.server, keys.authority].compactMap(\.self)
         try TransportConformance.expect(chain.count, is: 2, "keys of the chain")
         return chain
+    }
+}
+
+/// PEM texts of several certificates of which one is damaged.
+enum DamagedPEM {
+    /// - Parameter text: the good certificates, which stand first in each variant; and last, where another is to follow.
+    static func variants(of text: String) -> [String] {
+        let lines = text.split(separator: "\n")
+        let lacking = lines.prefix(2) + lines.dropFirst(3)
+        let garbled = lines.prefix(1) + ["*" + lines[1].dropFirst()] + lines.dropFirst(2)
+        let damaged = [Array(lacking), Array(garbled), Array(lines.dropFirst()), Array(lines.dropLast())]
+        return damaged.flatMap { lines in
+            let other = lines.joined(separator: "\n") + "\n"
+            return [text + other, text + other + text]
+        }
+    }
+}
+
+extension TransportConformance.Probe {
+    /// What the policy trusts, with a damaged certificate beside it.
+    var damagedAuthorities: [String?] {
+        get throws {
+            guard case .file(let file) = trust.anchors else { return [] }
+            return DamagedPEM.variants(of: try String(contentsOf: file, encoding: .utf8))
+        }
     }
 }
