@@ -34,7 +34,7 @@
         }
 
         /// With the password that a user who logs in has typed.
-        private func startKeyring() async throws {
+        func startKeyring() async throws {
             try start(
                 "gnome-keyring-daemon",
                 ["--foreground", "--components=secrets", "--unlock", "--control-directory=\(folder.url.path)/control"],
@@ -52,9 +52,18 @@
             process.waitUntilExit()
         }
 
-        var vault: SecretServiceVault {
+        var vault: SecretServiceVault { vault(patience: .zero) }
+
+        /// - Parameter patience: how long it waits for the keyring.
+        func vault(patience: Duration) -> SecretServiceVault {
             SecretServiceVault(
-                application: "shop", address: address, lock: folder.url.appendingPathComponent("lock"))
+                application: "shop", address: address, lock: folder.url.appendingPathComponent("lock"),
+                patience: patience)
+        }
+
+        /// What a vault opens for each request.
+        func keyring() throws -> Keyring {
+            try Keyring(Bus(address), "shop")
         }
 
         func stop() {

@@ -109,6 +109,49 @@
             desktop.stop()
         }
 
+        @Test("A collection that is locked between two calls is locked, and nothing is missing or deleted in it")
+        func lockedMeanwhile() async throws {
+            let desktop = try await Desktop()
+            try await desktop.vault.save(Sample.item("1"), for: Sample.key, over: .absent)
+            let keyring = try desktop.keyring()
+            let entry = try #require(try keyring.entries(Sample.key).last)
+            let gone = Keyring.Entry(path: entry.path + "0", key: entry.key, version: "0", revision: 0)
+            try keyring.delete(gone)
+            try await desktop.lock()
+            let locked = Bus.Failure.vault(.locked)
+            #expect(throws: locked) { try keyring.entries(Sample.key("nobody")) }
+            #expect(throws: locked) { try keyring.secret(of: entry) }
+            #expect(throws: locked) { try keyring.create(Sample.item("2"), for: Sample.key, revision: 2) }
+            #expect(throws: locked) { try keyring.delete(entry) }
+            #expect(throws: locked) { try keyring.delete(gone) }
+            try await desktop.logInAgain()
+            #expect(try await desktop.vault.load(Sample.key) == Sample.item("1"))
+            desktop.stop()
+        }
+
+        @Test("A keyring that starts while the vault is used for the first time is waited for")
+        func late() async throws {
+            let desktop = try await Desktop(hasKeyring: false)
+            let vault = desktop.vault(patience: .seconds(120))
+            async let saved = vault.save(Sample.item("1"), for: Sample.key, over: .absent)
+            try await desktop.startKeyring()
+            #expect(try await saved)
+            #expect(try await vault.load(Sample.key) == Sample.item("1"))
+            desktop.stop()
+        }
+
+        @Test("A keyring that was waited for in vain is found once it is there")
+        func vain() async throws {
+            let desktop = try await Desktop(hasKeyring: false)
+            let vault = desktop.vault(patience: .milliseconds(100))
+            for _ in 1...2 {
+                #expect(await vaultError { try await vault.load(Sample.key) } == .unavailable)
+            }
+            try await desktop.startKeyring()
+            #expect(try await vault.load(Sample.key) == nil)
+            desktop.stop()
+        }
+
         @Test("Where no bus is, or no service on it, the vault is unavailable")
         func absent() async throws {
             let folder = try Folder()
@@ -127,6 +170,21 @@
 
     /// What needs no keyring.
     struct SecretServiceNameTests {
+        @Test(
+            "What was replaced is looked for five times, what was locked is unlocked once, and all else ends the request"
+        )
+        func retries() {
+            var retries = KeyringRetries()
+            let pauses = (0..<5).map { _ in retries.pause(after: .gone) }
+            #expect(pauses.prefix(4).allSatisfy { $0 != nil } && pauses.last == .some(nil))
+            #expect(retries.pause(after: .vault(.locked)) == .zero)
+            #expect(retries.pause(after: .vault(.locked)) == nil)
+            for error in [VaultError.denied, .unavailable, .corrupt] {
+                var retries = KeyringRetries()
+                #expect(retries.pause(after: .vault(error)) == nil)
+            }
+        }
+
         @Test(
             "What the service calls an error is what the vault throws",
             arguments: [

@@ -20,12 +20,14 @@
     ///
     /// The service decrypts; over the bus, which is a socket of the user's own, the content goes as it is (the algorithm `plain`).
     ///
-    /// Its errors: ``VaultError/locked`` while the collection is locked, in which case nothing is said about what is in it;
+    /// Its errors: ``VaultError/locked`` while the collection is locked, in which case nothing is said about what is in it: it is
+    /// unlocked where the service does so without a question to the user, once for each request;
     /// ``VaultError/denied`` where the service or the bus refuses, or would have to ask the user first;
-    /// ``VaultError/unavailable`` where there is no bus, no service or no default collection.
+    /// ``VaultError/unavailable`` where there is no bus, no service or no default collection. For the last two the vault waits up
+    /// to 5 s, since the session may still be starting them. It makes no collection, for whose password the user has to be
+    /// asked: `secret-tool store` does, and the desktop when its user logs in.
     public final class SecretServiceVault: CredentialVault {
-        private let application: String
-        private let address: String?
+        private let opening: KeyringOpening?
         private let lock: PrivateFile
         private let queue = VaultQueue("secret-service")
 
@@ -37,10 +39,16 @@
         ///     `bus` in `XDG_RUNTIME_DIR`.
         ///   - lock: the file beside which the lock lies; unless told otherwise `penstock/secret-service` in the folder of the
         ///     user's session, `XDG_RUNTIME_DIR`, or in `~/.local/state` where there is none.
-        public init(application: String, address: String? = nil, lock: URL? = nil) {
+        public convenience init(application: String, address: String? = nil, lock: URL? = nil) {
+            self.init(application: application, address: address, lock: lock, patience: KeyringOpening.patience)
+        }
+
+        /// - Parameter patience: how long a keyring is waited for that is not there.
+        init(application: String, address: String?, lock: URL?, patience: Duration) {
             let environment = ProcessInfo.processInfo.environment
-            self.application = application
-            self.address = address ?? Self.sessionBus(environment)
+            opening = (address ?? Self.sessionBus(environment)).map {
+                KeyringOpening($0, application, patience: patience)
+            }
             self.lock = PrivateFile(lock ?? Self.lockFile(environment))
         }
 
@@ -108,24 +116,29 @@
         private func ask<Value: Sendable>(
             isChange: Bool, _ body: @escaping @Sendable (Keyring) throws(Bus.Failure) -> Value
         ) async throws(VaultError) -> Value {
-            try await queue.run { [application, address, lock] () throws(VaultError) in
-                guard let address else { throw .unavailable }
+            try await queue.run { [opening, lock] () throws(VaultError) in
+                guard let opening else { throw .unavailable }
+                // Before the lock is taken: no other process is to wait for a keyring that is being started.
+                var keyring = try Self.ofKeyring { () throws(Bus.Failure) in try opening.keyring() }
                 let held = try VaultError.ofFile { () throws(PrivateFileError) in
                     isChange ? try FileLock(ofVault: lock) : nil
                 }
                 defer { withExtendedLifetime(held) {} }
-                for _ in 0..<5 {
+                var retries = KeyringRetries()
+                while true {
                     do throws(Bus.Failure) {
-                        return try body(try Keyring(Bus(address), application))
-                    } catch .vault(let error) {
-                        throw error
+                        return try body(keyring)
                     } catch {
-                        // It was there a moment ago: somebody else has replaced or deleted it.
-                        continue
+                        guard let pause = retries.pause(after: error) else { throw error.vaultError }
+                        KeyringOpening.sleep(for: pause)
+                        keyring = try Self.ofKeyring { () throws(Bus.Failure) in try opening.keyring() }
                     }
                 }
-                throw .unavailable
             }
+        }
+
+        private static func ofKeyring<Value>(_ body: () throws(Bus.Failure) -> Value) throws(VaultError) -> Value {
+            do throws(Bus.Failure) { return try body() } catch { throw error.vaultError }
         }
     }
 
@@ -150,7 +163,7 @@
         private let collection: String
 
         /// - Throws: ``VaultError/locked`` while the collection is, before anything is said of what is in it: some services find
-        ///   nothing then, which must not be taken for a user who is signed out.
+        ///   nothing then, which must not be taken for a user who is signed out. ``VaultError/unavailable`` while there is none.
         init(_ bus: Bus, _ application: String) throws(Bus.Failure) {
             self.bus = bus
             self.application = application
@@ -160,13 +173,44 @@
             }
             try opened.skip("v")
             session = try opened.text("o")
-            collection = try bus.call(Self.root, Self.serviceInterface, "ReadAlias") { message throws(Bus.Failure) in
-                try message.write("default")
-            }.text("o")
-            guard collection != "/" else { throw .vault(.unavailable) }
-            let state = try property("Locked", of: Self.collectionInterface, at: collection)
-            let isLocked = try state.read("v", "b") { () throws(Bus.Failure) in try state.flag() }
-            guard !isLocked else { throw .vault(.locked) }
+            collection = try Self.defaultCollection(bus)
+            if try isLocked { try unlock() }
+            try requireUnlocked()
+        }
+
+        /// GNOME Keyring makes the collection of the login first, and then the alias that leads there. The collection of the session
+        /// will not do, since it goes with the session.
+        private static func defaultCollection(_ bus: Bus) throws(Bus.Failure) -> String {
+            for alias in ["default", "login"] {
+                let path = try bus.call(root, serviceInterface, "ReadAlias") { message throws(Bus.Failure) in
+                    try message.write(alias)
+                }.text("o")
+                if path != "/" { return path }
+            }
+            throw .vault(.unavailable)
+        }
+
+        private var isLocked: Bool {
+            get throws(Bus.Failure) {
+                let state = try property("Locked", of: Self.collectionInterface, at: collection)
+                return try state.read("v", "b") { () throws(Bus.Failure) in try state.flag() }
+            }
+        }
+
+        /// Where the service finds nothing, or has no such item: a collection that has been locked meanwhile may look the same.
+        private func requireUnlocked() throws(Bus.Failure) {
+            if try isLocked { throw .vault(.locked) }
+        }
+
+        /// Without a question to the user. One that the service would have to ask is taken back.
+        private func unlock() throws(Bus.Failure) {
+            let reply = try bus.call(Self.root, Self.serviceInterface, "Unlock") { message throws(Bus.Failure) in
+                try message.write("a", "o") { () throws(Bus.Failure) in try message.write(collection, as: "o") }
+            }
+            try reply.skip("ao")
+            let prompt = try reply.text("o")
+            guard prompt != "/" else { return }
+            _ = try? bus.call(prompt, "org.freedesktop.Secret.Prompt", "Dismiss")
         }
 
         private func property(
@@ -204,6 +248,7 @@
                 guard wanted.allSatisfy({ found[$0.key] == $0.value }) else { continue }
                 if let entry = Entry(path: path, attributes: found) { entries.append(entry) }
             }
+            if entries.isEmpty { try requireUnlocked() }
             return entries.sorted { ($0.revision, $0.path) < ($1.revision, $1.path) }
         }
 
@@ -249,15 +294,21 @@
                 try message.write(true)
             }
             // Where the user has to be asked, there is no item yet.
-            guard try reply.text("o") != "/" else { throw .vault(.denied) }
+            guard try reply.text("o") != "/" else {
+                try requireUnlocked()
+                throw .vault(.denied)
+            }
         }
 
         func delete(_ entry: Entry) throws(Bus.Failure) {
             do throws(Bus.Failure) {
                 let reply = try bus.call(entry.path, Self.itemInterface, "Delete")
-                guard try reply.text("o") == "/" else { throw .vault(.denied) }
+                guard try reply.text("o") == "/" else {
+                    try requireUnlocked()
+                    throw .vault(.denied)
+                }
             } catch .gone {
-                return
+                try requireUnlocked()
             }
         }
     }
