@@ -58,10 +58,12 @@
             isOpen.withLock { _ in received() }
         }
 
+        /// Nothing had come a moment ago, and what has come since is reported by epoll at once, so the socket is not asked again.
         private func park(reader continuation: CheckedContinuation<ReadResult, Never>) {
             let result = isOpen.withLock { _ -> ReadResult? in
                 if reader != nil { return .failure(Self.misuse("two tasks read")) }
-                if let result = received() { return result }
+                if let failure { return .failure(failure) }
+                if handle == nil || hasEnded { return .success(nil) }
                 reader = continuation
                 watch()
                 return nil

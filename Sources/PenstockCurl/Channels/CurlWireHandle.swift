@@ -148,20 +148,25 @@
         }
 
         func send(_ bytes: Data, from offset: Int) -> Sent {
-            // OpenSSL writes to a socket that the other end has closed with a signal, which nobody here can handle.
-            CurlSignals.withoutPipe {
-                bytes.withUnsafeBytes { buffer in
-                    var count = 0
-                    let code = curl_easy_send(
-                        easy, buffer.baseAddress.map { $0 + offset }, bytes.count - offset, &count)
-                    switch code {
-                    case CURLE_OK: return count > 0 ? .bytes(count) : .later
-                    case CURLE_AGAIN: return .later
-                    default: return .failed(String(cString: errorText))
-                    }
+            // OpenSSL writes to a socket that the other end has closed with a signal, which nobody here can handle. libcurl itself
+            // writes without one.
+            isSecure ? CurlSignals.withoutPipe { write(bytes, from: offset) } : write(bytes, from: offset)
+        }
+
+        private func write(_ bytes: Data, from offset: Int) -> Sent {
+            bytes.withUnsafeBytes { buffer in
+                var count = 0
+                let code = curl_easy_send(easy, buffer.baseAddress.map { $0 + offset }, bytes.count - offset, &count)
+                switch code {
+                case CURLE_OK: return count > 0 ? .bytes(count) : .later
+                case CURLE_AGAIN: return .later
+                default: return .failed(String(cString: errorText))
                 }
             }
         }
+
+        /// Whether the bytes go through OpenSSL. No proxy is reached over TLS.
+        private var isSecure: Bool { order.request.url.scheme == .https }
 
         // MARK: Options
 
