@@ -114,6 +114,15 @@ import Testing
             ])
     }
 
+    @Test("The page takes the reader's choice of light or dark", .covers("X11"), arguments: [true, false])
+    func scheme(isDark: Bool) async throws {
+        let step = Step(
+            "The page", "getComputedStyle(document.body).backgroundColor",
+            is: isDark ? "rgb(20, 23, 27)" : "rgb(255, 255, 255)")
+        let setting = "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)"
+        try await ReportBrowser.check(ReportSamples.archive(), arguments: [setting], [step])
+    }
+
     // MARK: Contrast
 
     private static let named = [
