@@ -26,6 +26,36 @@ import Testing
         #expect(previous.count == all)
     }
 
+    @Test(
+        "Nothing is formatted of what is not said: nothing at all while the log is off, also once it was on",
+        .covers("S2.21"))
+    func formatting() throws {
+        let (kept, formatted) = (KeptLog(), Locked(0))
+        let log = CallLog(level: .off, to: kept) { event, context, progress in
+            formatted.withLock { $0 += 1 }
+            return LogMessage.text(event, context, progress)
+        }
+        let context = EventContext(call: InspectRig.client().start(Hello()).id, attempt: 1)
+        let events = try InspectRig.oneOfEach()
+        for level in LogLevel.allCases + [.off, .debug, .error, .off] {
+            log.level = level
+            let (formattedBefore, keptBefore) = (formatted.withLock { $0 }, kept.entries.count)
+            for event in events { log.receive(event, context) }
+            let said = level == .off ? 0 : events.count { LogLevel(of: $0) <= level }
+            #expect(formatted.withLock { $0 } - formattedBefore == said, "\(level)")
+            #expect(kept.entries.count - keptBefore == said, "\(level)")
+        }
+    }
+
+    @Test(
+        "Every level but off has events of its own, and the levels stand in the order in which they say more",
+        .covers("S2.21"))
+    func levelsOfEvents() throws {
+        let levels = try InspectRig.oneOfEach().map(LogLevel.init(of:))
+        #expect(Set(levels) == Set(LogLevel.allCases).subtracting([.off]))
+        #expect(LogLevel.allCases == LogLevel.allCases.sorted() && LogLevel.allCases.first == .off)
+    }
+
     @Test("A call is one line at the usual level: verb, URL, status, elapsed, source, attempt", .covers("S2.21"))
     func usualLine() async throws {
         let (kept, clock) = (KeptLog(), TestClock())

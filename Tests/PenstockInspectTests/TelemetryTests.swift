@@ -140,7 +140,7 @@ private final class KeptTelemetry: TelemetryExporter {
         let kinds = try Set(InspectRig.oneOfEach().compactMap(Words.kind))
         #expect(
             kinds == [
-                "redirect", "replay", "retry", "hedge", "circuit_breaker", "admission", "in_flight",
+                "cache", "redirect", "replay", "retry", "hedge", "circuit_breaker", "admission", "in_flight",
                 "credential", "default",
             ])
     }
