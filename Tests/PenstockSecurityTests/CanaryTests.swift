@@ -51,7 +51,8 @@ struct CanaryTests {
 
     /// What was written, by kind. The vault's file is sealed, and its key is random.
     private static let open = [
-        "errors.txt", "events.txt", "log.txt", "calls.har", "calls.html", "recording.json", "values.txt", "listing.txt",
+        "errors.txt", "events.txt", "log.txt", "telemetry.txt", "calls.har", "calls.html", "recording.json",
+        "values.txt", "listing.txt",
         "receipt.txt", "cache/http.sqlite", "open/http.sqlite-wal", "notes.log", "temporary/left", "output.txt",
     ]
     private static let sealed = [
@@ -84,7 +85,9 @@ struct CanaryTests {
             "header", "cookie", "query", "form", "json", "token", "location", "keptquery", "keptcookie", "wrongfield",
             "wrongcookie",
         ] { #expect(arrived.contains(place), "\(place)") }
-        for place in ["sealed", "sealingkey", "proxy", "clientkey", "passphrase", "refresh", "pin", "signingkey"] {
+        for place in [
+            "sealed", "sealingkey", "proxy", "clientkey", "passphrase", "refresh", "pin", "signingkey", "collector",
+        ] {
             #expect(!arrived.contains(place), "\(place)")
         }
         #expect(server.requests.count { $0.path == "/kept" } == 1, "it was not stored")
@@ -92,7 +95,7 @@ struct CanaryTests {
     }
 
     @Test(
-        "Of the secrets that were planted in every place, none is in a log, an error, an archive, a report, a recording, a cache or another file",
+        "Of the secrets that were planted in every place, none is in a log, a trace, an error, an archive, a report, a recording, a cache or another file",
         .covers("X10", "H2"), arguments: transports)
     func nothing(_ transport: String) async throws {
         let folder = try await Self.written(transport)

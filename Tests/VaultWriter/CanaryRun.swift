@@ -14,6 +14,7 @@ struct CanaryRun {
     private let log = EventWriter()
     private let lines = LineWriter()
     private let archive: HARRecorder
+    private let collector = StubTransport { _ throws(TransportError) in HTTPResponse(status: 200) }
 
     /// - Parameter isFoundation: whether Foundation's transport carries the calls, and not the platform's own.
     init(_ url: String, _ folder: String, isFoundation: Bool) throws {
@@ -54,7 +55,7 @@ struct CanaryRun {
 
     func run() async throws {
         let store = PlatformCache.open(folder.appendingPathComponent("cache/http.sqlite"))
-        let client = try client(store)
+        let (client, telemetry) = try client(store)
         try await client.signIn(
             Credential(
                 Self.planted("token"), refreshToken: Self.planted("refresh"), values: ["pin": Self.planted("pin")]))
@@ -63,6 +64,7 @@ struct CanaryRun {
         try write(errors.flatMap(Self.texts), to: "errors.txt")
         try write(log.lines, to: "events.txt")
         try lines.data.write(to: folder.appendingPathComponent("log.txt"))
+        try await write(exported(by: telemetry), to: "telemetry.txt")
         await archive.close()
         try HTMLReport.write(
             archive: folder.appendingPathComponent("calls.har"), to: folder.appendingPathComponent("calls.html"))
@@ -81,7 +83,7 @@ struct CanaryRun {
         await store.close()
     }
 
-    private func client(_ store: any CacheStore) throws -> APIClient {
+    private func client(_ store: any CacheStore) throws -> (client: APIClient, telemetry: Telemetry) {
         var signer = SortedParameterSigner(
             appKey: CanaryScan.marker, secret: try SharedSecret(text: Self.planted("signingkey")))
         signer.place = .fields
@@ -96,9 +98,29 @@ struct CanaryRun {
         configuration.options.retry = RetryPolicy.none
         configuration.headers = ["X-Api-Key": Self.planted("header"), "X-Note": CanaryScan.marker]
         configuration.cache = .store(store)
+        // A client that has what the app's own has sends to the collector.
+        let exporter = OTLPExporter(
+            "http://127.0.0.1:4318", headers: [.authorization: "Bearer \(Self.planted("collector"))"],
+            by: APIClient(configuration, transport: collector))
+        let telemetry = Telemetry("shop", to: exporter, propagatesTo: [url])
         configuration.vault = EncryptedFileVault(file: folder.appendingPathComponent("vault/credentials.vault"))
-        configuration.sinks = [log, archive, CallLog(level: .trace, to: lines)]
-        return APIClient(configuration, transport: recorder)
+        configuration.sinks = [log, archive, CallLog(level: .trace, to: lines), telemetry]
+        return (APIClient(configuration, transport: recorder), telemetry)
+    }
+
+    /// All that the collector is sent but its own key, and the telemetry as it prints.
+    private func exported(by telemetry: Telemetry) async throws -> [String] {
+        await telemetry.shutdown()
+        guard telemetry.lostCount == 0, collector.requests.count > 1 else { throw CocoaError(.fileWriteUnknown) }
+        let sent = collector.requests.flatMap { request -> [String] in
+            var request = request
+            request.fields.remove(.authorization)
+            guard case .bytes(let data) = request.body.source else { return [] }
+            return [
+                "\(request.url.absoluteString) \(request.fields.map(\.value))", String(decoding: data, as: UTF8.self),
+            ]
+        }
+        return sent + Self.texts(telemetry)
     }
 
     /// 32 bytes.
