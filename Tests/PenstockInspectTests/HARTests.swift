@@ -140,6 +140,23 @@ import Testing
         #expect(entry.response.content?.comment == "11 bytes, not kept: its coding is x-own")
     }
 
+    @Test("A form has no secret parts in the archive, and what is no form as it says is not kept", .covers("X10"))
+    func forms() async throws {
+        let part = "--b\r\nContent-Disposition: form-data; name="
+        let form = "\(part)pin\r\n\r\nc4n4ry\r\n\(part)title\r\n\r\nsea\r\n--b--\r\n"
+        let (har, text) = try await archive(InspectRig.answering(), contents: .upTo(bytes: 200)) { client in
+            for body in [form, "no form, but c4n4ry"] {
+                var request = HTTPRequest(method: .post, url: try InspectRig.url(), body: .bytes(Data(body.utf8)))
+                request.fields[.contentType] = "multipart/form-data; boundary=b"
+                _ = try? await client.send(request)
+            }
+        }
+        let sent = har.log.entries.map(\.request.postData)
+        #expect(!text.contains("c4n4ry") && sent.count == 2)
+        #expect(sent.first??.text == form.replacing("c4n4ry", with: Redaction.mark))
+        #expect(sent.last??.comment == "19 bytes, not kept: it is not the form that its type says")
+    }
+
     @Test("Content that is no text is base64, and a call that sent nothing is an entry all the same")
     func unusual() async throws {
         let bytes = Data([0xFF, 0xFE, 0])

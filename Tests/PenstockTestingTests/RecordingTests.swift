@@ -145,6 +145,22 @@ struct RecordingTests {
         #expect(try await replay.perform(request).response.status == 204)
     }
 
+    @Test("A form is recorded without its secret parts, and known by its content whatever its boundary", .covers("X10"))
+    func forms() async throws {
+        func upload(_ title: String) throws -> TransportRequest {
+            let body = HTTPBody.multipart([.field("password", "canary-7f3a"), .field("title", title)])
+            let fields: HTTPFields = ["Content-Type": body.contentType ?? ""]
+            return try exchange("https://a.test/", .post, fields: fields, body: body)
+        }
+        let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in .init(status: 204) })
+        _ = try await recorder.perform(upload("sea"))
+        let text = String(decoding: try JSONEncoder().encode(recorder.recording), as: UTF8.self)
+        #expect(!text.contains("canary") && text.contains("sea"))
+        let replay = ReplayTransport(recorder.recording)
+        await #expect(throws: TransportError.self) { try await replay.perform(upload("lake")) }
+        #expect(try await replay.perform(upload("sea")).response.status == 204)
+    }
+
     @Test func `Content without a coding is recorded, and of a file or a stream its length`() async throws {
         let recorder = RecordingTransport(StubTransport { _ throws(TransportError) in .init(status: 204) })
         let stream = HTTPBody.stream(length: 3) { HTTPBody.Chunks { $0.finish() } }

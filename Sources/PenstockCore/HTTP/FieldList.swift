@@ -61,7 +61,7 @@ enum FieldList {
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Where the quoted string that `text` begins with ends; `nil` when it begins with none.
-    private static func endOfQuotes(_ text: Substring.UTF8View) -> Substring.Index? {
+    static func endOfQuotes(_ text: Substring.UTF8View) -> Substring.Index? {
         guard text.first == UInt8(ascii: "\"") else { return nil }
         var isEscaped = false
         for index in text.indices.dropFirst() {

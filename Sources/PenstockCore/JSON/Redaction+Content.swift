@@ -13,16 +13,18 @@ package struct WithheldContent: Error, Hashable, Sendable {
 extension Redaction {
     /// The content of a request as it may be kept.
     ///
-    /// - Throws: ``WithheldContent`` where it has a coding (RFC 9110 §8.4): what is secret in it cannot be found.
+    /// - Throws: ``WithheldContent`` where it has a coding (RFC 9110 §8.4), or is not what its `Content-Type` says: what is secret in
+    ///   it cannot be found.
     package static func content(of request: HTTPRequest, _ data: Data) throws(WithheldContent) -> Data {
         guard !data.isEmpty else { return data }
         if let coding = ContentCodings.text(request.fields) { throw WithheldContent("its coding is \(coding)") }
-        return content(data, type: request.fields[.contentType] ?? request.body.contentType)
+        return try readable(data, type: request.fields[.contentType] ?? request.body.contentType)
     }
 
-    /// The content of a response as it may be kept.
+    /// The content of a response as it may be kept. One that is not the JSON that it says is kept as a text: it may be what a
+    /// test is about, or the beginning of what was read.
     ///
-    /// - Throws: ``WithheldContent`` where it has a coding that the transport did not remove.
+    /// - Throws: ``WithheldContent`` where it has a coding that the transport did not remove, or is no form as it says.
     package static func content(
         of response: HTTPResponse, to request: HTTPRequest
     ) throws(WithheldContent) -> Data {
@@ -30,27 +32,45 @@ extension Redaction {
         if let coding = ContentCodings.text(response.fields), ContentCodings.remain(in: response, to: request) {
             throw WithheldContent("its coding is \(coding)")
         }
-        return content(response.body, type: response.fields[.contentType])
+        let type = response.fields[.contentType]
+        guard ContentType(type) != .json else { return content(response.body, type: type) }
+        return try readable(response.body, type: type)
+    }
+
+    /// Content as it may be shown.
+    ///
+    /// - Throws: ``WithheldContent`` where it is not what its type says.
+    static func readable(_ data: Data, type: String?) throws(WithheldContent) -> Data {
+        switch ContentType(type) {
+        case .query: return Data(query(String(decoding: data, as: UTF8.self)).utf8)
+        case .form(let boundary):
+            if let boundary, let shown = RedactedForm.make(of: data, boundary: boundary) { return shown }
+            throw WithheldContent("it is not the form that its type says")
+        case .json, .other:
+            if let value = try? JSONDecoder().decode(JSONValue.self, from: data) { return json(value, instead: data) }
+            guard ContentType(type) != .json else { throw WithheldContent("it is not the JSON that its type says") }
+            return plain(data)
+        }
     }
 
     /// Content as it may be shown: without the values of secret parameters of a form, without secret members of JSON, and
     /// without the tokens and secret parameters in other text.
     ///
-    /// Secret texts in JSON are replaced by ``mark`` and secret numbers by 0, so that what reads them still can. Content
-    /// without secrets stays byte for byte, and so does what is no text.
+    /// Secret texts in JSON are replaced by ``mark`` and secret numbers by 0, so that what reads them still can. Of a form of
+    /// several parts (`multipart/form-data`) the content of secret ones is replaced; what says that it is one and is not,
+    /// as a whole. Content without secrets stays byte for byte, and so does what is no text.
     ///
     /// - Parameter type: the media type, as `Content-Type` has it.
     public static func content(_ data: Data, type: String?) -> Data {
-        if type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
-            return Data(query(String(decoding: data, as: UTF8.self)).utf8)
-        }
-        if let value = try? JSONDecoder().decode(JSONValue.self, from: data) {
-            return json(value, instead: data)
-        }
+        guard !data.isEmpty else { return data }
+        if let shown = try? readable(data, type: type) { return shown }
+        return ContentType(type) == .json ? plain(data) : Data(mark.utf8)
+    }
+
+    private static func plain(_ data: Data) -> Data {
         let text = String(decoding: data, as: UTF8.self)
         // Foundation would take a byte order mark off.
-        guard text.utf8.elementsEqual(data) else { return data }
-        return Data(self.text(text).utf8)
+        return text.utf8.elementsEqual(data) ? Data(self.text(text).utf8) : data
     }
 
     private static func json(_ value: JSONValue, instead data: Data) -> Data {
@@ -75,6 +95,29 @@ extension Redaction {
                         let isSecret = isSecret || Redaction.isSecret(HTTPFieldName(name))
                         return (name, redacted(member, isSecret: isSecret))
                     }))
+        }
+    }
+}
+
+/// How content is to be read.
+private enum ContentType: Equatable {
+    /// Pairs of names and values, as in a query.
+    case query
+    /// `nil` where its boundary is not said (RFC 2046 §5.1.1).
+    case form(boundary: String?)
+    case json
+    case other
+
+    init(_ type: String?) {
+        let text = type ?? ""
+        let name = HTTPSyntax.trimmed(String(text.prefix { $0 != ";" })).lowercased()
+        switch name {
+        case "application/x-www-form-urlencoded": self = .query
+        case "multipart/form-data":
+            let boundary = ParameterizedValue(text)?.parameters["boundary"]
+            self = .form(boundary: boundary.flatMap { (1...70).contains($0.utf8.count) ? $0 : nil })
+        case "application/json", "text/json": self = .json
+        default: self = name.hasSuffix("+json") ? .json : .other
         }
     }
 }

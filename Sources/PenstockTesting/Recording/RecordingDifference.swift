@@ -37,3 +37,19 @@ enum RecordingDifference {
         return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 }
+
+extension Recording.Request {
+    /// The content without what is drawn anew for each sending, which is the boundary of a form (RFC 2046 §5.1.1).
+    var comparableContent: Recording.Content? {
+        guard let content, let type = fields.first(where: { HTTPFieldName($0.name) == .contentType })?.value,
+            let parsed = ParameterizedValue(type), parsed.value == "multipart/form-data",
+            let boundary = parsed.parameters["boundary"]
+        else { return content }
+        var (output, rest) = (Data(), content.data[...])
+        while let place = rest.range(of: Data("--\(boundary)".utf8)) {
+            output += rest[..<place.lowerBound] + Data("--boundary".utf8)
+            rest = rest[place.upperBound...]
+        }
+        return Recording.Content(output + rest)
+    }
+}

@@ -26,8 +26,8 @@ public final class ReplayTransport: Transport {
     public enum Comparison: Sendable {
         /// Method and URL.
         case address
-        /// The content of the request as well, its secrets left out. JSON may have another order and other white space;
-        /// content that was not recorded is not compared.
+        /// The content of the request as well, its secrets left out. JSON may have another order and other white space, and
+        /// a form another boundary; content that was not recorded is not compared.
         case content
     }
 
@@ -141,13 +141,15 @@ public final class ReplayTransport: Transport {
     private func take(_ request: HTTPRequest) throws(TransportError) -> Recording.Exchange {
         let asked = recorded(request)
         let (method, url) = (asked.method, asked.url)
-        let sent = comparison == .content ? asked.content : nil
+        let sent = comparison == .content ? asked.comparableContent : nil
         let (found, next, drift) = state.withLock { state -> (Recording.Exchange?, Recording.Request?, [String]?) in
             let candidates = order == .strict ? state.rest.prefix(1) : state.rest[...]
             let same = candidates.indices.filter {
                 candidates[$0].request.method == method && candidates[$0].request.url == url
             }
-            let drifts = same.map { RecordingDifference.lines(recorded: candidates[$0].request.content, sent: sent) }
+            let drifts = same.map {
+                RecordingDifference.lines(recorded: candidates[$0].request.comparableContent, sent: sent)
+            }
             guard let match = zip(same, drifts).first(where: { $0.1 == nil }) else {
                 state.unknown.append("\(method) \(url)")
                 return (nil, state.rest.first?.request, drifts.first ?? nil)
