@@ -30,13 +30,16 @@ private struct EntryMaker {
         if !attempt.connection.resends.isEmpty { call.resends = attempt.connection.resends.count }
         return HAR.Entry(
             startedDateTime: HARDate.text(attempt.date), time: HAR.milliseconds(phases.total),
-            request: request(attempt.request, attempt.requestSize, attempt.connection, attempt.response?.version),
+            request: request(
+                attempt.request, attempt.requestSize, attempt.connection, attempt.response?.version,
+                isLeftOut: attempt.isRequestLeftOut),
             response: attempt.response.map {
-                response($0, to: attempt.request, attempt.responseSize, attempt.connection)
-            }
-                ?? noResponse,
-            cache: HAR.Cache(), timings: timings(phases), serverIPAddress: attempt.connection.remoteAddress, _call: call
-        )
+                response(
+                    $0, to: attempt.request, attempt.responseSize, attempt.connection,
+                    isLeftOut: attempt.isResponseLeftOut)
+            } ?? noResponse,
+            cache: HAR.Cache(), timings: timings(phases), serverIPAddress: attempt.connection.remoteAddress,
+            comment: comment(attempt.isRequestLeftOut || attempt.isResponseLeftOut), _call: call)
     }
 
     /// The cache or an interceptor answered, or the call ended before it sent anything. What has no request of its own gets
@@ -48,12 +51,14 @@ private struct EntryMaker {
                 method: "NONE", url: "penstock:call/\(record.call.rawValue)", httpVersion: "unknown", cookies: [],
                 headers: [], queryString: [], headersSize: -1, bodySize: 0)
         let response =
-            record.answer.map { self.response($0.response, to: $0.request, record.answerSize, nil) } ?? noResponse
+            record.answer.map {
+                self.response($0.response, to: $0.request, record.answerSize, nil, isLeftOut: record.isAnswerLeftOut)
+            } ?? noResponse
         let phases = Phases(Timings(), isReused: true, measured: record.elapsed)
         return HAR.Entry(
             startedDateTime: HARDate.text(record.started), time: HAR.milliseconds(phases.total), request: request,
             response: response, cache: HAR.Cache(), timings: timings(phases),
-            _call: call(attempt: 0, at: .zero, isLast: true))
+            comment: comment(record.isAnswerLeftOut), _call: call(attempt: 0, at: .zero, isLast: true))
     }
 
     private func call(attempt: Int, at offset: Duration, isLast: Bool) -> HAR.Call {
@@ -80,25 +85,34 @@ private struct EntryMaker {
         return call
     }
 
+    private func comment(_ isLeftOut: Bool) -> String? {
+        isLeftOut ? "\(record.leftOutSoFar) contents have been left out so far, \(Self.noRoom)" : nil
+    }
+
+    private static let noRoom = "since too much waited to be written"
+
     // MARK: The messages
 
     private func request(
-        _ request: HTTPRequest, _ size: Int?, _ connection: ConnectionInfo, _ version: HTTPVersion?
+        _ request: HTTPRequest, _ size: Int?, _ connection: ConnectionInfo, _ version: HTTPVersion?,
+        isLeftOut: Bool = false
     ) -> HAR.Request {
         HAR.Request(
             method: request.method.rawValue, url: "\(request.url)", httpVersion: Self.name(version),
             cookies: request.fields.values(of: .cookie).flatMap(HARCookies.sent), headers: pairs(request.fields),
-            queryString: HARQuery.pairs(request.url.query), postData: postData(request, size), headersSize: -1,
+            queryString: HARQuery.pairs(request.url.query), postData: postData(request, size, isLeftOut: isLeftOut),
+            headersSize: -1,
             bodySize: connection.bytesSent > 0 ? connection.bytesSent : size ?? -1)
     }
 
-    private func postData(_ request: HTTPRequest, _ size: Int?) -> HAR.PostData? {
+    private func postData(_ request: HTTPRequest, _ size: Int?, isLeftOut: Bool) -> HAR.PostData? {
         guard size != 0 else { return nil }
         let type = request.fields[.contentType] ?? "application/octet-stream"
         func note(_ reason: String = "") -> HAR.PostData {
             let amount = size.map { "\($0) bytes" } ?? "a stream"
             return HAR.PostData(mimeType: type, text: "", comment: "\(amount), not kept\(reason)")
         }
+        if isLeftOut { return note(", \(Self.noRoom)") }
         guard keepsContent, case .bytes(let data) = request.body.source else { return note() }
         do throws(WithheldContent) {
             let shown = try Redaction.content(of: request, data)
@@ -110,26 +124,27 @@ private struct EntryMaker {
 
     /// - Parameter connection: `nil` for what came from no wire.
     private func response(
-        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, _ connection: ConnectionInfo?
+        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, _ connection: ConnectionInfo?, isLeftOut: Bool
     ) -> HAR.Response {
         let wire = connection.map { $0.bytesReceived > 0 || size == 0 ? $0.bytesReceived : -1 } ?? 0
         return HAR.Response(
             status: response.status, statusText: "", httpVersion: Self.name(response.version),
             cookies: response.fields.values(of: .setCookie).compactMap(HARCookies.received),
-            headers: pairs(response.fields), content: content(response, to: request, size, wire: wire),
+            headers: pairs(response.fields),
+            content: content(response, to: request, size, wire: wire, isLeftOut: isLeftOut),
             redirectURL: response.fields[.location].map { Redaction.value($0, of: .location) } ?? "", headersSize: -1,
             bodySize: wire)
     }
 
     private func content(
-        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, wire: Int
+        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, wire: Int, isLeftOut: Bool
     ) -> HAR.Content {
         var content = HAR.Content(size: size, mimeType: response.fields[.contentType] ?? "x-unknown")
         if wire > 0, size > wire { content.compression = size - wire }
         guard keepsContent, !response.body.isEmpty else {
             // What had no content is answered without when the archive is replayed. A call that was cancelled may have had some.
             if keepsContent, size == 0, record.outcome != .cancelled { content.text = "" }
-            if size > 0 { content.comment = "\(size) bytes, not kept" }
+            if size > 0 { content.comment = "\(size) bytes, not kept\(isLeftOut ? ", \(Self.noRoom)" : "")" }
             return content
         }
         do throws(WithheldContent) {

@@ -26,6 +26,7 @@ package struct HAR: Codable, Sendable {
         package var cache: Cache?
         package var timings: Timings
         package var serverIPAddress: String?
+        package var comment: String?
         package var _call: Call?
     }
 

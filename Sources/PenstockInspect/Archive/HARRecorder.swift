@@ -11,7 +11,8 @@ import PenstockCore
 /// ```
 ///
 /// A call is written when it ends: an entry for each attempt, or one alone where nothing was sent. Members of Penstock's own
-/// (`_call`) tell what was decided and why. Only calls under way are held in memory. The file is a whole archive whenever it is
+/// (`_call`) tell what was decided and why. What is held in memory are calls under way and those that wait for the disk; where their
+/// content is too much, it is left out of the archive, which says so in the comments of these entries. The file is a whole archive whenever it is
 /// looked at, and is repaired when it is opened again after a crash. Nothing secret is in it, by the rules of ``Redaction``.
 public final class HARRecorder: EventSink {
     /// What of the content of requests and responses is written.
@@ -21,7 +22,7 @@ public final class HARRecorder: EventSink {
         /// Content of so many bytes at most, redacted; what is no text as base64. Longer content is left out.
         case upTo(bytes: Int)
 
-        fileprivate var limit: Int {
+        fileprivate var longest: Int {
             switch self {
             case .none: -1
             case .upTo(let bytes): max(bytes, 0)
@@ -32,22 +33,29 @@ public final class HARRecorder: EventSink {
     private let collector: Locked<CallCollector>
     private let writer: Writer
     private let contents: Contents
+    /// 64 MiB.
+    private static let mostContent = 64 << 20
 
     /// Opens the archive, or makes it. What is there stays, and is added to.
     ///
     /// - Parameters:
     ///   - contents: none by default, as content may hold what only its author knows to be secret.
+    ///   - contentInMemory: how many bytes of content may be held until they are written; content beyond is left out. 64 MiB by
+    ///     default, or a request and a response of the longest content that is kept where that is more.
     ///   - limit: how many bytes the file may have; entries beyond are lost. 1 GiB by default.
     ///   - startsOver: whether an archive that is there is emptied. It is not, by default.
     ///   - onProblem: told of what was lost and why, from any thread.
     /// - Throws: ``HARError/foreignFile``, ``HARError/inUse`` or ``HARError/unusableFile(reason:)``. The file is left as it was.
     public init(
-        file: URL, contents: Contents = .none, limit: Int = 1 << 30, startsOver: Bool = false,
+        file: URL, contents: Contents = .none, contentInMemory: Int? = nil, limit: Int = 1 << 30,
+        startsOver: Bool = false,
         onProblem: @escaping @Sendable (HARError) -> Void = { _ in }
     ) throws(HARError) {
         let file = try HARFile(file, version: PenstockVersion.current, startsOver: startsOver)
         writer = Writer(file, limit: limit, onProblem)
-        collector = Locked(CallCollector(contentLimit: contents.limit))
+        let (longest, overflows) = contents.longest.multipliedReportingOverflow(by: 2)
+        let most = contentInMemory ?? max(Self.mostContent, overflows ? .max : longest)
+        collector = Locked(CallCollector(content: ContentBudget(longest: contents.longest, most: most)))
         self.contents = contents
     }
 
@@ -55,6 +63,8 @@ public final class HARRecorder: EventSink {
         guard let record = collector.withLock({ $0.take(event, context) }) else { return }
         writer.write { [contents] in
             HAR.entries(of: record, keepsContent: contents != .none)
+        } ended: { [collector] in
+            collector.withLock { $0.release(record) }
         }
     }
 
@@ -72,7 +82,7 @@ public final class HARRecorder: EventSink {
     /// What writes: on a queue of its own, so that calls do not wait for the disk; a disk that is slower than the calls makes them
     /// wait.
     private final class Writer: Sendable {
-        /// Records that wait to be written hold at most a few megabytes.
+        /// Beside their content, which has a bound of its own, records that wait to be written hold at most a few megabytes.
         private static let mostWaiting = 512
 
         private let output: SerialState<Output>
@@ -82,7 +92,7 @@ public final class HARRecorder: EventSink {
             output = SerialState(Output(file: file, limit: limit, onProblem: onProblem), label: "penstock.har")
         }
 
-        func write(_ entries: @escaping @Sendable () -> [HAR.Entry]) {
+        func write(_ entries: @escaping @Sendable () -> [HAR.Entry], ended: @escaping @Sendable () -> Void) {
             let isCrowded = waiting.withLock { waiting in
                 waiting += 1
                 return waiting > Self.mostWaiting
@@ -90,6 +100,7 @@ public final class HARRecorder: EventSink {
             let work = { @Sendable [waiting] (output: inout Output) in
                 for entry in entries() { output.append(entry) }
                 waiting.withLock { $0 -= 1 }
+                ended()
             }
             if isCrowded { output.runAndWait(work) } else { output.run(work) }
         }

@@ -24,10 +24,19 @@ struct CallRecord: Sendable {
     var outcome = Event.Outcome.success
     var attempts: [AttemptRecord] = []
     var decisions: [Decision] = []
-    /// Its content has been let go unless it is kept.
+    /// Its content has been let go unless it is kept, which it is for a call that sent nothing.
     var answer: Event.Answer?
     /// The size of the answer's content.
     var answerSize = 0
+    /// Whether the answer's content was let go because there was no room for it.
+    var isAnswerLeftOut = false
+    /// How many contents the collector has let go until the call ended, because there was no room for them.
+    var leftOutSoFar = 0
+
+    /// How many bytes of content it holds.
+    var contentBytes: Int {
+        attempts.reduce(answer?.response.body.count ?? 0) { $0 + $1.contentBytes } + (answer?.request.contentBytes ?? 0)
+    }
 }
 
 /// One request that was handed to the transport, and what came of it.
@@ -49,16 +58,53 @@ struct AttemptRecord: Sendable {
     var sendState: SendState?
     var timings = Timings()
     var connection = ConnectionInfo()
+    /// Whether content was let go because there was no room for it.
+    var isRequestLeftOut = false
+    var isResponseLeftOut = false
+
+    /// How many bytes of content it holds.
+    var contentBytes: Int { request.contentBytes + (response?.body.count ?? 0) }
+}
+
+/// Which content is kept: what is short enough, and has room among what is held already.
+struct ContentBudget: Sendable {
+    /// How long a content may be, in bytes; below 0 where none is kept.
+    let longest: Int
+    /// How many bytes may be held at a time.
+    let most: Int
+    private(set) var held = 0
+    /// How many contents found no room.
+    private(set) var leftOut = 0
+
+    init(longest: Int, most: Int = .max) {
+        (self.longest, self.most) = (longest, most)
+    }
+
+    fileprivate enum Decision {
+        case kept, tooLong, noRoom
+    }
+
+    fileprivate mutating func decide(_ bytes: Int) -> Decision {
+        guard bytes <= longest else { return .tooLong }
+        guard bytes <= most - held else {
+            leftOut += 1
+            return .noRoom
+        }
+        held += bytes
+        return .kept
+    }
+
+    fileprivate mutating func release(_ bytes: Int) { held -= bytes }
 }
 
 /// Makes records of events. What it holds are the calls under way.
 struct CallCollector: Sendable {
-    /// Whether content is kept until the record is made. Content that is longer is let go.
-    let contentLimit: Int
+    /// What is held of content, from when it is told of until ``release(_:)``.
+    private(set) var content: ContentBudget
     private var calls: [CallID: CallRecord] = [:]
 
-    init(contentLimit: Int) {
-        self.contentLimit = contentLimit
+    init(content: ContentBudget) {
+        self.content = content
     }
 
     /// How many calls are under way.
@@ -76,25 +122,33 @@ struct CallCollector: Sendable {
         if case .stageEnded = event { return nil }
         // A call that began before is not told of: what is known of it is not whole.
         guard let index = calls.index(forKey: context.call) else { return nil }
-        calls.values[index].take(event, context, contentLimit)
+        calls.values[index].take(event, context, &content)
         guard case .callEnded = event else { return nil }
-        return calls.remove(at: index).value
+        var record = calls.remove(at: index).value
+        record.leftOutSoFar = content.leftOut
+        return record
     }
+
+    /// To be called once nobody holds the record any more.
+    mutating func release(_ record: CallRecord) { content.release(record.contentBytes) }
 }
 
 extension CallRecord {
-    fileprivate mutating func take(_ event: Event, _ context: EventContext, _ contentLimit: Int) {
+    fileprivate mutating func take(_ event: Event, _ context: EventContext, _ content: inout ContentBudget) {
         switch event {
         case .requestSent(let request):
-            if attempts.count >= Self.mostAttempts { attempts.removeFirst() }
+            if attempts.count >= Self.mostAttempts { content.release(attempts.removeFirst().contentBytes) }
+            let (kept, isLeftOut) = request.kept(in: &content)
             attempts.append(
                 AttemptRecord(
-                    number: context.attempt, date: context.date, started: context.elapsed,
-                    request: request.keeping(contentLimit), requestSize: request.body.length))
+                    number: context.attempt, date: context.date, started: context.elapsed, request: kept,
+                    requestSize: request.body.length, isRequestLeftOut: isLeftOut))
         case .responseReceived(let response, let timings, let connection):
             update(context.attempt) { attempt in
                 attempt.ended = context.elapsed
-                attempt.response = response.keeping(contentLimit)
+                content.release(attempt.response?.body.count ?? 0)
+                let (kept, isLeftOut) = response.kept(in: &content)
+                (attempt.response, attempt.isResponseLeftOut) = (kept, isLeftOut)
                 attempt.responseSize = response.body.count
                 attempt.timings = timings
                 attempt.connection = connection
@@ -109,14 +163,25 @@ extension CallRecord {
                 attempt.connection = connection
             }
         case .contentEnded(let bytes, let completion): streamed(bytes, completion, context)
-        case .answered(let answer):
-            answerSize = answer.response.body.count
-            self.answer = Event.Answer(
-                request: answer.request.keeping(contentLimit), response: answer.response.keeping(contentLimit),
-                source: answer.source, isJoined: answer.isJoined, isStale: answer.isStale)
+        case .answered(let answer): take(answer, &content)
         case .callEnded(let outcome): end(outcome, context)
         default: note(event, context)
         }
+    }
+
+    /// The attempts have the content of a call that sent something.
+    private mutating func take(_ answer: Event.Answer, _ content: inout ContentBudget) {
+        var (request, response) = (answer.request.withoutContent, answer.response.withoutContent)
+        if attempts.isEmpty {
+            let (sent, got) = (answer.request.kept(in: &content), answer.response.kept(in: &content))
+            (request, response) = (sent.request, got.response)
+            isAnswerLeftOut = sent.isLeftOut || got.isLeftOut
+        }
+        answerSize = answer.response.body.count
+        content.release((self.answer?.request.contentBytes ?? 0) + (self.answer?.response.body.count ?? 0))
+        self.answer = Event.Answer(
+            request: request, response: response, source: answer.source, isJoined: answer.isJoined,
+            isStale: answer.isStale)
     }
 
     private mutating func update(_ number: Int, _ change: (inout AttemptRecord) -> Void) {
@@ -159,20 +224,38 @@ extension CallRecord {
 }
 
 extension HTTPRequest {
-    fileprivate func keeping(_ limit: Int) -> HTTPRequest {
-        if case .bytes(let data) = body.source, data.count <= limit { return self }
+    /// Of content that is in memory.
+    fileprivate var contentBytes: Int {
+        if case .bytes(let data) = body.source { data.count } else { 0 }
+    }
+
+    fileprivate var withoutContent: HTTPRequest {
         guard !body.isNone else { return self }
         var request = self
         request.body = .none
         return request
     }
+
+    /// Without its content unless that is kept, and whether that was for want of room.
+    fileprivate func kept(in content: inout ContentBudget) -> (request: HTTPRequest, isLeftOut: Bool) {
+        guard case .bytes(let data) = body.source else { return (withoutContent, false) }
+        let decision = content.decide(data.count)
+        return (decision == .kept ? self : withoutContent, decision == .noRoom)
+    }
 }
 
 extension HTTPResponse {
-    fileprivate func keeping(_ limit: Int) -> HTTPResponse {
-        guard !body.isEmpty, body.count > limit else { return self }
+    fileprivate var withoutContent: HTTPResponse {
+        guard !body.isEmpty else { return self }
         var response = self
         response.body = Data()
         return response
+    }
+
+    /// Without its content unless that is kept, and whether that was for want of room.
+    fileprivate func kept(in content: inout ContentBudget) -> (response: HTTPResponse, isLeftOut: Bool) {
+        guard !body.isEmpty else { return (self, false) }
+        let decision = content.decide(body.count)
+        return (decision == .kept ? self : withoutContent, decision == .noRoom)
     }
 }

@@ -40,7 +40,7 @@ public final class Telemetry: EventSink, Interceptor {
     }
 
     private struct State: Sendable {
-        var collector = CallCollector(contentLimit: -1)
+        var collector = CallCollector(content: ContentBudget(longest: -1))
         var traces: [CallID: Trace] = [:]
         var metric = DurationMetric()
         /// Sends what waits, a while after it has come.
