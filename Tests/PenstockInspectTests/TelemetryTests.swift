@@ -7,7 +7,7 @@ import Testing
 @testable import PenstockInspect
 
 /// Keeps what it is given.
-private final class KeptTelemetry: TelemetryExporter {
+final class KeptTelemetry: TelemetryExporter {
     private let state = Locked<(spans: [Span], durations: [[TelemetryAttribute]: DurationHistogram])>(([], [:]))
 
     var spans: [Span] { state.withLock { $0.spans } }
