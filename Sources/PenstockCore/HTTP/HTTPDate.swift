@@ -119,12 +119,11 @@ package enum HTTPDate {
 
     /// `nil` unless the calendar and the clock have it. Months count from 0.
     static func date(_ day: Int, _ month: Int, _ year: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Date? {
-        guard (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
+        guard (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second),
+            let civil = CivilDate(year: Int64(year), month: Int64(month + 1), day: Int64(day))
         else { return nil }
-        let days = daysSince1970(year: year, month: month + 1, day: day)
-        let nextMonth = month == 11 ? (year + 1, 1) : (year, month + 2)
-        guard days < daysSince1970(year: nextMonth.0, month: nextMonth.1, day: 1) else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + hour * 3_600 + minute * 60 + second))
+        let time = Int64(hour * 3_600 + minute * 60 + second)
+        return Date(timeIntervalSince1970: TimeInterval(civil.daysSince1970 * 86_400 + time))
     }
 
     private static func number(_ text: Substring) -> Int? {
@@ -133,27 +132,18 @@ package enum HTTPDate {
         }
         return Int(text)
     }
-
-    /// Days in the proleptic Gregorian calendar, counted in years that begin in March.
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
 }
 
 extension HTTPDate {
     /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`, in whole seconds (RFC 9110 §5.6.7).
     package static func format(_ date: Date) -> String {
-        let seconds = Int(max(-62_135_596_800, min(253_402_300_799, date.timeIntervalSince1970.rounded(.down))))
-        let days = (Double(seconds) / 86_400).rounded(.down)
-        let second = seconds - Int(days) * 86_400
-        let (year, month, day) = civil(Int(days))
-        let weekday = dayNames[((Int(days) + 4) % 7 + 7) % 7]
+        let seconds = Int64(max(-62_135_596_800, min(253_402_300_799, date.timeIntervalSince1970.rounded(.down))))
+        let (days, second) = seconds.dividedDown(by: 86_400)
+        let civil = CivilDate(daysSince1970: days)
+        let weekday = dayNames[Int((days + 4).dividedDown(by: 7).remainder)]
+        let month = monthNames[Int(civil.month) - 1]
         let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(weekday), \(padded(day, 2)) \(monthNames[month - 1]) \(padded(year, 4)) \(clock) GMT"
+        return "\(weekday), \(padded(civil.day, 2)) \(month) \(padded(civil.year, 4)) \(clock) GMT"
     }
 
     static let dayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
@@ -161,21 +151,8 @@ extension HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func padded(_ number: Int, _ width: Int) -> String {
+    private static func padded(_ number: Int64, _ width: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
-    }
-
-    /// The inverse of counting days in years that begin in March.
-    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 }

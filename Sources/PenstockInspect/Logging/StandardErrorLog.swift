@@ -37,8 +37,7 @@ public struct StandardErrorLog: LogDestination {
 
     /// Hours, minutes, seconds and milliseconds of the day.
     private static func time(_ date: Date) -> String {
-        let milliseconds = HARDate.milliseconds(date)
-        let day = ((milliseconds % 86_400_000) + 86_400_000) % 86_400_000
+        let day = HARDate.milliseconds(date).dividedDown(by: 86_400_000).remainder
         return String(
             format: "%02d:%02d:%02d.%03d", Int(day / 3_600_000), Int(day / 60_000 % 60), Int(day / 1000 % 60),
             Int(day % 1000))
