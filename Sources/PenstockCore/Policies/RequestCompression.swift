@@ -13,7 +13,9 @@ import Foundation
 /// ```
 ///
 /// Only content in memory is compressed, and not where that is of no use: where it is short, has a `Content-Encoding` already, is of a
-/// type that is compressed already (pictures, films, archives), or does not get shorter by a tenth. An answer of 415 (Unsupported
+/// type that is compressed already (pictures, films, archives), or does not get shorter by a tenth. `Content-Digest`, `Repr-Digest`
+/// and `Digest` become those of the compressed content (RFC 9530); where that cannot be, as with `Content-MD5`, with another
+/// algorithm than SHA-256 and SHA-512, or under a signature that the request has already, the content is sent as it is. An answer of 415 (Unsupported
 /// Media Type) that does not say the coding is welcome has the request sent again as it was, once, and the origin is sent nothing
 /// compressed from then on, as long as the client lives (RFC 7694).
 public struct RequestCompression: Sendable {

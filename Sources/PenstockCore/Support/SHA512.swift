@@ -12,6 +12,13 @@ extension SHA256.Stream: DigestStream {}
 
 /// SHA-512 (FIPS 180-4 §6.4), for the digests that servers name.
 enum SHA512 {
+    /// The digest as its 64 bytes.
+    static func bytes(_ data: Data) -> Data {
+        var stream = Stream()
+        stream.update(data)
+        return stream.digest()
+    }
+
     /// A digest of content that comes in pieces.
     struct Stream: DigestStream {
         private var state = SHA512.initial
@@ -35,16 +42,16 @@ enum SHA512 {
             rest = Array(bytes.dropFirst(whole.count))
         }
 
-        func hex() -> String {
+        func hex() -> String { SHA256.text(of: digest()) }
+
+        /// The digest of all that was taken, as its 64 bytes.
+        func digest() -> Data {
             var last = self
             let zeros = (239 - rest.count) % SHA512.blockBytes
             // The length has 128 bits, of which no content needs the upper ones.
             let end = (0..<8).map { UInt8(truncatingIfNeeded: (length &* 8) >> (56 - 8 * UInt64($0))) }
             last.update(Data([0x80] + [UInt8](repeating: 0, count: zeros + 8) + end))
-            return last.state.map { word in
-                let digits = String(word, radix: 16)
-                return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-            }.joined()
+            return Data(last.state.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) })
         }
     }
 

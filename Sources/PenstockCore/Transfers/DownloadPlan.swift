@@ -308,11 +308,3 @@ extension DownloadPlan {
         return nil
     }
 }
-
-/// The digests that can be checked, by their names in `Repr-Digest` (RFC 9530 §5), the ones to prefer first.
-enum DigestAlgorithm: String, CaseIterable, Hashable, Sendable {
-    case sha256 = "sha-256"
-    case sha512 = "sha-512"
-
-    var bytes: Int { self == .sha256 ? 32 : 64 }
-}

@@ -190,6 +190,65 @@ import Testing
         #expect(request.fields["X-Signed"] == "\(request.body.length ?? 0) half")
     }
 
+    private static let content = Data(repeating: 0x61, count: 2_000)
+    private static let coded = Data("half:".utf8) + content.prefix(1_000)
+
+    private static func structured(_ data: Data, _ algorithms: DigestAlgorithm...) -> String {
+        algorithms.map { "\($0.rawValue)=:\($0.digest(data).base64EncodedString()):" }.joined(separator: ", ")
+    }
+
+    private static func listed(_ data: Data, _ algorithms: (String, DigestAlgorithm)...) -> String {
+        algorithms.map { "\($0)=\($1.digest(data).base64EncodedString())" }.joined(separator: ", ")
+    }
+
+    static let renewed: [(HTTPFieldName, String, String)] = [
+        ("Content-Digest", structured(content, .sha256), structured(coded, .sha256)),
+        ("Content-Digest", structured(content, .sha512, .sha256), structured(coded, .sha512, .sha256)),
+        ("Repr-Digest", structured(content, .sha512), structured(coded, .sha512)),
+        ("Digest", listed(content, ("SHA-256", .sha256)), listed(coded, ("SHA-256", .sha256))),
+        (
+            "Digest", listed(content, ("sha-256", .sha256), ("SHA-512", .sha512)),
+            listed(coded, ("sha-256", .sha256), ("SHA-512", .sha512))
+        ),
+    ]
+
+    @Test("a digest of the content becomes that of the compressed content", arguments: renewed)
+    func digests(name: HTTPFieldName, plain: String, expected: String) async throws {
+        let (stub, client) = Self.client { HTTPResponse(status: Self.isCompressed($0) ? 415 : 200) }
+        let request = HTTPRequest(
+            method: .post, url: try HTTPURL("https://shop.example.com/"), fields: [name: plain],
+            body: .bytes(Self.content))
+        _ = try await client.send(request, options: .requestCompression(Self.halving))
+        #expect(stub.requests.map { $0.fields.values(of: name) } == [[expected], [plain]])
+        #expect(stub.requests.map { $0.fields[.contentEncoding] } == ["half", nil])
+    }
+
+    static let kept: [HTTPFields] = [
+        ["Content-MD5": "Q2hlY2sgSW50ZWdyaXR5IQ=="], ["Content-Digest": "md5=:Q2hlY2sgSW50ZWdyaXR5IQ==:"],
+        ["Content-Digest": structured(content, .sha256) + ", md5=:Q2hlY2sgSW50ZWdyaXR5IQ==:"],
+        ["Content-Digest": structured(coded, .sha256)], ["Content-Digest": ""], ["Content-Digest": "sha-256"],
+        ["Content-Digest": "sha-256=:!:"], ["Content-Digest": structured(content, .sha256) + ";a=1"],
+        ["Repr-Digest": structured(content, .sha256) + ", sha-512=:AA==:"],
+        ["Content-Digest": structured(content, .sha256), "Repr-Digest": "unixsum=:AA==:"],
+        ["Digest": "MD5=Q2hlY2sgSW50ZWdyaXR5IQ=="], ["Digest": "SHA-256"], ["Digest": "="],
+        ["Digest": listed(coded, ("SHA-256", .sha256))],
+        [
+            "Content-Digest": structured(content, .sha256), "Signature-Input": #"a=("content-digest")"#,
+            "Signature": "a=:AA==:",
+        ],
+    ]
+
+    @Test("content whose digest cannot be made anew, or is wrong, is sent as it is", arguments: kept)
+    func foreignDigests(fields: HTTPFields) async throws {
+        let (stub, client) = Self.client { _ in HTTPResponse(status: 200) }
+        let request = HTTPRequest(
+            method: .post, url: try HTTPURL("https://shop.example.com/"), fields: fields, body: .bytes(Self.content))
+        _ = try await client.send(request, options: .requestCompression(Self.halving))
+        let sent = try #require(stub.requests.first)
+        #expect(sent.fields[.contentEncoding] == nil)
+        for field in fields { #expect(sent.fields[field.name] == field.value) }
+    }
+
     @Test func `no more than 256 refusals are remembered`() throws {
         let refused = RefusedCodings()
         for number in 0..<300 { refused.add("gzip", at: try HTTPURL("https://h\(number).example/").origin) }

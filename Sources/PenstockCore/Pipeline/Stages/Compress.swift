@@ -37,10 +37,12 @@ struct Compress: Stage {
         guard case .bytes(let data) = request.body.source, !request.fields.contains(.contentEncoding),
             compression.isWorthwhile(data.count, ofType: request.fields[.contentType]),
             !refused.contains(compression.coding, at: request.url.origin),
-            let short = compression.encoded(data, by: transport), RequestCompression.saves(short.count, of: data.count)
+            let short = compression.encoded(data, by: transport), RequestCompression.saves(short.count, of: data.count),
+            let fields = CodedDigests.fields(request.fields, for: short, of: data)
         else { return nil }
         var request = request
         request.body = .bytes(short)
+        request.fields = fields
         request.fields[.contentEncoding] = compression.coding
         return request
     }
