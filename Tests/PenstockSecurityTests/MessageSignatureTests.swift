@@ -183,6 +183,38 @@ import Testing
         #expect(try facade.value(in: request) == "%7Ea*")
     }
 
+    static let parameters: [(query: String, value: String?)] = [
+        ("a=%C3%A4", "%C3%A4"), ("a=ä", "%C3%A4"), ("a=%E2%82%AC+%2B", "%E2%82%AC%20%2B"), ("a=%00", "%00"),
+        ("a=%EF%BF%BD", "%EF%BF%BD"), ("a=%EF%BB%BFx", "%EF%BB%BFx"), ("a=%zz%", "%25zz%25"), ("a", ""), ("a=", ""),
+        ("b=%FF&a=1", "1"), ("%FF=1&a=1", "1"), ("a=%FF", nil), ("a=x%C3", nil), ("a=%C3%28", nil), ("a=%C0%AF", nil),
+        ("a=%ED%A0%80", nil), ("a=%F4%90%80%80", nil), ("a=%80", nil), ("a=%E2%82", nil),
+    ]
+
+    @Test(
+        "a parameter of the query is signed byte for byte as UTF-8, and one that is none is not signed",
+        arguments: parameters)
+    func queryParameters(query: String, value: String?) throws {
+        let request = try HTTPRequest(.get, "https://a.example/?" + query)
+        let component = SignatureComponent.queryParameter("a")
+        if let value {
+            #expect(try component.value(in: request) == value)
+        } else {
+            #expect(throws: SignatureBaseError.unsignable(#""@query-param";name="a""#)) {
+                try component.value(in: request)
+            }
+        }
+    }
+
+    @Test func `a name that is not UTF-8 is no other name, and is not signed`() throws {
+        let request = try HTTPRequest(.get, "https://a.example/?%FF=1&a%C3=2")
+        let name = SignatureComponent.queryParameter("\u{FFFD}")
+        #expect(throws: SignatureBaseError.unsignable(name.description)) { try name.value(in: request) }
+        let missing = SignatureComponent.queryParameter("a")
+        #expect(throws: SignatureBaseError.missing(missing.description)) { try missing.value(in: request) }
+        let both = try HTTPRequest(.get, "https://a.example/?%FF=1&%FE=2")
+        #expect(throws: SignatureBaseError.ambiguous(name.description)) { try name.value(in: both) }
+    }
+
     static let refused: [(SignatureComponent, SignatureBaseError)] = [
         (.field("Absent"), .missing(#""absent""#)), (.binary("Absent"), .missing(#""absent";bs"#)),
         (.field(.contentLength), .missing(#""content-length""#)),

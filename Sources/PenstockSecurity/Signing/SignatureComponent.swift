@@ -44,7 +44,9 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
     /// The query with its `?`, which stands alone where there is none (§2.2.7).
     public static let query = SignatureComponent("@query")
 
-    /// One parameter of the query, without its escapes; there must be exactly one of the name (§2.2.8).
+    /// One parameter of the query, without its escapes; there must be exactly one of the name (§2.2.8). One that is not UTF-8 is
+    /// ``SignatureBaseError/unsignable(_:)``: the standard would sign U+FFFD for every byte that is none, and so the same for
+    /// parameters that differ.
     public static func queryParameter(_ name: String) -> SignatureComponent {
         SignatureComponent("@query-param", .queryParameter(SignatureValue.formEscaped(Array(name.utf8))))
     }
@@ -113,9 +115,10 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         case "@query": return "?" + (url.query ?? "")
         default:
             guard case .queryParameter(let wanted) = selector else { throw .missing(description) }
-            let values = SignatureValue.parameters(of: url.query).filter { $0.name == wanted }.map(\.value)
-            guard let value = values.first else { throw .missing(description) }
-            guard values.count == 1 else { throw .ambiguous(description) }
+            let found = SignatureValue.parameters(of: url.query).filter { $0.name == wanted }
+            guard let parameter = found.first else { throw .missing(description) }
+            guard found.count == 1 else { throw .ambiguous(description) }
+            guard let value = parameter.value else { throw .unsignable(description) }
             return value
         }
     }
@@ -169,7 +172,8 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
     case ambiguous(String)
     /// The field is no Structured Field of its kind.
     case malformed(String)
-    /// Its value holds what the text of a signature cannot: characters beyond ASCII.
+    /// Its value holds what the text of a signature cannot: characters beyond ASCII, or in a parameter of the query bytes that
+    /// are not UTF-8.
     case unsignable(String)
     /// It is covered twice.
     case duplicate(String)
@@ -181,7 +185,7 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
         case .missing(let name): "the request has no \(name)"
         case .ambiguous(let name): "the query has more than one \(name)"
         case .malformed(let name): "\(name) is no structured field of its kind"
-        case .unsignable(let name): "\(name) holds characters beyond ASCII"
+        case .unsignable(let name): "\(name) holds characters beyond ASCII, or is no UTF-8"
         case .duplicate(let name): "\(name) is covered twice"
         case .invalidParameter(let name): "the parameter \(name) of the signature cannot be written"
         }
@@ -199,12 +203,17 @@ enum SignatureValue {
         text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
-    /// Names and values of a query, each without its escapes and escaped again as forms are, spaces as `%20` (RFC 9421 §2.2.8).
-    static func parameters(of query: String?) -> [(name: String, value: String)] {
+    /// Names and values of a query, each without its escapes and escaped again as forms are, spaces as `%20` (RFC 9421 §2.2.8). A
+    /// name stands as the standard's decoder reads it, with U+FFFD in place of what is not UTF-8, so that it is found under it.
+    ///
+    /// - Returns: no value for a parameter whose name or value is not UTF-8.
+    static func parameters(of query: String?) -> [(name: String, value: String?)] {
         (query ?? "").split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { formEscaped(PercentEncoding.decoded($0.replacingOccurrences(of: "+", with: "%20"))) }
-            return (name: parts[0], value: parts.count > 1 ? parts[1] : "")
+                .map { PercentEncoding.decoded($0.replacingOccurrences(of: "+", with: "%20")) }
+            let texts = parts.map { Array(String(decoding: $0, as: UTF8.self).utf8) }
+            let value = parts.count > 1 ? formEscaped(parts[1]) : ""
+            return (formEscaped(texts[0]), texts == parts ? value : nil)
         }
     }
 
