@@ -276,6 +276,25 @@ import Testing
         #expect(steps.request.fields[.userAgent] == "Shop/1")
     }
 
+    static let hosts: [(url: String, field: String?, signed: String)] = [
+        ("https://a.example/", nil, "a.example"), ("https://A.Example:443/", nil, "a.example"),
+        ("https://a.example:8443/", nil, "a.example:8443"), ("http://a.example:80/", nil, "a.example"),
+        ("http://a.example:443/", nil, "a.example:443"), ("https://10.0.0.1:8443/", nil, "10.0.0.1:8443"),
+        ("https://[::1]/", nil, "[::1]"), ("https://10.0.0.1:8443/", "a.example", "a.example"),
+        ("https://10.0.0.1/", "a.example:8443", "a.example:8443"), ("https://a.example/", "a.example", "a.example"),
+        ("https://a.example/", "a.example:443", "a.example:443"), ("https://a.example:8443/", "A.example", "A.example"),
+    ]
+
+    @Test("the host that is signed is the request's own field, and that of the URL where it has none", arguments: hosts)
+    func host(url: String, field: String?, signed: String) async throws {
+        var request = try HTTPRequest(.get, url)
+        request.fields[.host] = field
+        let steps = try await Self.signed(request)
+        #expect(steps.canonicalRequest.contains("\nhost:\(signed)\n"))
+        #expect(steps.signedFields == "host;x-amz-date")
+        #expect(steps.request.fields[.host] == field)
+    }
+
     @Test func `each field that the way to the server may change is left unsigned, and stays`() async throws {
         let names: [HTTPFieldName] = [
             "User-Agent", "Connection", "Expect", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "TE",

@@ -261,8 +261,11 @@ struct AWSCanonicalFields {
     /// The names, sorted, with semicolons between.
     let names: String
 
+    /// `Host` is signed as the request has it, which is what a client sends that takes it, and otherwise as the transport makes it
+    /// of the URL.
     init(_ request: HTTPRequest) {
-        var values: [String: [String]] = ["host": [request.url.authority]]
+        var values: [String: [String]] = [:]
+        if !request.fields.contains(.host) { values["host"] = [request.url.authority] }
         for field in request.fields where !AWSSignatureV4.unsignedFields.contains(field.name) {
             values[field.name.text.lowercased(), default: []].append(Self.collapsed(field.value))
         }
