@@ -63,6 +63,50 @@ struct EncryptedFileVaultTests {
         #expect(try await folder.vault.load(Sample.key) == Sample.item("1"))
     }
 
+    @Test("Vaults that make one key at the same time come to one key, and an empty file is no key yet")
+    func oneKey() async throws {
+        for round in 0..<20 {
+            let folder = try Folder()
+            let key = VaultKey.file(folder.keyFile)
+            if round % 2 == 1 {
+                try PrivateFile(folder.keyFile).makeFolder()
+                try PrivateFile(folder.keyFile).replace(with: Data())
+            }
+            let files = (0..<8).map { folder.url.appendingPathComponent("vault-\($0)") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for file in files {
+                    group.addTask {
+                        let vault = EncryptedFileVault(file: file, key: key)
+                        try await vault.save(Sample.item(file.lastPathComponent), for: Sample.key, over: .absent)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for file in files {
+                let item = try await EncryptedFileVault(file: file, key: key).load(Sample.key)
+                #expect(item == Sample.item(file.lastPathComponent), "round \(round)")
+            }
+        }
+    }
+
+    @Test("An empty key of a vault that there is, and one that is too short, are corrupt and stay")
+    func shortKeys() async throws {
+        let folder = try Folder()
+        try await folder.vault.save(Sample.item("1"), for: Sample.key, over: .anything)
+        let other = EncryptedFileVault(
+            file: folder.url.appendingPathComponent("other"), key: .file(folder.keyFile))
+        try PrivateFile(folder.keyFile).replace(with: Data())
+        #expect(await vaultError { try await folder.vault.load(Sample.key) } == .corrupt)
+        #expect(await vaultError { try await folder.vault.delete(Sample.key, where: .anything) } == .corrupt)
+        try PrivateFile(folder.keyFile).replace(with: Data(count: 31))
+        for vault in [folder.vault, other] {
+            #expect(
+                await vaultError { try await vault.save(Sample.item("2"), for: Sample.key, over: .anything) }
+                    == .corrupt)
+        }
+        #expect(try Data(contentsOf: folder.keyFile) == Data(count: 31))
+    }
+
     @Test("A link or a pipe in the place of the vault is neither followed nor waited for")
     func links() async throws {
         let folder = try Folder()

@@ -68,6 +68,24 @@ struct VaultProcessTests {
         #expect(try await folder.vault.load(Sample.key)?.version == "180")
     }
 
+    @Test("Processes that make one key at the same time, each for its own vault, come to one key")
+    func oneKey() async throws {
+        for _ in 0..<5 {
+            let folder = try Folder()
+            let vaults = (0..<4).map { folder.url.appendingPathComponent("vault-\($0)") }
+            try await withThrowingTaskGroup(of: Subprocess.self) { group in
+                for vault in vaults {
+                    group.addTask { try await Self.run(["keyed", vault.path, folder.keyFile.path]) }
+                }
+                for try await process in group { #expect(process.status == 0, "\(process.output)") }
+            }
+            for vault in vaults {
+                let opened = EncryptedFileVault(file: vault, key: .file(folder.keyFile))
+                #expect(try await opened.load(Sample.key)?.content == Data("kept".utf8))
+            }
+        }
+    }
+
     @Test("On a full disk nothing is kept, that is said, and what was there stays")
     func full() async throws {
         let folder = try Folder()

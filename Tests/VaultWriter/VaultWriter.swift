@@ -5,6 +5,7 @@ import Penstock
 ///
 /// - `vault-writer fill FILE` saves one item again and again until it is killed, and prints each version once it is saved.
 /// - `vault-writer count FILE TIMES` adds one to a number so often, over the version that it has read.
+/// - `vault-writer keyed FILE KEYFILE` saves one item in a vault with that key.
 /// - `vault-writer full FILE BYTES` saves something longer than any file of the process may get, and prints what that comes to.
 /// - `vault-writer login URL TOKEN` signs in with the platform's own vault.
 /// - `vault-writer canary URL FOLDER TRANSPORT` uses secrets of all kinds, and writes down whatever prints.
@@ -19,6 +20,9 @@ enum VaultWriter {
         switch (arguments.dropFirst().first, arguments.count) {
         case ("fill", 3): try await fill(vault(arguments[2]))
         case ("count", 4): try await count(vault(arguments[2]), Int(arguments[3]) ?? 0)
+        case ("keyed", 4):
+            let key = VaultKey.file(URL(fileURLWithPath: arguments[3]))
+            try await keep(EncryptedFileVault(file: URL(fileURLWithPath: arguments[2]), key: key))
         case ("full", 4): try await full(vault(arguments[2]), Int(arguments[3]) ?? 0)
         case ("login", 4): try await client(arguments[2]).signIn(Credential(arguments[3], expiresIn: .seconds(3_600)))
         case ("call", 3): try await client(arguments[2]).get("/me")
@@ -50,6 +54,10 @@ enum VaultWriter {
             let condition = old.map { VaultCondition.version($0.version) } ?? .absent
             if try await vault.save(new, for: key, over: condition) { done += 1 }
         }
+    }
+
+    private static func keep(_ vault: EncryptedFileVault) async throws {
+        try await vault.save(VaultItem(version: "1", content: Data("kept".utf8)), for: key, over: .absent)
     }
 
     /// As on a disk that is full, a write fails after some bytes.

@@ -38,6 +38,12 @@ package struct PrivateFile: Sendable {
             throw .last
         }
         defer { close(file) }
+        return try Self.contents(of: file, limit: limit, leniency)
+    }
+
+    private static func contents(
+        of file: Int32, limit: Int, _ leniency: Leniency
+    ) throws(PrivateFileError) -> Data {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .last }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else { throw .unusable }
@@ -48,7 +54,36 @@ package struct PrivateFile: Sendable {
             // Where it has no effect the file system has no permissions.
             fchmod(file, status.st_mode & 0o700)
         }
-        return try Self.bytes(of: file, count: Int(status.st_size))
+        return try bytes(of: file, count: Int(status.st_size))
+    }
+
+    /// The content of a file that is written once, and made where there is none or an empty one. Of several who make it at one
+    /// time, in whatever processes, all get what the first of them has written.
+    ///
+    /// The file is its own lock, since nothing ever takes its place. One who is killed in between leaves it empty, for the next.
+    ///
+    /// - Parameter patience: how long one who is making it is waited for.
+    package func contents(
+        limit: Int, _ leniency: Leniency, patience: Duration, orMade make: () -> Data
+    ) throws(PrivateFileError) -> Data {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard file >= 0 else { throw .last }
+        defer { close(file) }
+        try FileLock.take(file, patience: patience)
+        // A process that another thread starts just now holds the descriptor until it runs its program, and the lock with it.
+        defer { flock(file, LOCK_UN) }
+        let found = try Self.contents(of: file, limit: limit, leniency)
+        guard found.isEmpty else { return found }
+        let made = make()
+        do throws(PrivateFileError) {
+            try Self.write(made, to: file)
+            guard fsync(file) == 0 else { throw .last }
+        } catch {
+            ftruncate(file, 0)
+            throw error
+        }
+        settle()
+        return made
     }
 
     private static func bytes(of file: Int32, count: Int) throws(PrivateFileError) -> Data {
@@ -178,18 +213,25 @@ package final class FileLock: Sendable {
     package init(beside file: PrivateFile, patience: Duration = .zero) throws(PrivateFileError) {
         let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .last }
+        do throws(PrivateFileError) {
+            try Self.take(descriptor, patience: patience)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Waits for the lock of an open file.
+    fileprivate static func take(_ descriptor: Int32, patience: Duration) throws(PrivateFileError) {
         let end = ContinuousClock.now + patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let reason = errno
             let isBusy = reason == EWOULDBLOCK || reason == EINTR
-            guard isBusy, ContinuousClock.now < end else {
-                close(descriptor)
-                throw isBusy ? .busy : .system(reason)
-            }
+            guard isBusy, ContinuousClock.now < end else { throw isBusy ? .busy : .system(reason) }
             // It is held for as long as a file takes to be written.
             usleep(1_000)
         }
-        self.descriptor = descriptor
     }
 
     deinit {

@@ -63,7 +63,7 @@ public final class EncryptedFileVault: CredentialVault {
     }
 
     /// Deletes the file and, where it has a file of its own, its key, whatever is in them: the way out when the vault is
-    /// ``VaultError/corrupt``, or its key is lost.
+    /// ``VaultError/corrupt``, or its key is lost. Other vaults that share the key's file lose what is in them, too.
     public func erase() async throws(VaultError) {
         try await queue.run { [file, key] () throws(VaultError) in
             try VaultError.ofFile { () throws(PrivateFileError) in

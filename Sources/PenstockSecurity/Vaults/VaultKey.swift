@@ -14,7 +14,7 @@ public struct VaultKey: Sendable {
     /// How many bytes a key has: AES-256's.
     public static let size = 32
 
-    /// In a file of its own, which is made with the vault. It protects from whoever gets hold of the vault's file alone, such as
+    /// In a file of its own, which is made with the vault, or with the first of several vaults that share it. It protects from whoever gets hold of the vault's file alone, such as
     /// of a copy; who can read all files of the user reads both.
     ///
     /// A file that others than its owner may read or write is refused as ``VaultError/denied``. Where it is missing, and the
@@ -66,14 +66,14 @@ extension VaultKey {
             let found = try VaultError.ofFile { () throws(PrivateFileError) in
                 try file.contents(limit: 4_096, .refuses)
             }
-            if let found { return try Self.checked(found, or: .corrupt) }
+            // An empty one is being made, or whoever made it was killed.
+            if let found, !(makes && found.isEmpty) { return try Self.checked(found, or: .corrupt) }
             guard makes else { throw .locked }
-            let new = Self.random()
-            try VaultError.ofFile { () throws(PrivateFileError) in
+            let key = try VaultError.ofFile { () throws(PrivateFileError) in
                 try file.makeFolder()
-                try file.replace(with: new)
+                return try file.contents(limit: 4_096, .refuses, patience: FileLock.patience, orMade: Self.random)
             }
-            return new
+            return try Self.checked(key, or: .corrupt)
         }
     }
 

@@ -102,6 +102,54 @@ struct PrivateFileTests {
         #expect(try Self.mode(url) == 0o600)
     }
 
+    private func made(
+        _ file: PrivateFile, _ text: String, patience: Duration = .seconds(60)
+    ) throws(PrivateFileError) -> Data {
+        try file.contents(limit: 9, .refuses, patience: patience) { Data(text.utf8) }
+    }
+
+    @Test("Of several who make a file at one time, all get what the first has written")
+    func making() throws {
+        for _ in 0..<50 {
+            let folder = try Folder()
+            let file = PrivateFile(folder.url.appendingPathComponent("file"))
+            let found = Locked<[Data]>([])
+            DispatchQueue.concurrentPerform(iterations: 8) { number in
+                let data = try? made(file, "text \(number)")
+                found.withLock { $0.append(data ?? Data()) }
+            }
+            let contents = found.withLock(\.self)
+            #expect(Set(contents).count == 1 && contents.first?.count == 6)
+            #expect(try file.contents(limit: 9, .refuses) == contents.first)
+            #expect(try Self.mode(folder.url.appendingPathComponent("file")) == 0o600)
+        }
+    }
+
+    @Test("What is there is not made anew, unless it is empty, and is refused as when it is read")
+    func makingOver() throws {
+        let folder = try Folder()
+        let url = folder.url.appendingPathComponent("file")
+        let file = PrivateFile(url)
+        try file.replace(with: Data())
+        #expect(try made(file, "first") == Data("first".utf8))
+        #expect(try made(file, "second") == Data("first".utf8))
+        try file.replace(with: Data(count: 10))
+        #expect(Self.error { () throws(PrivateFileError) in try made(file, "x") } == .unusable)
+        try file.replace(with: Data())
+        let holder = open(url.path, O_RDWR | O_CLOEXEC)
+        #expect(flock(holder, LOCK_EX) == 0)
+        #expect(Self.error { () throws(PrivateFileError) in try made(file, "x", patience: .zero) } == .busy)
+        close(holder)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: url.path)
+        #expect(Self.error { () throws(PrivateFileError) in try made(file, "x") } == .exposed)
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        #expect(Self.error { () throws(PrivateFileError) in try made(PrivateFile(link), "x") } == .exposed)
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        #expect(Self.error { () throws(PrivateFileError) in try made(PrivateFile(pipe), "x") } == .unusable)
+    }
+
     @Test("One has the lock at a time, and the next one when it is let go")
     func lock() throws {
         let folder = try Folder()
