@@ -29,7 +29,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "BareCurl", "BareSQLite", "EchoServer", "SlowServer", .product(name: "PenstockCore", package: "Penstock"),
+                "BareCurl", "BareSQLite", "EchoServer", "SlowServer",
+                .product(name: "PenstockCore", package: "Penstock"),
                 .product(name: "PenstockCurl", package: "Penstock"),
                 .product(name: "PenstockInspect", package: "Penstock"),
                 .product(name: "PenstockSQLite", package: "Penstock"),
