@@ -63,7 +63,8 @@ enum ReportCommand {
             ?? archive.deletingPathExtension().appendingPathExtension("html")
         do throws(HARError) {
             try HTMLReport.write(
-                archive: archive, to: report, title: arguments.value("--title") ?? archive.lastPathComponent)
+                archive: archive, to: report, title: arguments.value("--title") ?? archive.lastPathComponent
+            ) { Console.note("\(path): \(text($0))") }
         } catch {
             switch error {
             case .notAnArchive: throw UsageError("\(path): \(text(error))")
@@ -83,6 +84,8 @@ enum ReportCommand {
         case .unusableFile(let reason): reason
         case .notAnArchive(let reason): "this is no HTTP archive: \(reason)"
         case .full(let count): "the archive is full; \(count) entries are lost"
+        case .cutOff(let whole, let lost):
+            "the archive was cut off: \(whole) entries are whole, and \(lost) bytes behind them are left out"
         case .missingContent(let entry): "the archive has not kept the content of the answer to \(entry)"
         }
     }

@@ -19,7 +19,8 @@ enum ReplayCommand {
         let answers: ReplayAnswers
         do throws(HARError) {
             answers = try ReplayAnswers(
-                HARAnswers.read(URL(fileURLWithPath: path)), shiftsDates: !arguments.has("--recorded-dates"))
+                HARAnswers.read(URL(fileURLWithPath: path)) { Console.note("\(path): \(ReportCommand.text($0))") },
+                shiftsDates: !arguments.has("--recorded-dates"))
         } catch {
             throw UsageError("\(path): \(ReportCommand.text(error))")
         }

@@ -99,6 +99,52 @@ import Testing
         }
     }
 
+    @Test(
+        "Wherever an archive was cut off behind its header, its whole entries are read, and what is lost is said",
+        .covers("X11"))
+    func readsTorn() async throws {
+        try await withFile { file in
+            try await record(3, to: file)
+            let whole = try Data(contentsOf: file)
+            let lines = whole.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            let ends = lines.indices.dropLast().map { lines[...$0].reduce(0) { $0 + $1.count + 1 } }
+            let report = file.deletingPathExtension().appendingPathExtension("html")
+            for length in stride(from: 1, to: whole.count, by: 11) + ends.flatMap({ [$0 - 2, $0 - 1, $0, $0 + 1] })
+            where length < whole.count - 1 {
+                try whole.prefix(length).write(to: file)
+                var problems: [HARError] = []
+                guard length >= ends[0] else {
+                    #expect(throws: HARError.self) { try HAR(contentsOf: file) }
+                    continue
+                }
+                let count = ends.dropFirst().prefix(3).count { $0 <= length }
+                let footer = length > ends[3] ? length - ends[3] : 0
+                let lost = length - ends[count] - footer
+                let har = try HAR(contentsOf: file) { problems.append($0) }
+                #expect(har.log.entries.count == count && har.log.creator?.name == "Penstock", "cut at \(length)")
+                #expect(problems == [.cutOff(wholeEntries: count, lostBytes: lost)], "cut at \(length)")
+                try HTMLReport.write(archive: file, to: report) { problems.append($0) }
+                _ = try HARAnswers.read(file) { problems.append($0) }
+                #expect(problems.count == 3 && problems[0] == problems[1] && problems[1] == problems[2])
+            }
+            // Reading changes nothing, and says nothing of what is whole.
+            try whole.write(to: file)
+            _ = try HAR(contentsOf: file) { _ in Issue.record("the archive is whole") }
+            #expect(try Data(contentsOf: file) == whole)
+        }
+    }
+
+    @Test("An archive of another program that was cut off is none")
+    func foreignTorn() async throws {
+        try await withFile { file in
+            try await record(1, to: file)
+            let whole = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+            try Data(whole.replacing("Penstock", with: "Another").utf8.dropLast(4)).write(to: file)
+            let error = #expect(throws: HARError.self) { try HAR(contentsOf: file) }
+            #expect(error == .notAnArchive(reason: "it is no JSON object with a log"))
+        }
+    }
+
     @Test("What is no archive of ours is left as it is, and so is one that another recorder has")
     func foreign() async throws {
         try await withFile { file in

@@ -117,6 +117,23 @@ import Testing
         }
     }
 
+    @Test("report and replay read what is whole of an archive that was cut off, and say so", .covers("X11"))
+    func cutOff() async throws {
+        let server = try LoopbackServer { _ in .text("ok") }
+        defer { server.stop() }
+        let folder = try Folder()
+        let words = ["--har", folder.path("a.har"), "--content", "10", "--repeat", "2"]
+        #expect(try await Tool.start(["fetch", server.address("/x")] + words).end().status == 0)
+        let file = try folder.write(try folder.read("a.har").dropLast(9), to: "a.har")
+        let report = try await Tool.run("report", file)
+        #expect(report.status == 0 && report.errors.contains("a.har: the archive was cut off: 1 entries are whole"))
+        #expect(try String(decoding: folder.read("a.html"), as: UTF8.self).contains("/x"))
+        let replay = try Tool.start(["replay", file])
+        #expect(try await Tool.fetch("\(try await replay.firstLine())x").text == "ok")
+        replay.interrupt()
+        #expect(await replay.end().errors.contains("the archive was cut off"))
+    }
+
     @Test("replay moves the dates of answers to the present, unless it is told not to")
     func dates() async throws {
         let then = "Thu, 01 Jan 2026 00:00:00 GMT"

@@ -50,9 +50,13 @@ public enum HARAnswers {
 
     /// The answers of an archive in their order. What had none, and URLs that are none, are left out.
     ///
+    /// - Parameter onProblem: told of an archive that was cut off, ``HARError/cutOff(wholeEntries:lostBytes:)``, whose whole
+    ///   entries are read.
     /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
-    public static func read(_ archive: URL) throws(HARError) -> [Answer] {
-        try HAR(contentsOf: archive).log.entries.enumerated().compactMap { index, entry in
+    public static func read(
+        _ archive: URL, onProblem: (HARError) -> Void = { _ in }
+    ) throws(HARError) -> [Answer] {
+        try HAR(contentsOf: archive, onProblem: onProblem).log.entries.enumerated().compactMap { index, entry in
             guard (200...999).contains(entry.response.status), let url = try? HTTPURL(entry.request.url) else {
                 return nil
             }

@@ -13,6 +13,9 @@ public enum HARError: Error, Hashable, Sendable {
     case notAnArchive(reason: String)
     /// The archive has reached its limit; so many entries were not written.
     case full(lostEntries: Int)
+    /// The archive was cut off, as its writer has ended in the middle of a write. So many entries are whole, and so many bytes behind
+    /// them are none.
+    case cutOff(wholeEntries: Int, lostBytes: Int)
     /// An answer had content that is not in the archive: it was longer than what was kept, or none was. Which one, by method, URL
     /// and number.
     case missingContent(entry: String)
@@ -25,7 +28,7 @@ public enum HARError: Error, Hashable, Sendable {
 /// that is none: it is taken away when the file is opened again.
 final class HARFile {
     static let footer = "]}}\n"
-    private static let beginning = #"{"log":{"version":"1.2","creator":{"name":"Penstock","#
+    static let beginning = #"{"log":{"version":"1.2","creator":{"name":"Penstock","#
 
     static func header(version: String) -> String { beginning + #""version":"\#(version)"},"entries":["# + "\n" }
 
@@ -128,7 +131,7 @@ final class HARFile {
             return (0, true)
         }
         while let (offset, line) = try lines.next(), offset >= UInt64(first.count) {
-            guard isEntry(line) else { continue }
+            guard entry(line) != nil else { continue }
             let end = offset + UInt64(line.count)
             return (try close(handle, at: end, size), false)
         }
@@ -146,11 +149,12 @@ final class HARFile {
         return end
     }
 
-    private static func isEntry(_ line: Data) -> Bool {
+    /// The entry of a line, with its line feed; `nil` where it is none.
+    static func entry(_ line: Data) -> HAR.Entry? {
         guard let first = line.first, first == UInt8(ascii: " ") || first == UInt8(ascii: ","),
             line.last == UInt8(ascii: "\n")
-        else { return false }
-        return (try? JSONDecoder().decode(HAR.Entry.self, from: line.dropFirst())) != nil
+        else { return nil }
+        return try? JSONDecoder().decode(HAR.Entry.self, from: line.dropFirst())
     }
 
     private static func firstLine(_ handle: FileHandle) throws -> Data {

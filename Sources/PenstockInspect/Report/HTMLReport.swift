@@ -15,10 +15,15 @@ import PenstockCore
 public enum HTMLReport {
     /// Reads an archive and writes the report, which the user alone may read.
     ///
-    /// - Parameter title: stands at the top; `Calls` unless given.
+    /// - Parameters:
+    ///   - title: stands at the top; `Calls` unless given.
+    ///   - onProblem: told of an archive that was cut off, ``HARError/cutOff(wholeEntries:lostBytes:)``. The report shows what is
+    ///     whole of it.
     /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
-    public static func write(archive: URL, to report: URL, title: String = "Calls") throws(HARError) {
-        let har = try HAR(contentsOf: archive)
+    public static func write(
+        archive: URL, to report: URL, title: String = "Calls", onProblem: (HARError) -> Void = { _ in }
+    ) throws(HARError) {
+        let har = try HAR(contentsOf: archive, onProblem: onProblem)
         do {
             try PrivateFile(report).replace(with: page(har, title: title))
         } catch {
@@ -65,39 +70,5 @@ public enum HTMLReport {
             }
         }
         return result
-    }
-}
-
-extension HAR {
-    /// Reads an archive, whoever has written it.
-    ///
-    /// - Throws: ``HARError/notAnArchive(reason:)`` or ``HARError/unusableFile(reason:)``.
-    package init(contentsOf file: URL) throws(HARError) {
-        let data: Data
-        do {
-            data = try Data(contentsOf: file)
-        } catch {
-            throw HARError(error)
-        }
-        do {
-            self = try JSONDecoder().decode(HAR.self, from: data)
-        } catch let error as DecodingError {
-            throw .notAnArchive(reason: Self.reason(error))
-        } catch {
-            throw .notAnArchive(reason: "\(type(of: error))")
-        }
-        guard log.version.hasPrefix("1.") else { throw .notAnArchive(reason: "version \(log.version.prefix(16))") }
-    }
-
-    private static func reason(_ error: DecodingError) -> String {
-        let context: DecodingError.Context? =
-            switch error {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-                .dataCorrupted(let context):
-                context
-            @unknown default: nil
-            }
-        let path = context?.codingPath.map(\.stringValue).joined(separator: ".") ?? ""
-        return path.isEmpty ? "it is no JSON object with a log" : "at \(path)"
     }
 }
