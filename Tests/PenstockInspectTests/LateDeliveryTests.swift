@@ -61,7 +61,7 @@ import Testing
 
     @Test("The record of a call is made with its end, once, and nothing is kept for its delivery", .covers("X11"))
     func record() throws {
-        var collector = CallCollector(contentLimit: 0)
+        var collector = CallCollector(content: ContentBudget(longest: 0))
         let (before, after) = try Self.events()
         let context = EventContext(call: InspectRig.client().start(Hello()).id, attempt: 1)
         let records = (before + [after]).map { collector.take($0, context) }
