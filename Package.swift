@@ -32,7 +32,11 @@ let package = Package(
                     condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
             ],
             swiftSettings: strict),
-        .target(name: "PenstockCore", swiftSettings: strict),
+        // Foundation and digests: CryptoKit's, or on Linux those of OpenSSL's libcrypto. Without libssl, which TLS needs alone.
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "PenstockCore", dependencies: [.target(name: "CCrypto", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict),
         // Logs, archives, reports and telemetry, made of the events of the core alone. An app may leave it out of what it ships.
         .target(name: "PenstockInspect", dependencies: ["PenstockCore"], swiftSettings: strict),
 

@@ -22,13 +22,13 @@ public struct SHA512Digest: Digest {
     public func makeIterator() -> Array<UInt8>.Iterator { [].makeIterator() }
 }
 
-public struct SHA256: HashFunction {
+public struct SHA256: HashFunction, Sendable {
     public init() {}
     public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
     public func finalize() -> SHA256Digest { SHA256Digest() }
 }
 
-public struct SHA512: HashFunction {
+public struct SHA512: HashFunction, Sendable {
     public init() {}
     public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
     public func finalize() -> SHA512Digest { SHA512Digest() }

@@ -22,6 +22,16 @@ import Testing
             """
         ),
         (
+            """
+            abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno\
+            ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu
+            """,
+            """
+            8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018\
+            501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909
+            """
+        ),
+        (
             String(repeating: "a", count: 1_000_000),
             """
             e718483d0ce769644e2e42c7bc15b4638e1f98b13b2044285632a803afa973eb\
@@ -35,6 +45,7 @@ import Testing
         var stream = SHA512.Stream()
         stream.update(Data(text.utf8))
         #expect(stream.hex() == digest)
+        #expect(SHA256.text(of: SHA512.bytes(text.utf8)) == digest)
     }
 
     @Test(
@@ -51,5 +62,16 @@ import Testing
             }
             #expect(stream.hex() == whole.hex())
         }
+    }
+
+    @Test("a copy goes on by itself")
+    func copies() {
+        var first = SHA512.Stream()
+        first.update(Data("a".utf8))
+        var second = first
+        second.update(Data("c".utf8))
+        first.update(Data("b".utf8))
+        #expect(first.bytes() == SHA512.bytes("ab".utf8))
+        #expect(second.bytes() == SHA512.bytes("ac".utf8))
     }
 }
