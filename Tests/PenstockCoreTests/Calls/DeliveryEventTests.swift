@@ -357,7 +357,6 @@ import Testing
             case .success: "success"
             case .cancelled: "cancelled"
             case .failure(let kind): kind.name
-            default: "other"
             }
         }
     }
