@@ -74,14 +74,14 @@ extension HTTPRequest {
 
     private func shown(_ data: Data, _ isShown: Bool) -> [UInt8] {
         guard !data.isEmpty else { return [] }
-        guard isShown, !data.contains(0), let redacted = try? Redaction.content(of: self, data) else {
+        // Text in another encoding is looked through as if it were ISO-8859-1, in which every byte is a character.
+        let isUTF8 = ShellWord.isText(data)
+        let text = isUTF8 ? data : Data(String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) })).utf8)
+        guard isShown, !data.contains(0), let redacted = try? Redaction.content(of: self, text) else {
             return Array("‹\(data.count) bytes›".utf8)
         }
-        guard !ShellWord.isText(data) else { return Array(redacted) }
-        // Text in another encoding is looked through as if it were ISO-8859-1, in which every byte is a character.
-        let characters = String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
-        let text = Redaction.content(Data(characters.utf8), type: fields[.contentType] ?? body.contentType)
-        return String(decoding: text, as: UTF8.self).unicodeScalars.flatMap { scalar in
+        guard !isUTF8 else { return Array(redacted) }
+        return String(decoding: redacted, as: UTF8.self).unicodeScalars.flatMap { scalar in
             UInt8(exactly: scalar.value).map { [$0] } ?? Array(String(scalar).utf8)
         }
     }

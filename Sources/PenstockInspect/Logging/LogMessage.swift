@@ -19,11 +19,13 @@ enum LogMessage {
     static func text(_ event: Event, _ context: EventContext, _ progress: CallProgress) -> String {
         let what = [progress.method?.rawValue, progress.url.map { "\($0)" }].compactMap(\.self).joined(separator: " ")
         let name = what.isEmpty ? progress.endpoint : what
+        // Of a call that began while the log was off, there may be no name.
+        let lead = name.isEmpty ? "" : "\(name): "
         let elapsed = Words.duration(context.elapsed)
         switch event {
         case .callStarted(let summary): return "\(summary.endpoint) begins, in \(summary.environment)"
-        case .stageStarted(let stage): return "\(name): \(stage) begins"
-        case .stageEnded(let stage, let outcome): return "\(name): \(stage) ends, \(words(outcome))"
+        case .stageStarted(let stage): return "\(lead)\(stage) begins"
+        case .stageEnded(let stage, let outcome): return "\(lead)\(stage) ends, \(words(outcome))"
         case .requestSent(let request): return "\(request.method) \(request.url) sent (\(request.body))"
         case .responseReceived(let response, let timings, let connection):
             let time = timings.total ?? timings.responseStart
@@ -32,7 +34,7 @@ enum LogMessage {
         case .requestFailed(let kind, let sendState, _, _):
             return "\(name) has no response: \(Words.failure(kind)), the request was \(sendState)"
         case .answered(let answer): return "\(name) \(answer.response.status) from \(Words.source(answer))"
-        case .contentEnded(let bytes, _): return "\(name): \(bytes) bytes were read"
+        case .contentEnded(let bytes, _): return "\(lead)\(bytes) bytes were read"
         case .callEnded(.failure(let kind)):
             return "\(name)\(status(progress)) failed: \(Words.failure(kind)), in \(elapsed)\(attempts(context))"
         case .callEnded(.cancelled): return "\(name)\(status(progress)) cancelled after \(elapsed)\(attempts(context))"
@@ -40,7 +42,7 @@ enum LogMessage {
             let source = progress.answer.map(Words.source) ?? "no answer"
             let attempt = context.attempt > 0 ? ", attempt \(context.attempt)" : ""
             return "\(name)\(status(progress)) in \(elapsed) (\(source)\(attempt))"
-        default: return "\(name): " + (Words.decision(event) ?? "\(event)")
+        default: return lead + (Words.decision(event) ?? "\(event)")
         }
     }
 
