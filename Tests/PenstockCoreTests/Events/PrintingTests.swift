@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import PenstockTesting
 import Testing
 
@@ -10,13 +11,7 @@ import Testing
     static let canary = "hunter2"
 
     /// Every way in which a value becomes text.
-    static func texts(of value: Any) -> [String] {
-        var dumped = ""
-        dump(value, to: &dumped)
-        return [
-            "\(value)", String(reflecting: value), dumped, "\([value])", "\(["k": value])", "\(Optional(value) as Any)",
-        ]
-    }
+    static func texts(of value: Any) -> [String] { PrintedForms.texts(of: value) }
 
     // MARK: Places
 
@@ -375,16 +370,7 @@ import Testing
         let values = try await Self.values()
         let tried = values.map { String("\(type(of: $0))".prefix { $0 != "<" }) }
         let known = Self.harmless.values.reduce(Set(tried)) { $0.union($1) }
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/PenstockCore").standardized
-        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-        var declared: Set<String> = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            for match in text.matches(of: /public (?:final )?(?:class|struct|enum|actor) ([A-Z]\w*)/) {
-                declared.insert(String(match.1))
-            }
-        }
+        let declared = try PrintedForms.publicTypes(ofTarget: "PenstockCore")
         #expect(declared.count > 100)
         #expect(declared.subtracting(known).sorted() == [])
     }
