@@ -71,7 +71,7 @@
         }
 
         func isValidEd25519(_ signature: Data, of data: Data, publicKey: Data) throws(CryptographyError) -> Bool {
-            try KeyLength.require(publicKey, 32)
+            try KeyLength.requireEd25519Point(publicKey)
             do {
                 let key = try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
                 return signature.count == 64 && key.isValidSignature(signature, for: data)

@@ -30,6 +30,8 @@ package protocol Cryptography: Sendable {
     func signEd25519(_ data: Data, privateKey: Data) throws(CryptographyError) -> Data
 
     /// Whether a signature is that of the bytes (RFC 8032 §5.1.7); `false` for one of another length.
+    ///
+    /// - Throws: ``CryptographyError/invalidKey`` for a key that is not in its one form, and for one of small order.
     func isValidEd25519(_ signature: Data, of data: Data, publicKey: Data) throws(CryptographyError) -> Bool
 
     /// A new private key on P-256: 32 bytes, from the machine's own randomness.
@@ -149,6 +151,34 @@ enum KeyLength {
             throw .invalidKey
         }
     }
+
+    /// A point in its one form (RFC 8032 §5.1.3) whose order is not small. Under one of those eight, which no private key has,
+    /// anybody can sign, and one signature holds for many messages; both libraries take them.
+    static func requireEd25519Point(_ key: Data) throws(CryptographyError) {
+        try require(key, 32)
+        // The topmost bit is the sign of x, and none of y.
+        var y = Array(key)
+        y[31] &= 0x7F
+        guard y.reversed().lexicographicallyPrecedes(ed25519Prime.reversed()), !smallOrders.contains(y) else {
+            throw .invalidKey
+        }
+    }
+
+    /// 2²⁵⁵ - 19, least byte first.
+    private static let ed25519Prime = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
+
+    /// The y of the points of order 1, 2, 4 and 8, least byte first.
+    private static let smallOrders: [[UInt8]] = [
+        [1] + [UInt8](repeating: 0, count: 31), [0xEC] + ed25519Prime.dropFirst(), [UInt8](repeating: 0, count: 32),
+        [
+            0x26, 0xE8, 0x95, 0x8F, 0xC2, 0xB2, 0x27, 0xB0, 0x45, 0xC3, 0xF4, 0x89, 0xF2, 0xEF, 0x98, 0xF0,
+            0xD5, 0xDF, 0xAC, 0x05, 0xD3, 0xC6, 0x33, 0x39, 0xB1, 0x38, 0x02, 0x88, 0x6D, 0x53, 0xFC, 0x05,
+        ],
+        [
+            0xC7, 0x17, 0x6A, 0x70, 0x3D, 0x4D, 0xD8, 0x4F, 0xBA, 0x3C, 0x0B, 0x76, 0x0D, 0x10, 0x67, 0x0F,
+            0x2A, 0x20, 0x53, 0xFA, 0x2C, 0x39, 0xCC, 0xC6, 0x4E, 0xC7, 0xFD, 0x77, 0x92, 0xAC, 0x03, 0x7A,
+        ],
+    ]
 
     /// The number of points on the curve (NIST SP 800-186 §3.2.1.3).
     private static let p256Order: [UInt8] = [

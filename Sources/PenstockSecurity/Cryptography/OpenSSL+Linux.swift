@@ -287,7 +287,7 @@
         }
 
         static func ed25519(publicKey: Data) throws(CryptographyError) -> OpenSSLKey {
-            try KeyLength.require(publicKey, 32)
+            try KeyLength.requireEd25519Point(publicKey)
             return try made { EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, Array(publicKey), 32) }
         }
 
