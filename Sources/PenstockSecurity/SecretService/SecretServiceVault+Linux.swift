@@ -39,17 +39,23 @@
         ///     `bus` in `XDG_RUNTIME_DIR`.
         ///   - lock: the file beside which the lock lies; unless told otherwise `penstock/secret-service` in the folder of the
         ///     user's session, `XDG_RUNTIME_DIR`, or in `~/.local/state` where there is none.
-        public convenience init(application: String, address: String? = nil, lock: URL? = nil) {
-            self.init(application: application, address: address, lock: lock, patience: KeyringOpening.patience)
+        public init(application: String, address: String? = nil, lock: URL? = nil) {
+            (opening, self.lock) = Self.parts(application, address, lock, KeyringOpening.patience)
         }
 
         /// - Parameter patience: how long a keyring is waited for that is not there.
         init(application: String, address: String?, lock: URL?, patience: Duration) {
+            (opening, self.lock) = Self.parts(application, address, lock, patience)
+        }
+
+        private static func parts(
+            _ application: String, _ address: String?, _ lock: URL?, _ patience: Duration
+        ) -> (KeyringOpening?, PrivateFile) {
             let environment = ProcessInfo.processInfo.environment
-            opening = (address ?? Self.sessionBus(environment)).map {
+            let opening = (address ?? sessionBus(environment)).map {
                 KeyringOpening($0, application, patience: patience)
             }
-            self.lock = PrivateFile(lock ?? Self.lockFile(environment))
+            return (opening, PrivateFile(lock ?? lockFile(environment)))
         }
 
         static func sessionBus(_ environment: [String: String]) -> String? {
