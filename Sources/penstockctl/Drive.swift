@@ -11,7 +11,7 @@ struct Drive: Sendable {
         let transport = options.transport.make()
         let client = APIClient(configuration(store), transport: transport)
         DriveReply.hello(cache: options.cache.name).print()
-        await withDiscardingTaskGroup { group in
+        await withTaskGroup(of: Void.self) { group in
             for await line in Self.lines() {
                 guard let request = DriveRequest(line) else {
                     Console.note("a line is no request")

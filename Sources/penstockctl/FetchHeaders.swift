@@ -15,7 +15,7 @@ enum FetchHeaders {
         let name = String(reflecting: path)
         guard let data = content(of: path) else { throw UsageError("-H: there is no readable file \(name)") }
         guard data.count <= limit else { throw UsageError("-H: \(name) is longer than \(limit) bytes") }
-        guard let text = String(validating: data, as: UTF8.self) else { throw UsageError("-H: \(name) is not UTF-8") }
+        guard let text = String(data: data, encoding: .utf8) else { throw UsageError("-H: \(name) is not UTF-8") }
         // By bytes, since a carriage return and a line feed are one character.
         return text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line

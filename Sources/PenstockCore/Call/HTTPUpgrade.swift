@@ -128,7 +128,7 @@ struct UpgradeReply: Sendable {
         headBytes += end + 1 - start
         guard headBytes <= limits.headerBytes else { throw .init(.limitExceeded(.headerBytes)) }
         guard end > start, bytes[end - 1] == 0x0D,
-            let line = String(validating: bytes[start..<(end - 1)], as: UTF8.self)
+            let line = String(utf8: bytes[start..<(end - 1)])
         else { throw .init(.protocolViolation) }
         start = end + 1
         return line

@@ -197,7 +197,7 @@ package struct StructuredField {
         while let byte = bytes.popFirst() {
             switch byte {
             case UInt8(ascii: "\""):
-                guard String(validating: text, as: UTF8.self) != nil else { throw Malformed() }
+                guard String(utf8: text) != nil else { throw Malformed() }
                 return "%\"" + text.map(Self.displayed).joined() + "\""
             case UInt8(ascii: "%"):
                 guard let high = bytes.popFirst().flatMap(Self.smallDigit),

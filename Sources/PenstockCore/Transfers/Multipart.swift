@@ -240,7 +240,7 @@ actor MultipartReader {
 
     private var segments: ArraySlice<MultipartForm.Segment>
     private var file: (reader: SourceFile.Reader, offset: Int)?
-    private var stream: (chunks: HTTPBody.Chunks.Iterator, declared: Int?, given: Int)?
+    private var stream: (chunks: HTTPBody.Chunks, declared: Int?, given: Int)?
 
     init(_ segments: [MultipartForm.Segment]) {
         self.segments = segments[...]
@@ -255,7 +255,7 @@ actor MultipartReader {
             case nil: return nil
             case .bytes(let data)?: if !data.isEmpty { return data }
             case .file(let source)?: file = (try await DiskWork.run(source.reader), 0)
-            case .stream(let length, let open)?: stream = (try open().makeAsyncIterator(), length, 0)
+            case .stream(let length, let open)?: stream = (try open(), length, 0)
             }
         }
     }
@@ -269,7 +269,7 @@ actor MultipartReader {
 
     private func ofStream() async throws -> Data? {
         guard var open = stream else { return nil }
-        while let piece = try await open.chunks.next(isolation: self) {
+        while let piece = try await Self.next(of: open.chunks) {
             guard !piece.isEmpty else { continue }
             open.given += piece.count
             if let declared = open.declared, open.given > declared {
@@ -283,6 +283,14 @@ actor MultipartReader {
             throw MultipartError.wrongLength(declared: declared, given: open.given)
         }
         return nil
+    }
+}
+
+extension MultipartReader {
+    /// All iterators of a stream go on where the one before has stopped.
+    private static func next(of chunks: HTTPBody.Chunks) async throws -> Data? {
+        var iterator = chunks.makeAsyncIterator()
+        return try await iterator.next()
     }
 }
 

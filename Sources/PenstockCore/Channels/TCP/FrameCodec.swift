@@ -187,7 +187,7 @@ public struct LineCodec: FrameCodec, Hashable {
         _ = input.take(1)
         if line.last == 0x0D { line.removeLast() }
         guard line.count <= maxLineBytes else { throw tooLong }
-        guard let text = String(validating: line, as: UTF8.self) else {
+        guard let text = String(utf8: line) else {
             throw FrameError(.malformed, "a line is not UTF-8")
         }
         return text

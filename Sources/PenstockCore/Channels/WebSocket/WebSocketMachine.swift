@@ -386,7 +386,7 @@ struct WebSocketClose: Hashable, Sendable {
         guard bytes.count > 1 else { throw WebSocketFailure(.closeFrame, "a Close frame has one byte") }
         let code = WebSocketCloseCode(rawValue: UInt16(high) << 8 | UInt16(bytes[1]))
         guard code.isSendable else { throw WebSocketFailure(.closeFrame, "a Close frame has the code \(code)") }
-        guard let reason = String(validating: bytes[2...], as: UTF8.self) else {
+        guard let reason = String(utf8: bytes[2...]) else {
             throw WebSocketFailure(.invalidText, "the reason of a Close frame is not UTF-8")
         }
         (self.code, self.reason) = (code, reason)
