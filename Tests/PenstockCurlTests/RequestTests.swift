@@ -225,7 +225,7 @@
                 }
             ) { request in request.method == .put ? .text(request.body == content ? "right" : "wrong") : .text("") }
             let transport = CurlTransport()
-            let timeouts = Timeouts(connect: .seconds(20), firstByte: .seconds(20), idle: .seconds(20), total: nil)
+            let timeouts = Timeouts(connect: .seconds(60), firstByte: .seconds(60), idle: .seconds(60), total: nil)
             var answers = 0
             for round in 0..<40 {
                 await withTaskGroup(of: Void.self) { group in

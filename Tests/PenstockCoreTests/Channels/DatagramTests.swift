@@ -123,7 +123,7 @@ struct DatagramPath {
 
     @Test(
         "10 MiB arrive as they were sent, of which 30 % are lost, 5 % late and 2 % doubled, at 50 ms", .covers("S3.41"),
-        arguments: [1, 2] as [UInt64])
+        .serialized, arguments: [1, 2] as [UInt64])
     func storm(seed: UInt64) throws {
         var path = connected(.init(loss: 0.3, reorder: 0.05, duplicates: 0.02), seed: seed)
         let payload = sampleBytes(seed: seed, count: 10 << 20)
