@@ -160,7 +160,7 @@ final class CredentialDigests: Sendable {
 
     /// That of the value of one field; `nil` while the key is not known.
     func digest(of value: String, in name: String) -> String? {
-        state.withLock(\.key).map { SHA256.hex(Array(name.utf8) + [0] + Array(value.utf8), key: $0) }
+        state.withLock { $0.key }.map { SHA256.hex(Array(name.utf8) + [0] + Array(value.utf8), key: $0) }
     }
 
     /// Whether the key is known.

@@ -32,7 +32,7 @@ extension CallContext {
     public var isCancelled: Bool { ending != nil }
 
     /// `nil` while the call goes on, and when it has ended with its result.
-    var ending: Ending? { state.withLock(\.ending) }
+    var ending: Ending? { state.withLock { $0.ending } }
 
     /// Ends the call: closes the wire, and wakes whatever waits for it. The first reason stays.
     func end(_ reason: Ending) {

@@ -144,7 +144,7 @@ public final class CallContext: Sendable {
     public var settings: CallSettings { options.settings }
 
     /// Every exchange so far.
-    public var attempts: [APIError.Attempt] { state.withLock(\.attempts) }
+    public var attempts: [APIError.Attempt] { state.withLock { $0.attempts } }
 
     func record(_ attempt: APIError.Attempt) {
         state.withLock { $0.attempts.append(attempt) }
@@ -169,7 +169,7 @@ public final class CallContext: Sendable {
     /// What the connection of a request must have in common with others. A server that a redirect has led to, and that the app has
     /// not asked itself, is not shown the client's certificate: that is a credential as well.
     func isolation(for url: HTTPURL) -> IsolationKey {
-        guard isolation.trust.identity != nil, let asked = state.withLock(\.initiator), asked.origin != url.origin
+        guard isolation.trust.identity != nil, let asked = state.withLock({ $0.initiator }), asked.origin != url.origin
         else {
             return isolation
         }
@@ -180,7 +180,7 @@ public final class CallContext: Sendable {
 
     /// Which cookies go with a request of this call.
     func cookieQuery(for request: HTTPRequest) -> CookieQuery {
-        CookieQuery(request.url, method: request.method, initiator: state.withLock(\.initiator))
+        CookieQuery(request.url, method: request.method, initiator: state.withLock { $0.initiator })
     }
 
     /// The call's key, made when it is first asked for: every attempt and every pass has the same.
@@ -197,7 +197,7 @@ public final class CallContext: Sendable {
     }
 
     /// How urgent it is: what its options say, or more, where others wait for it as well.
-    public var priority: CallPriority { state.withLock(\.priority) ?? settings.priority }
+    public var priority: CallPriority { state.withLock { $0.priority } ?? settings.priority }
 
     /// Makes it as urgent as the most urgent of those that wait for it, and no less than its options say, also while it waits to
     /// be sent.
@@ -218,7 +218,7 @@ public final class CallContext: Sendable {
 
     /// Which pass through the request path this is: 1, or one more for each time that a stage has had the request made and
     /// sent anew after its response was judged. The same request sent again by a stage or an interceptor is no new pass.
-    public var pass: Int { state.withLock(\.pass) }
+    public var pass: Int { state.withLock { $0.pass } }
 
     /// Whether this is, or comes after, the pass that a stage has asked for.
     func hasReplayed(for reason: StageName) -> Bool {
@@ -260,7 +260,7 @@ extension CallContext {
 
     func redirected(status: Int, from: HTTPURL, to: HTTPURL) {
         emit(.redirected(status: status, from: from, to: to))
-        state.withLock(\.onRedirect)?(to)
+        state.withLock { $0.onRedirect }?(to)
     }
 
     /// Sets who is given a stored response that comes before the one that is loaded.
@@ -269,7 +269,7 @@ extension CallContext {
     }
 
     func cached(_ exchange: Exchange) {
-        state.withLock(\.onCached)?(exchange)
+        state.withLock { $0.onCached }?(exchange)
     }
 
     /// Runs a part of the call that does not wait between its start and its end event.

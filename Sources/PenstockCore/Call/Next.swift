@@ -100,7 +100,7 @@ final class Passage: Sendable {
     }
 
     /// How often the interceptor has called `next`.
-    var uses: Int { state.withLock(\.uses) }
+    var uses: Int { state.withLock { $0.uses } }
 
     fileprivate func enter() throws(APIError) {
         let uses = state.withLock { state in

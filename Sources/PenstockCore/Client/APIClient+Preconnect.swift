@@ -57,7 +57,8 @@ extension APIClient {
         else { return nil }
         let call = CallContext(
             id: .next(), endpoint: Preconnection.self, service: id, environment: environment,
-            isolation: isolation(in: environment, settings), options: runtime.resolved, control: ExchangeControl(),
+            isolation: isolation(in: environment, runtime.resolved), options: runtime.resolved,
+            control: ExchangeControl(),
             in: surroundings(isSilent: true), deadline: .some(nil))
         let exchange = TransportRequest(
             HTTPRequest(method: .get, url: url), timeouts: settings.timeouts, isolation: call.isolation,

@@ -96,16 +96,16 @@ extension APIClient {
 
     /// Where the calls of a service go.
     func baseURL(
-        of runtime: ServiceRuntime, _ settings: CallSettings, in environment: ServerEnvironment
+        of runtime: ServiceRuntime, _ options: ResolvedOptions, in environment: ServerEnvironment
     ) throws(APIError) -> HTTPURL {
-        guard let base = settings.baseURL else { return try runtime.baseURL(in: environment) }
+        guard let base = options.settings.baseURL else { return try runtime.baseURL(in: environment) }
         return try runtime.service.parse(base.text, for: "this call")
     }
 
     private func url<E: Endpoint>(
         of call: ActiveCall<E>, _ runtime: ServiceRuntime, _ query: String?
     ) throws(APIError) -> HTTPURL {
-        let base = try baseURL(of: runtime, call.resolved.settings, in: call.context.environment)
+        let base = try baseURL(of: runtime, call.resolved, in: call.context.environment)
         if let link = call.resolved.settings.link { return try link.url(of: runtime.service, at: base, query) }
         do throws(RoutePath.Invalid) {
             return try base.appending(call.endpoint.route.path, query: query)

@@ -136,19 +136,20 @@ public final class APIClient: Sendable {
     }
 
     /// The key of a call that begins now. Most calls have that of the call before.
-    func isolation(in environment: ServerEnvironment, _ settings: CallSettings) -> IsolationKey {
+    func isolation(in environment: ServerEnvironment, _ options: ResolvedOptions) -> IsolationKey {
         let identity = configuration.identity()
         let known: IsolationKey? = isolation.withLock { last in
             guard let last, last.identity == identity, last.environment == environment.name,
-                last.trust == settings.trust, last.proxy == settings.proxy, last.resolver == settings.resolver
+                last.trust == options.settings.trust, last.proxy == options.settings.proxy,
+                last.resolver == options.settings.resolver
             else { return nil }
             return last
         }
         if let known { return known }
         state.signOuts.review()
         let new = IsolationKey(
-            environment: environment.name, identity: identity, trust: settings.trust, proxy: settings.proxy,
-            resolver: settings.resolver)
+            environment: environment.name, identity: identity, trust: options.settings.trust,
+            proxy: options.settings.proxy, resolver: options.settings.resolver)
         isolation.withLock { $0 = new }
         return new
     }

@@ -59,7 +59,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         resolved = client.resolve(terms.own, endpoint, try? runtime.get())
         let origin = terms.origin
         let environment = origin?.environment ?? resolved.settings.environment ?? client.environment
-        let isolation = origin?.isolation ?? client.isolation(in: environment, resolved.settings)
+        let isolation = origin?.isolation ?? client.isolation(in: environment, resolved)
         context = CallContext(
             id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
@@ -79,7 +79,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
     func path<Output>(
         _ judge: (Exchange, HTTPRequest) async throws(Rejection) -> Output
     ) async throws(APIError) -> Output {
-        let pipeline = try runtime.get().pipeline(for: endpoint, resolved.settings)
+        let pipeline = try runtime.get().pipeline(for: endpoint, resolved)
         var replays = Replays()  // at most one for each reason
         while true {
             let request = try client.prepare(self)  // validate → common parameters → encode → URL, headers, body

@@ -263,7 +263,7 @@ final class CallFeed<Output: Sendable>: Sendable {
     }
 
     func yield(redirectedTo url: HTTPURL) {
-        for listener in state.withLock(\.listeners) { listener.yield(.redirected(to: url)) }
+        for listener in state.withLock({ $0.listeners }) { listener.yield(.redirected(to: url)) }
     }
 
     /// Ends everything that listens, and returns when the result has been delivered to all who are to hear of it.

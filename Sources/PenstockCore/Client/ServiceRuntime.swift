@@ -29,12 +29,13 @@ final class ServiceRuntime: Sendable {
     var authenticate: Authenticate? { pipeline.authenticate }
 
     /// The request path of an endpoint: its own interceptors are innermost.
-    func pipeline(for endpoint: some Endpoint, _ settings: CallSettings) -> Pipeline {
-        let isHeld = settings.inFlight.strategy != .independent
-        if settings.requestCompression == nil, endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty {
+    func pipeline(for endpoint: some Endpoint, _ options: ResolvedOptions) -> Pipeline {
+        let isHeld = options.settings.inFlight.strategy != .independent
+        let compresses = options.settings.requestCompression != nil
+        if !compresses, endpoint.callInterceptors.isEmpty, endpoint.attemptInterceptors.isEmpty {
             return isHeld ? heldPipeline.value { make(nil, isHeld, compresses: false) } : pipeline
         }
-        return make(endpoint, isHeld, compresses: settings.requestCompression != nil)
+        return make(endpoint, isHeld, compresses: compresses)
     }
 
     private func make(_ endpoint: (any Endpoint)?, _ isHeld: Bool, compresses: Bool) -> Pipeline {

@@ -122,7 +122,7 @@ final class OutboxFeed: Sendable {
         content = Monitor(Content(state: state))
     }
 
-    var state: OutboxState { content.withLock(\.state) }
+    var state: OutboxState { content.withLock { $0.state } }
 
     var states: AsyncStream<OutboxState> {
         let (stream, continuation) = AsyncStream<OutboxState>.makeStream()

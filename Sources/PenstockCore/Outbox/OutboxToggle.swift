@@ -91,7 +91,7 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     }
 
     /// What the user sees: the last tap, until that fails for good.
-    public var value: Bool { state.withLock(\.value) }
+    public var value: Bool { state.withLock { $0.value } }
 
     /// What is shown now, and each change from now on.
     public var updates: AsyncStream<Update> {

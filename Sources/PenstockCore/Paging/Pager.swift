@@ -64,13 +64,13 @@ public final class Pager<API: Endpoint>: Sendable {
     }
 
     /// Whether the last page has not come yet.
-    public var hasMore: Bool { state.withLock(\.machine.hasMore) }
+    public var hasMore: Bool { state.withLock { $0.machine.hasMore } }
 
     /// Whether a page is being loaded.
     public var isLoading: Bool { state.withLock { $0.machine.current != nil } }
 
     /// How many pages have come since the beginning or the last ``reset()``.
-    public var pageCount: Int { state.withLock(\.machine.pageCount) }
+    public var pageCount: Int { state.withLock { $0.machine.pageCount } }
 
     /// How many wait for the load under way.
     package var waiterCount: Int { state.withLock { $0.flight?.waiterCount ?? 0 } }

@@ -70,7 +70,7 @@ final class Admissions: Sendable {
     func enter(_ call: CallContext, host: String) -> Answer {
         let priority = call.priority
         if priority == .immediate { return .unlimited }
-        let isUnlimited = policy.isUnlimited && state.withLock(\.pauses.isEmpty)
+        let isUnlimited = policy.isUnlimited && state.withLock { $0.pauses.isEmpty }
         if isUnlimited { return .unlimited }
         let now = time.now()
         let left = call.deadline.map { $0 - now }

@@ -136,7 +136,7 @@ final class CacheAccess: Sendable {
 
     /// Returns when the fills that were let through before it have ended.
     private func untilFilled() async {
-        let fills = state.withLock(\.fills)
+        let fills = state.withLock { $0.fills }
         await state.wait { $0.fills.isDisjoint(with: fills) }
     }
 }

@@ -46,7 +46,7 @@ final class CallTable: Sendable {
 
     /// - Parameter client: whose calls, together with those of the clients derived from it; `nil` for everyone's.
     func calls(of client: ClientLineage? = nil) -> [CallContext] {
-        let entries = state.withLock(\.entries)
+        let entries = state.withLock { $0.entries }
         return entries.compactMap { entry in
             guard let entry else { return nil }
             guard let client else { return entry.call }

@@ -113,7 +113,7 @@ final class CredentialKeeper: Sendable {
 
     /// The credential as it is kept, without a look at whether it is due.
     func current() async throws(VaultError) -> Credential? {
-        if let known = state.withLock(\.coordinator.credential) { return known }
+        if let known = state.withLock({ $0.coordinator.credential }) { return known }
         return try await vault.load(key).map { item throws(VaultError) in try CredentialRecord(item).credential }
     }
 
@@ -279,7 +279,7 @@ final class CredentialTable: Sendable {
     }
 
     /// How often somebody has signed in or out, whoever it was.
-    var session: Int { sessions.withLock(\.self) }
+    var session: Int { sessions.withLock { $0.self } }
 
     /// What is shared from now on is shared with nobody who was there before.
     func beginSession() {

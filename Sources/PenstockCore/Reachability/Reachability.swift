@@ -69,16 +69,16 @@ public final class Reachability: Sendable {
     }
 
     /// The status of the moment; `nil` while it is not known.
-    public var status: NetworkStatus? { state.withLock(\.status) }
+    public var status: NetworkStatus? { state.withLock { $0.status } }
 
     /// Why the platform tells nothing, for developers; `nil` where it does.
-    public var failure: String? { state.withLock(\.failure) }
+    public var failure: String? { state.withLock { $0.failure } }
 
     /// How many listen.
-    package var listenerCount: Int { state.withLock(\.listeners.count) }
+    package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     /// How many have listened, those that do among them.
-    package var listenersSoFar: UInt64 { state.withLock(\.last) }
+    package var listenersSoFar: UInt64 { state.withLock { $0.last } }
 
     /// The status of the moment, once it is known, and then each change. One who is slow gets the newest status and not
     /// those in between. Any number may listen; each stops by ending its iteration.

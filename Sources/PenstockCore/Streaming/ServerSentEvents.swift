@@ -139,7 +139,7 @@ final class EventSource: Sendable {
     }
 
     func next() async throws(APIError) -> ServerSentEvent? {
-        guard !state.withLock(\.isOver) else { return nil }
+        guard !state.withLock({ $0.isOver }) else { return nil }
         let session = try session()
         let result = await withTaskCancellationHandler {
             await Result { () async throws(APIError) in try await next(session) }

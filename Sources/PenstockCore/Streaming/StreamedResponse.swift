@@ -78,7 +78,7 @@ final class ContentReader: Sendable {
     }
 
     deinit {
-        guard !state.withLock(\.isEnded) else { return }
+        guard !state.withLock({ $0.isEnded }) else { return }
         context.end(.requested)
         tellOfEnd()
         _ = onEnd(APIError(.cancelled, stage: .transport, request: exchange.request))
@@ -144,7 +144,7 @@ final class ContentReader: Sendable {
             defer { state.isEnded = true }
             return !state.isEnded
         }
-        guard isFirst else { return state.withLock(\.failure) }
+        guard isFirst else { return state.withLock({ $0.failure }) }
         tellOfEnd()
         let completed = onEnd(error) ?? error
         state.withLock { $0.failure = completed }
@@ -152,7 +152,7 @@ final class ContentReader: Sendable {
     }
 
     private func tellOfEnd() {
-        context.emit(.contentEnded(bytes: state.withLock(\.bytes), content.completion))
+        context.emit(.contentEnded(bytes: state.withLock { $0.bytes }, content.completion))
     }
 }
 

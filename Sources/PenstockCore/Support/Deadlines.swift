@@ -53,7 +53,7 @@ final class Deadlines: Sendable {
     }
 
     /// How many are waited for.
-    var count: Int { state.withLock(\.bells.count) }
+    var count: Int { state.withLock { $0.bells.count } }
 
     private func sleep(until moment: Duration, _ state: inout State) {
         state.sleeper?.task.cancel()

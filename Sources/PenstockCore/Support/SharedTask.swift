@@ -27,7 +27,7 @@ package final class SharedTask<Value: Sendable>: Sendable {
     }
 
     /// How many wait.
-    package var waiterCount: Int { state.withLock(\.waiting.count) }
+    package var waiterCount: Int { state.withLock { $0.waiting.count } }
 
     /// Begins the work, in a task of its own. To be called once, after the first has joined.
     package func start(_ body: @escaping @Sendable () async -> Value) {
@@ -41,7 +41,7 @@ package final class SharedTask<Value: Sendable>: Sendable {
 
     /// Ends the work, whoever waits: its body is to give its outcome soon.
     package func cancel() {
-        state.withLock(\.task)?.cancel()
+        state.withLock { $0.task }?.cancel()
     }
 
     /// Waits for the outcome; to be called once by each that has joined.

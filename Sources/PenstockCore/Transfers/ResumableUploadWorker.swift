@@ -146,7 +146,7 @@ final class ResumableUploadWorker: Sendable {
 
         /// Puts on disk what the machine knows.
         func keep() async throws(ResumableUploadError) {
-            let progress = machine.withLock(\.progress)
+            let progress = machine.withLock { $0.progress }
             try await source.run { [record] _ throws(ResumableUploadError) in try record.keep(progress) }
         }
 
@@ -256,19 +256,21 @@ final class ResumableUploadWorker: Sendable {
     ) throws(APIError) -> (ActiveCall<UploadRequest>.Making, CallOptions) {
         let fields = order.form.fields(of: step, length: job.source.length, metadata: order.metadata)
         let own = CallOptions.headers(fields).cache(CachePolicy(.networkOnly)).with { $0.status = .any }
-        guard step != .create, let place = job.machine.withLock(\.progress.location) else { return (.endpoint, own) }
+        guard step != .create, let place = job.machine.withLock({ $0.progress.location }) else {
+            return (.endpoint, own)
+        }
         let runtime = try client.runtime(for: order.service)
-        let settings = client.resolve(order.options, endpoint(step), runtime).settings
-        let base = try client.baseURL(of: runtime, settings, in: order.options.environment ?? client.environment)
-        switch UploadWay(to: place, from: base.origin, settings.redirects) {
+        let options = client.resolve(order.options, endpoint(step), runtime)
+        let base = try client.baseURL(of: runtime, options, in: order.options.environment ?? client.environment)
+        switch UploadWay(to: place, from: base.origin, options.settings.redirects) {
         case .ofService: return (.endpoint, own.at(place))
         case .refused(let reason): throw APIError(.blocked(reason: reason), stage: .prepare)
         case .bare:
             var headers = client.commonFields()
             headers.merge(runtime.service.headers.read())
-            settings.headers.apply(to: &headers)
+            options.settings.headers.apply(to: &headers)
             var request = HTTPRequest(method: endpoint(step).route.method, url: place, fields: headers)
-            settings.redirects.keepHarmlessFields(of: &request)
+            options.settings.redirects.keepHarmlessFields(of: &request)
             fields.apply(to: &request.fields)
             return (.ready(request), own)
         }

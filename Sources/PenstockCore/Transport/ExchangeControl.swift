@@ -35,14 +35,14 @@ public final class ExchangeControl: Sendable {
     }
 
     /// Whether ``cancel()`` was called. It stays so.
-    public var isCancelled: Bool { state.withLock(\.isCancelled) }
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
     /// Whether ``suspend()`` was called and ``resume()`` was not since. A transport asks when an exchange begins, as
     /// nobody calls its ``ControlledExchange/suspend()`` then.
-    public var isSuspended: Bool { state.withLock(\.isSuspended) }
+    public var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
     /// Whether something is under way that keeps the call's time-outs by itself.
     var isBusy: Bool {
-        guard let exchange = state.withLock(\.exchange) else { return false }
+        guard let exchange = state.withLock({ $0.exchange }) else { return false }
         return (exchange as? any SharedWork)?.isOnWire ?? true
     }
 

@@ -118,7 +118,7 @@
                 return state.lookup
             }
             lookup?.cancel()
-            state.withLock(\.handle)?.abandon()
+            state.withLock { $0.handle }?.abandon()
             settle(.failure(error))
         }
 

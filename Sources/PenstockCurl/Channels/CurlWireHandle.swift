@@ -86,7 +86,7 @@
                 choice.tell(
                     order.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
             } else if code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT,
-                !sockets.withLock(\.isEnded)
+                !sockets.withLock({ $0.isEnded })
             {
                 isUnreached = true
                 choice.tellFailure(order.resolver, isLate: code == CURLE_OPERATION_TIMEDOUT, CurlClock.now())

@@ -43,7 +43,7 @@
             Glibc.close(wakeup)
         }
 
-        var isStopped: Bool { state.withLock(\.isStopped) }
+        var isStopped: Bool { state.withLock { $0.isStopped } }
         var isUsable: Bool { epoll >= 0 && wakeup >= 0 }
 
         func nextNumber() -> UInt64 {
@@ -89,7 +89,7 @@
 
         private func run() {
             var events = [epoll_event](repeating: epoll_event(), count: 64)
-            while !state.withLock(\.isStopped) {
+            while !state.withLock({ $0.isStopped }) {
                 let count = epoll_wait(epoll, &events, Int32(events.count), -1)
                 guard count >= 0 || errno == EINTR else { return }
                 for event in events.prefix(Int(max(count, 0))) where event.data.u64 != Self.ownNumber {

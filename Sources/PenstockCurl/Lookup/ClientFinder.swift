@@ -39,7 +39,7 @@
 
         /// Whether the addresses are the system's.
         var isSystems: Bool {
-            get { state.withLock(\.isSystems) }
+            get { state.withLock { $0.isSystems } }
             set { state.withLock { $0.isSystems = newValue } }
         }
 

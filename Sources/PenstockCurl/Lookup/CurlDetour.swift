@@ -92,7 +92,7 @@
             let finder = ClientFinder(resolver: resolver, port: connectionPort, system: system) {
                 isChosen.withLock { $0 = true }
             }
-            return finder.lookUp(connectionHost) { completion($0, isChosen.withLock(\.self)) }
+            return finder.lookUp(connectionHost) { completion($0, isChosen.withLock { $0.self }) }
         }
 
         /// Whether the host needs no look-up.

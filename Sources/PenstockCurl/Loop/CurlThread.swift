@@ -50,12 +50,12 @@
         private let state = Locked(State())
 
         deinit {
-            _ = state.withLock(\.loop)?.mailbox.post(.stop)
+            _ = state.withLock { $0.loop }?.mailbox.post(.stop)
         }
 
         /// - Throws: `noDescriptors` or `other` while the system still gives nothing; `cancelled` after ``stop()``.
         func loop(like failed: CurlLoop) throws(TransportError) -> CurlLoop {
-            if let loop = state.withLock(\.loop) { return loop }
+            if let loop = state.withLock({ $0.loop }) { return loop }
             let new = CurlLoop(failed.configuration, finder: failed.finder)
             guard new.start() else {
                 throw TransportError(
@@ -72,7 +72,7 @@
         }
 
         func forget(_ identity: String) {
-            _ = state.withLock(\.loop)?.mailbox.post(.forget(identity))
+            _ = state.withLock { $0.loop }?.mailbox.post(.forget(identity))
         }
 
         func stop() async {

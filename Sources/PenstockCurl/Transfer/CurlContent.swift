@@ -30,7 +30,7 @@
 
         func next() async throws(TransportError) -> Data? {
             do throws(TransportError) {
-                while !state.withLock(\.isEnded) {
+                while !state.withLock({ $0.isEnded }) {
                     if transfer.exchange.control.isCancelled { throw TransportError(.cancelled, sendState: .answered) }
                     if let decoded = try decoded() { return decoded }
                     guard let raw = try await transfer.pipe?.read() else { break }

@@ -118,11 +118,11 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
     public func digestKey() async -> Data? { key }
 
     public func statistics() async -> CacheStatistics {
-        state.withLock(\.table.statistics)
+        state.withLock { $0.table.statistics }
     }
 
     public func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
-        let all = state.withLock(\.table.all).sorted { $0.entry.version < $1.entry.version }
+        let all = state.withLock { $0.table.all }.sorted { $0.entry.version < $1.entry.version }
         let start = entry.flatMap { last in all.firstIndex { $0.entry.version > last.version } ?? all.count } ?? 0
         return Array(all[start...].prefix(limit))
     }

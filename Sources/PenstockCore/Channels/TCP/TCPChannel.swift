@@ -192,10 +192,10 @@ extension APIClient {
             let url = try Self.origin(host, port, isSecure: isSecure)
             let (wire, ended) = try await self.wire(to: url, options, session)
             return ChannelConnection(
-                wire: wire, machine: FramedMachine(codec, settings.heartbeat), first: hooks.withLock(\.first)()
+                wire: wire, machine: FramedMachine(codec, settings.heartbeat), first: hooks.withLock { $0.first }()
             ) { error in
                 ended(error)
-                hooks.withLock(\.lost)(error)
+                hooks.withLock { $0.lost }(error)
             }
         }
         return TCPChannel(engine, hooks)

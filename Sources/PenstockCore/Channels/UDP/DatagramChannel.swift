@@ -104,7 +104,7 @@ public final class DatagramChannel: Channel {
             return (state.given, state.lastWait)
         }
         guard let (goal, number) = taken else {
-            guard case .over(let error?) = state.withLock(\.phase) else { throw Self.closed }
+            guard case .over(let error?) = state.withLock({ $0.phase }) else { throw Self.closed }
             throw error
         }
         pump()
@@ -141,7 +141,7 @@ public final class DatagramChannel: Channel {
 
     /// Ends it at once.
     public func cancel() {
-        state.withLock(\.context)?.end(.requested)
+        state.withLock { $0.context }?.end(.requested)
         end(APIError(.cancelled, stage: .transport))
     }
 

@@ -91,10 +91,10 @@ public final class WebSocket: Channel {
     public var isOpen: Bool { engine.isOpen }
 
     /// The subprotocol that the server has chosen; `nil` where it has chosen none, and before it has.
-    public var subprotocol: String? { agreement.withLock(\.subprotocol) }
+    public var subprotocol: String? { agreement.withLock { $0.subprotocol } }
 
     /// How messages are compressed; `nil` where they are not.
-    public var compression: WebSocketDeflate? { agreement.withLock(\.deflate) }
+    public var compression: WebSocketDeflate? { agreement.withLock { $0.deflate } }
 
     /// How the server has closed the last connection; `nil` while it has not.
     public var closedBy: WebSocketClosure? { closure.withLock { $0 } }
