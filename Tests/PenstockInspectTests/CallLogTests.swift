@@ -80,6 +80,7 @@ import Testing
         let client = InspectRig.client(script) {
             $0.sinks = [CallLog(level: .error, to: errors), CallLog(level: .warning, to: warnings)]
             $0.options.retry = .limit(1)
+            $0.retryBudget = .init(refill: nil)
             $0.random = RandomSource { 0 }
         }
         await #expect(throws: APIError.self) { try await client.send(Hello()) }
@@ -88,6 +89,7 @@ import Testing
         #expect(errors.messages.first?.contains("after 2 attempts") == true)
         #expect(warnings.messages.contains { $0.contains("no response: unreachable") && $0.contains("was unsent") })
         #expect(warnings.messages.contains { $0.contains("retried after") && $0.contains("no connection") })
+        #expect(warnings.messages.contains { $0.hasSuffix("; the origin's budget has 9 left") }, "\(warnings.messages)")
     }
 
     @Test("Level and filter change from one event to the next, on a client that is in use", .covers("S2.22"))

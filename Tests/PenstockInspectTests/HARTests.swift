@@ -35,7 +35,13 @@ import Testing
             .fail(TransportError(.unreachable(.connectionRefused), sendState: .unsent)), .respond(.init(status: 503)),
             .respond(InspectRig.greeting),
         ])
-        let (har, _) = try await archive(script, { $0.options.retry = .limit(2) }) { _ = try await $0.send(Hello()) }
+        let (har, _) = try await archive(
+            script,
+            {
+                $0.options.retry = .limit(2)
+                $0.retryBudget = .init(refill: nil)
+            }
+        ) { _ = try await $0.send(Hello()) }
         let entries = har.log.entries
         #expect(har.log.version == "1.2" && har.log.creator?.name == "Penstock")
         #expect(entries.map(\.response.status) == [0, 503, 200])
@@ -45,7 +51,8 @@ import Testing
         #expect(entries.first?._call?.attemptError?.contains("unreachable") == true)
         #expect(entries[0]._call?.decisions == nil && entries[1]._call?.decisions == nil)
         let texts = entries[2]._call?.decisions?.map(\.text) ?? []
-        #expect(texts.contains { $0.hasPrefix("retried after") && $0.hasSuffix("503") })
+        #expect(
+            texts.contains { $0.hasPrefix("retried after") && $0.hasSuffix(": 503; the origin's budget has 8 left") })
     }
 
     @Test("The time of an entry is the sum of its timings, each phase as the transport told it", .covers("X11"))

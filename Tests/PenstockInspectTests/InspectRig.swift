@@ -56,7 +56,7 @@ enum InspectRig {
             .queued(.host), .admitted(after: .seconds(1)),
             .credentialDecided(.renewing), .requestSent(request),
             .requestFailed(.timeout(.connect), sendState: .unsent, timings: .init(), connection: .init()),
-            .retried(after: .seconds(1), reason: .timeout(.connect)), .hedged, .requestSent(request),
+            .retried(after: .seconds(1), reason: .timeout(.connect), budgetLeft: 9), .hedged, .requestSent(request),
             .responseReceived(greeting, timings: .init(), connection: .init()),
             .redirected(status: 302, from: url, to: url), .notRetried(.budgetUsedUp),
             .circuitChanged(url.origin, .halfOpen), .replayed(by: .cache, pass: 2), .stageEnded(.retry, .success),

@@ -44,7 +44,7 @@ enum ReportSamples {
                     ? []
                     : [
                         "the cache asks the server (uri-miss): nothing is stored for this URL",
-                        "retried after 41 ms: 503", "retried after 38 ms: 503",
+                        "retried after 41 ms: 503", "retried after 38 ms: 503; the origin's budget has 8 left",
                     ])
             entry._call?.offset = Double(attempt - 1) * 120
             entry._call?.elapsed = 320

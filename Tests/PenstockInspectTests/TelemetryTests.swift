@@ -119,7 +119,7 @@ final class KeptTelemetry: TelemetryExporter {
         let words = span.events.map(\.attributes).map { $0.first?.value }
         #expect(
             words == [
-                .string("retried after 4000 ms: 503"),
+                .string("retried after 4000 ms: 503; the origin's budget has 9.5 left"),
                 .string(
                     "redirected by 302 from https://api.example.com/hello?name=world to https://api.example.com/there?token=\(Redaction.mark)"
                 ),
@@ -130,6 +130,20 @@ final class KeptTelemetry: TelemetryExporter {
             })
         #expect(span.events.map { $0.attributes.last?.value } == [.int(1), .int(2)])
         #expect(kept.spans.count == 4 && kept.spans.dropFirst().allSatisfy(\.events.isEmpty))
+    }
+
+    @Test(
+        "What a retry leaves of the budget is told in tenths, rounded down; of a budget without an end nothing is told",
+        arguments: [
+            (9, "; the origin's budget has 9 left"), (0, "; the origin's budget has 0 left"),
+            (0.96, "; the origin's budget has 0.9 left"), (0.1 + 0.2, "; the origin's budget has 0.3 left"),
+            (9.799999999, "; the origin's budget has 9.8 left"),
+            (1_234_567.5, "; the origin's budget has 1234567.5 left"),
+            (.infinity, ""),
+        ])
+    func budget(_ left: Double, _ told: String) {
+        let event = Event.retried(after: .seconds(4), reason: .status(503), budgetLeft: left)
+        #expect(Words.decision(event) == "retried after 4000 ms: 503\(told)")
     }
 
     @Test("Every decision that has words has a kind, and nothing else has one")

@@ -41,8 +41,10 @@ public enum Event: Sendable {
     case replayed(by: StageName, pass: Int)
     /// What the cache does with a request, and why; once more when the answer to what was sent changes it.
     case cacheDecided(CacheReason, CacheStatus)
-    /// An attempt has failed, and the next one is made after a wait.
-    case retried(after: Duration, reason: RetryReason)
+    /// An attempt has failed, and the next one is made after a wait. `budgetLeft` is what the origin's ``RetryBudget`` holds
+    /// once that one is paid for, in tokens (``RetryBudget/Cost/tokens``): 0 and more, and infinity where the policy is
+    /// ``RetryBudget/Policy/unlimited``.
+    case retried(after: Duration, reason: RetryReason, budgetLeft: Double)
     /// An attempt has failed in a way that another one might mend, and there is none, for this reason.
     case notRetried(RetryRefusal)
     /// A further attempt is sent beside those that are slow.

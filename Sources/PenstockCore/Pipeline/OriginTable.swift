@@ -117,6 +117,12 @@ final class OriginTable: Sendable {
         return change(origin, now) { $0.budget.withdraw(cost, at: now) }
     }
 
+    /// How many tokens an origin's budget holds.
+    func budgetLeft(for origin: HTTPURL.Origin) -> Double {
+        let now = time.now()
+        return change(origin, now) { $0.budget.left(at: now) }
+    }
+
     // MARK: Attempts
 
     /// Asks to send one attempt.

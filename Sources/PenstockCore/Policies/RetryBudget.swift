@@ -97,6 +97,13 @@ public struct RetryBudget: Sendable {
         return true
     }
 
+    /// What can be paid with: ``tokens``, and what has come back by itself since.
+    func left(at now: Duration) -> Double {
+        var filled = self
+        filled.fill(at: now)
+        return filled.tokens
+    }
+
     private mutating func fill(at now: Duration) {
         guard let refill = policy.refill, refill > .zero, now > filled else { return }
         // Only up to the reserve; what successes saved beyond it stays.

@@ -9,7 +9,8 @@ package enum Words {
         case .redirected(let status, let from, let to): "redirected by \(status) from \(from) to \(to)"
         case .replayed(let stage, let pass): "made anew because of \(stage): pass \(pass)"
         case .cacheDecided(let reason, let status): cache(reason, status)
-        case .retried(let wait, let reason): "retried after \(duration(wait)): \(retry(reason))"
+        case .retried(let wait, let reason, let left):
+            "retried after \(duration(wait)): \(retry(reason))\(budget(left))"
         case .notRetried(let refusal): "not retried: \(refused(refusal))"
         case .hedged: "a further attempt is sent beside the slow one"
         case .circuitChanged(let origin, let state): "the circuit breaker of \(origin) \(circuit(state))"
@@ -114,6 +115,13 @@ package enum Words {
         case .connectionLost: "the connection was lost"
         case .unprocessed: "the server did not look at it"
         }
+    }
+
+    /// Rounded down, so that it never seems enough for what was refused; nothing where the budget has no end.
+    private static func budget(_ left: Double) -> String {
+        guard left.isFinite else { return "" }
+        let tenths = (left * 10 + 1e-5).rounded(.down)
+        return "; the origin's budget has \(String(format: "%.10g", tenths / 10)) left"
     }
 
     private static func refused(_ refusal: RetryRefusal) -> String {

@@ -78,7 +78,7 @@ extension ReportScript {
         const said = (call, beginning) => call.decisions.map((decision) => decision.text).filter((text) => text.startsWith(beginning));
         /* What there is to say of a call that was no plain success. */
         const whyOf = (call) => {
-          const retries = said(call, 'retried after').map((text) => text.slice(text.indexOf(': ') + 2));
+          const retries = said(call, 'retried after').map((text) => text.slice(text.indexOf(': ') + 2).split('; ')[0]);
           const error = call.outcome === 'failure' && call.own ? call.own.error : undefined;
           return error || said(call, 'served stale')[0] || (retries.length ? 'retried: ' + retries.join(', ') : '');
         };

@@ -352,9 +352,14 @@ import Testing
             }
             #expect(try await client.send(GetProduct()).id == 7)
             let told = recorder.records.compactMap { record in
-                if case .retried(let wait, let reason) = record.event { "\(wait) \(reason)" } else { nil }
+                if case .retried(let wait, let reason, let left) = record.event {
+                    "\(wait) \(reason) \(left)"
+                } else {
+                    nil
+                }
             }
-            #expect(told == ["\(Duration.zero) \(RetryReason.status(401))"])
+            let left = reserve < 1 ? reserve : reserve - 1
+            #expect(told == ["\(Duration.zero) \(RetryReason.status(401)) \(left)"])
             let request = try #require(
                 recorder.records.lazy.compactMap { record in
                     if case .requestSent(let request) = record.event { request } else { nil }

@@ -30,6 +30,7 @@ struct RetryBudgetTests {
     func refill() {
         var budget = RetryBudget(.init(reserve: 2, refill: .seconds(10)), at: .zero)
         #expect(budget.withdraw(.timeout, at: .zero) == true)
+        #expect([0, 5, 20, 100].map { budget.left(at: .seconds($0)) } == [0, 0.5, 2, 2] && budget.tokens == 0)
         #expect(budget.withdraw(.failure, at: .seconds(9)) == false)
         #expect(budget.withdraw(.failure, at: .seconds(10)) == true)
         #expect(budget.withdraw(.failure, at: .seconds(10)) == false)

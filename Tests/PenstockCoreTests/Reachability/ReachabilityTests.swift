@@ -179,9 +179,14 @@ import Testing
             reachability.update(wifi)
             #expect(try await answer.text == "hello")
             let told = recorder.records.compactMap { record in
-                if case .retried(let wait, let reason) = record.event { "\(wait) \(reason)" } else { nil }
+                if case .retried(let wait, let reason, let left) = record.event {
+                    "\(wait) \(reason) \(left)"
+                } else {
+                    nil
+                }
             }
-            #expect(told == ["\(Duration.seconds(7)) \(RetryReason.unreachable(.offline))"])
+            let left = reserve < 1 ? reserve : reserve - 1
+            #expect(told == ["\(Duration.seconds(7)) \(RetryReason.unreachable(.offline)) \(left)"])
             let origin = try #require(script.requests.first?.request.url.origin)
             #expect(client.state.origins.withdraw(.failure, for: origin) == (reserve == 2))
         }

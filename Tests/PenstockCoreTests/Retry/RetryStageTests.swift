@@ -33,7 +33,12 @@ struct RetryRig {
 
     /// The repetitions, each with its wait.
     var retries: [(wait: Duration, reason: RetryReason)] {
-        events.compactMap { if case .retried(let wait, let reason) = $0 { (wait, reason) } else { nil } }
+        events.compactMap { if case .retried(let wait, let reason, _) = $0 { (wait, reason) } else { nil } }
+    }
+
+    /// What the origin's budget had left after each of them.
+    var budgets: [Double] {
+        events.compactMap { if case .retried(_, _, let left) = $0 { left } else { nil } }
     }
 
     var refusals: [RetryRefusal] {

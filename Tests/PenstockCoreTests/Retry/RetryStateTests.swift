@@ -86,12 +86,13 @@ struct RetryStateTests {
             configuration.circuitBreaker = nil
         }
         _ = await failure { try await rig.client.send(GetProduct()) }
-        #expect(rig.hits == 3)
+        #expect(rig.hits == 3 && rig.budgets == [2, 1])
         let derived = rig.client.with { $0.headers = ["X-Module": "a"] }
         let error = await failure { try await derived.send(GetProduct()) }
         #expect(rig.hits == 5)
         #expect(error?.debugMessage.contains("retry budget") == true)
         #expect(rig.refusals == [.limitReached, .budgetUsedUp])
+        #expect(rig.budgets == [2, 1, 0])
         _ = await failure { try await derived.send(GetProduct()) }
         #expect(rig.hits == 6)
         _ = await failure {
@@ -101,7 +102,7 @@ struct RetryStateTests {
         // A client with other numbers has a purse of its own.
         let rich = rig.client.with { $0.retryBudget = .unlimited }
         _ = await failure { try await rich.send(GetProduct()) }
-        #expect(rig.hits == 12)
+        #expect(rig.hits == 12 && rig.budgets == [2, 1, 0, 2, 1, .infinity, .infinity])
     }
 
     @Test("Successes pay back, and throttled answers cost half")
@@ -112,8 +113,24 @@ struct RetryStateTests {
         for _ in 0..<6 { _ = try await rig.client.send(GetProduct()) }
         _ = try await rig.client.send(GetProduct())
         #expect(rig.hits == 10)
+        let told = rig.budgets.map { ($0 * 10).rounded() / 10 }
+        #expect(told == [0.5, 0, 0.2])
         _ = await failure { try await rig.client.send(GetProduct()) }
         #expect(rig.refusals == [.budgetUsedUp])
+    }
+
+    @Test("What is told of the budget that is left counts what has come back during the attempt")
+    func refilled() async throws {
+        let rig = RetryRig([.busy("5"), .busy("15"), .product]) {
+            $0.retryBudget = .init(ratio: 0, reserve: 2, refill: .seconds(10))
+        }
+        let call = rig.client.start(GetProduct())
+        for wait in [5, 15] {
+            await rig.clock.waitForSleepers(count: 1)
+            rig.clock.advance(by: .seconds(wait))
+        }
+        _ = try await call.value
+        #expect(rig.budgets == [1.5, 1.5])
     }
 
     @Test("An origin that fails is left alone for a moment: calls fail at once, a probe finds out when it works again")

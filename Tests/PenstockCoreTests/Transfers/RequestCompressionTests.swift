@@ -139,7 +139,7 @@ import Testing
             #expect(stub.requests.map(Self.isCompressed) == (reserve < 1 ? [true] : [true, false]))
             let told = recorder.records.compactMap { record in
                 switch record.event {
-                case .retried(let wait, let reason): "\(wait) \(reason)"
+                case .retried(let wait, let reason, let left): "\(wait) \(reason) \(left)"
                 case .notRetried(let refusal): "\(refusal)"
                 default: nil
                 }
@@ -147,7 +147,8 @@ import Testing
             #expect(
                 told
                     == (reserve < 1
-                        ? ["\(RetryRefusal.budgetUsedUp)"] : ["\(Duration.zero) \(RetryReason.status(415))"]))
+                        ? ["\(RetryRefusal.budgetUsedUp)"]
+                        : ["\(Duration.zero) \(RetryReason.status(415)) \(reserve - 1)"]))
             // The next call goes plain, and costs nothing.
             _ = try await client.send(Report())
             #expect(stub.requests.last.map(Self.isCompressed) == false)

@@ -69,8 +69,10 @@ struct Authenticate: Stage {
         exchange.content?.discard()
         // Counted, so that retries have less to spend, and not refused: without the nonce that the server has just given out, no
         // request would ever pass.
-        _ = state.origins.withdraw(.replay, for: request.url.origin)
-        call.emit(.retried(after: .zero, reason: .status(exchange.response.status)))
+        let origin = request.url.origin
+        _ = state.origins.withdraw(.replay, for: origin)
+        let reason = RetryReason.status(exchange.response.status)
+        call.emit(.retried(after: .zero, reason: reason, budgetLeft: state.origins.budgetLeft(for: origin)))
         return try await next(try applied(credential, to: request, call))
     }
 

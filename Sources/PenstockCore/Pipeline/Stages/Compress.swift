@@ -25,7 +25,7 @@ struct Compress: Stage {
             return exchange
         }
         exchange.content?.discard()
-        call.emit(.retried(after: .zero, reason: reason))
+        call.emit(.retried(after: .zero, reason: reason, budgetLeft: origins.budgetLeft(for: origin)))
         let plain = try await next(request)
         // It was not the coding that was refused.
         if plain.response.status == 415 { refused.remove(compression.coding, at: origin) }

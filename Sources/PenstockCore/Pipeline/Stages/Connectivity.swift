@@ -24,8 +24,10 @@ struct Connectivity: Stage {
                 // Counted, so that retries have less to spend, and not refused: the server has seen nothing of it, and an app that
                 // comes out of a tunnel must not lose the calls that waited for that.
                 let reason = RetryReason.unreachable(way)
-                _ = origins.withdraw(reason.cost(isHinted: false), for: request.url.origin)
-                call.emit(.retried(after: call.time.now() - began, reason: reason))
+                let origin = request.url.origin
+                _ = origins.withdraw(reason.cost(isHinted: false), for: origin)
+                let waited = call.time.now() - began
+                call.emit(.retried(after: waited, reason: reason, budgetLeft: origins.budgetLeft(for: origin)))
             }
         }
     }

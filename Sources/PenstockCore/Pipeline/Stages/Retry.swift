@@ -140,7 +140,7 @@ final class RetryAttempt: Sendable {
         switch decided() ?? decide(on: .answered(status: status), fields) {
         case .retry(let wait, let reason):
             exchange.content?.discard()
-            call.emit(.retried(after: wait, reason: reason))
+            tell(wait, reason)
             return wait
         case .stop(let refusal):
             if isFailure { exchange.retryRefusal = told(refusal) }
@@ -166,11 +166,16 @@ final class RetryAttempt: Sendable {
         guard error.stage == .transport, let state = error.sendState, !call.isCancelled else { throw error }
         switch known ?? decide(on: .failed(error.kind, state), error.response?.fields ?? [:]) {
         case .retry(let wait, let reason):
-            call.emit(.retried(after: wait, reason: reason))
+            tell(wait, reason)
             return wait
         case .stop(let refusal):
             throw error.noting(told(refusal))
         }
+    }
+
+    private func tell(_ wait: Duration, _ reason: RetryReason) {
+        call.emit(
+            .retried(after: wait, reason: reason, budgetLeft: stage.origins.budgetLeft(for: request.url.origin)))
     }
 
     /// - Parameter head: when the head of the response came, after the request had left this side's queues. A transport that does
