@@ -44,7 +44,7 @@
         // MARK: Every kind of connection
 
         enum Connection: CaseIterable {
-            case first, redirect, refresh, preconnect, stream, events
+            case first, redirect, refresh, preconnect, stream, events, webSocket, tcp
         }
 
         /// Makes one connection to the bank, by way of a server in the clear where it takes one to get there.
@@ -82,6 +82,14 @@
                 case .events:
                     var iterator = client.events(of: Page(), options: there).makeAsyncIterator()
                     _ = try await iterator.next()
+                case .webSocket:
+                    let socket = client.webSocket("/chat", options: there)
+                    try await socket.open()
+                    await socket.close()
+                case .tcp:
+                    let channel = client.tcp("127.0.0.1", port: bank.server.url.port, codec: LineCodec())
+                    try await channel.open()
+                    await channel.close()
                 }
                 return nil
             } catch {
@@ -110,14 +118,17 @@
             "Pins that are only reported on are asked on every kind of connection, and break none",
             arguments: Connection.allCases)
         func reported(kind: Connection) async throws {
-            let bank = try Bank { _ in
-                .text("data: x\n\n", fields: [.contentType: "text/event-stream"])
+            let bank = try Bank { request in
+                request.fields["Upgrade"] == nil
+                    ? .text("data: x\n\n", fields: [.contentType: "text/event-stream"])
+                    : .webSocket(request) { $0.echo() }
             }
             defer { bank.server.stop() }
-            _ = try await connect(kind, to: bank, under: bank.trust(mode: .reportOnly))
+            let error = try await connect(kind, to: bank, under: bank.trust(mode: .reportOnly))
+            #expect(error == nil || kind == .refresh)
             #expect(bank.reports.withLock { $0.map(\.isRefused) } == [false])
             #expect(bank.server.handshakeCount == 1)
-            #expect(bank.server.requestCount == (kind == .preconnect ? 0 : 1))
+            #expect(bank.server.requestCount == (kind == .preconnect || kind == .tcp ? 0 : 1))
         }
 
         @Test("A refresh in the background is held to the pins, once, and what is stored stays", .covers("S4.23"))
