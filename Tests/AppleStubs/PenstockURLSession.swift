@@ -9,6 +9,9 @@ extension URLProtectionSpace {
 }
 
 extension URLCredential {
+    var identity: SecIdentity? { nil }
+    var certificates: [Any] { [] }
+
     convenience init(trust: SecTrust) {
         self.init(user: "", password: "", persistence: .none)
     }

@@ -73,6 +73,13 @@ public let errSecDuplicateItem: OSStatus = -25299
 public let errSecItemNotFound: OSStatus = -25300
 public let errSecInteractionNotAllowed: OSStatus = -25308
 public let errSecDecode: OSStatus = -26275
+public var errSSLXCertChainInvalid: OSStatus { -9807 }
+public var errSSLBadCert: OSStatus { -9808 }
+public var errSSLUnknownRootCert: OSStatus { -9812 }
+public var errSSLNoRootCert: OSStatus { -9813 }
+public var errSSLCertExpired: OSStatus { -9814 }
+public var errSSLCertNotYetValid: OSStatus { -9815 }
+public var errSSLHostNameMismatch: OSStatus { -9843 }
 
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     errSecItemNotFound
@@ -86,9 +93,11 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus { errSecSuccess }
 public typealias sec_protocol_options_t = OS_sec_protocol_options
 public typealias sec_protocol_metadata_t = OS_sec_protocol_metadata
 public typealias sec_trust_t = OS_sec_trust
+public typealias sec_identity_t = OS_sec_identity
 public final class OS_sec_protocol_options {}
 public final class OS_sec_protocol_metadata {}
 public final class OS_sec_trust {}
+public final class OS_sec_identity {}
 public typealias sec_protocol_verify_complete_t = (Bool) -> Void
 public typealias sec_protocol_verify_t = (
     sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
@@ -104,4 +113,11 @@ public func sec_protocol_options_set_verify_block(
     _ options: sec_protocol_options_t, _ verify_block: @escaping sec_protocol_verify_t,
     _ verify_block_queue: DispatchQueue
 ) {}
+public func sec_protocol_options_set_tls_resumption_enabled(
+    _ options: sec_protocol_options_t, _ tls_resumption_enabled: Bool
+) {}
+public func sec_protocol_options_set_local_identity(_ options: sec_protocol_options_t, _ identity: sec_identity_t) {}
+public func sec_identity_create_with_certificates(_ identity: SecIdentity, _ certificates: CFArray) -> sec_identity_t? {
+    nil
+}
 public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { Unmanaged.passUnretained(SecTrust()) }

@@ -83,7 +83,7 @@
                 hasEnded = true
                 return .success(nil)
             case .failed(let message):
-                end(.connectionLost, message)
+                end(CurlErrors.kindOfLoss(message), message)
                 return .failure(failure ?? TransportError(.connectionLost, sendState: .answered))
             }
         }
@@ -121,7 +121,7 @@
                 case .bytes(let count): offset += count
                 case .later: return nil
                 case .failed(let message):
-                    end(.connectionLost, message)
+                    end(CurlErrors.kindOfLoss(message), message)
                     return .failure(failure ?? TransportError(.connectionLost, sendState: .maybeProcessed))
                 }
             }

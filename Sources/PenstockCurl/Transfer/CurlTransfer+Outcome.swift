@@ -140,10 +140,9 @@
             case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
                 CURLE_USE_SSL_FAILED:
                 .tls(.handshake)
-            case CURLE_RECV_ERROR where refusesCertificate(message), CURLE_SEND_ERROR where refusesCertificate(message):
-                .tls(.handshake)
             case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR: .tls(.trustMaterial)
-            case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
+            case CURLE_RECV_ERROR, CURLE_SEND_ERROR: kindOfLoss(message)
+            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND,
                 CURLE_HTTP2_STREAM, CURLE_HTTP2:
                 .connectionLost
             // It went well as far as it came: the connection ended in the middle of a head.
@@ -163,6 +162,13 @@
         /// and for one in too many frames.
         static func isTooLong(_ message: String) -> Bool {
             message.contains("mem_recv() returned -902") || message.contains("mem_recv() returned -905")
+        }
+
+        /// What it means that a connection broke while it was read from or written to.
+        ///
+        /// - Parameter message: libcurl's own.
+        static func kindOfLoss(_ message: String) -> TransportError.Kind {
+            refusesCertificate(message) ? .tls(.handshake) : .connectionLost
         }
 
         /// Whether the server has ended TLS for want of a certificate of the client's, or because of it. With TLS 1.3 it says so when

@@ -30,17 +30,18 @@
             if let names = exchange.resolver.refusal(by: []) {
                 throw TransportError(.unsupported(names), sendState: .unsent)
             }
-            // The sessions show it to who asks; the framework would have to be given it beforehand.
-            guard exchange.trust.identity == nil else {
-                throw TransportError(.unsupported("a client certificate on a channel"), sendState: .unsent)
+            if let policy = exchange.trust.refusal(by: URLSessionPlatform.capabilities) {
+                throw TransportError(.unsupported(policy), sendState: .unsent)
             }
+            let identity = try Self.identity(exchange.trust)
             let url = exchange.request.url
             guard let port = NWEndpoint.Port(rawValue: UInt16(clamping: url.port)) else {
                 throw TransportError(.other, sendState: .unsent)
             }
             control = exchange.control
             let refused = Locked<TransportError.TLSFailure?>(nil)
-            let parameters = speaking.map { Self.parameters(exchange, $0, refused, queue) } ?? NWParameters.udp
+            let parameters =
+                speaking.map { Self.parameters(exchange, $0, identity, refused, queue) } ?? NWParameters.udp
             network = NWConnection(host: NWEndpoint.Host(url.host), port: port, using: parameters)
             network.stateUpdateHandler = { [weak self] in self?.changed(to: $0, refused.withLock { $0 }) }
         }
@@ -49,9 +50,21 @@
             network.cancel()
         }
 
+        /// What is shown to a server that asks for it. The framework has to be given it beforehand.
+        private static func identity(_ trust: TrustPolicy) throws(TransportError) -> sec_identity_t? {
+            guard let identity = trust.identity else { return nil }
+            guard let credential = ClientCredential.make(identity), let shown = credential.identity,
+                let local = sec_identity_create_with_certificates(shown, credential.certificates as CFArray)
+            else {
+                throw TransportError(
+                    .tls(.clientCertificate), sendState: .unsent, message: "the client's certificate cannot be read")
+            }
+            return local
+        }
+
         private static func parameters(
-            _ exchange: TransportRequest, _ speaking: WireProtocol, _ refused: Locked<TransportError.TLSFailure?>,
-            _ queue: DispatchQueue
+            _ exchange: TransportRequest, _ speaking: WireProtocol, _ identity: sec_identity_t?,
+            _ refused: Locked<TransportError.TLSFailure?>, _ queue: DispatchQueue
         ) -> NWParameters {
             let tcp = NWProtocolTCP.Options()
             tcp.noDelay = true
@@ -61,7 +74,10 @@
             let least: Security.tls_protocol_version_t = exchange.trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
             sec_protocol_options_set_min_tls_protocol_version(options, least)
             if speaking == .http1 { sec_protocol_options_add_tls_application_protocol(options, "http/1.1") }
+            if let identity { sec_protocol_options_set_local_identity(options, identity) }
             if exchange.trust != .system {
+                // A session that goes on is not verified again, and may be that of another policy.
+                sec_protocol_options_set_tls_resumption_enabled(options, false)
                 sec_protocol_options_set_verify_block(
                     options,
                     { _, trust, complete in
@@ -117,8 +133,18 @@
             case .posix(.EHOSTUNREACH), .posix(.EADDRNOTAVAIL): .unreachable(.noRoute)
             case .posix(.ETIMEDOUT): .timeout(.connect)
             case .dns: .unreachable(.nameNotResolved)
-            case .tls: .tls(.handshake)
+            case .tls(let status): .tls(failure(status))
             default: .connectionLost
+            }
+        }
+
+        /// What the system's own verification says, which is asked where the policy leaves all to the system.
+        private static func failure(_ status: OSStatus) -> TransportError.TLSFailure {
+            switch status {
+            case errSSLXCertChainInvalid, errSSLUnknownRootCert, errSSLNoRootCert, errSSLBadCert: .untrusted
+            case errSSLCertExpired, errSSLCertNotYetValid: .expired
+            case errSSLHostNameMismatch: .wrongHost
+            default: .handshake
             }
         }
 

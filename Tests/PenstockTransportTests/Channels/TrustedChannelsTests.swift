@@ -333,6 +333,23 @@
             #expect(bank.messages.withLock { $0 }.isEmpty)
         }
 
+        @Test("A refusal of the client's certificate is told as such, also behind the handshake")
+        func refusedClient() async throws {
+            let bank = try Bank(.tcp, Setting("", { $0.own }) { $0.asksForClient = true })
+            defer { bank.server.stop() }
+            let people = try TestCertificateAuthority(name: "Other people").issue(.client("anna"))
+            let unknown = ClientIdentity.pem(certificates: people.certificates, key: people.privateKey)
+            for trust in [bank.own, bank.own.identified(by: unknown)] {
+                try await withTransport { transport in
+                    guard case .tcp(let channel) = channel(.tcp, to: bank, under: trust, transport) else { return }
+                    // Nothing is written, so that the alert alone ends the connection.
+                    let error = await #expect(throws: APIError.self) { for try await _ in channel.messages {} }
+                    #expect(error?.kind == .tls(.handshake))
+                }
+            }
+            #expect(bank.server.failedHandshakeCount == 2)
+        }
+
         // MARK: What changes
 
         @Test(
