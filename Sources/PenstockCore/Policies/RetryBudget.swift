@@ -97,8 +97,10 @@ public struct RetryBudget: Sendable {
         return true
     }
 
-    /// What can be paid with: ``tokens``, and what has come back by itself since.
-    func left(at now: Duration) -> Double {
+    /// What can be paid with, in tokens: ``tokens``, and what has come back by itself since.
+    ///
+    /// - Parameter now: on the clock that the budget was made by.
+    public func left(at now: Duration) -> Double {
         var filled = self
         filled.fill(at: now)
         return filled.tokens
