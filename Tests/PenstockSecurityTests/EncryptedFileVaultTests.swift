@@ -9,7 +9,7 @@ import Testing
 /// The vault in an encrypted file.
 @Suite(.timeLimit(.minutes(2)))
 struct EncryptedFileVaultTests {
-    @Test("Every rule for vaults holds for the encrypted file", arguments: VaultConformance.rules)
+    @Test("Every rule for vaults holds for the encrypted file", .covers("S4.19"), arguments: VaultConformance.rules)
     func conformance(rule: VaultConformance.Rule) async throws {
         let folder = try Folder()
         try await rule.run { folder.vault }

@@ -9,7 +9,7 @@ import Testing
 /// What the vault in Apple's keychain makes of the keychain's calls, over one that does as Apple documents.
 @Suite(.timeLimit(.minutes(1)))
 struct KeychainTests {
-    @Test("Every rule for vaults holds over a keychain", arguments: VaultConformance.rules)
+    @Test("Every rule for vaults holds over a keychain", .covers("S4.19"), arguments: VaultConformance.rules)
     func conformance(rule: VaultConformance.Rule) async throws {
         let keychain = FakeKeychain()
         try await rule.run { FakeKeychainVault(keychain) }

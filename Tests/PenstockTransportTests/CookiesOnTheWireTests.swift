@@ -90,6 +90,39 @@ struct CookiesOnTheWireTests {
         }
     }
 
+    @Test(
+        "Odd cookies are refused, and many are capped, however they come", .covers("H26"),
+        arguments: TransportUnderTest.withWire)
+    func oddCookies(transport: TransportUnderTest) async throws {
+        let odd = [
+            "wide=1; Domain=co.uk", "part=1; Domain=0.0.1", "other=1; Domain=127.0.0.2", "safe=1; Secure",
+            "old=1; Max-Age=99999999999999999999", "good=1",
+        ]
+        let set = Locked(0)
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/odd": return Self.reply("200 OK", odd)
+            case "/many":
+                let first = set.withLock { count in
+                    defer { count += 100 }
+                    return count
+                }
+                return Self.reply("200 OK", (first..<first + 100).map { "c\($0)=1" })
+            default: return .text(request.fields[.cookie] ?? "none")
+            }
+        }
+        try await Shop.run(transport, on: server, configured: { $0.cookies = MemoryCookieStore() }) { _, client in
+            _ = try await client.send(Page("/odd"))
+            let kept = try await text(client)
+            #expect(kept == "old=1; good=1")
+            for _ in 0..<100 { _ = try await client.send(Page("/many")) }
+            let last = try await text(client).components(separatedBy: "; ")
+            // The cap of one host (RFC 6265 §6.1).
+            #expect(1...50 ~= last.count && last.contains("c9999=1"))
+        }
+        #expect(set.withLock { $0 } == 10_000)
+    }
+
     private func text(_ client: APIClient) async throws -> String {
         String(decoding: try await client.send(Page("/tell")), as: UTF8.self)
     }

@@ -191,6 +191,21 @@
             #expect(error?.attempts.count == 1)
         }
 
+        @Test(
+            "A certificate that the system does not know is refused by every transport that nobody has told more",
+            .covers("H18", "S4.22", "S2.30"), arguments: TransportUnderTest.withWire, [true, false])
+        func unknown(transport: TransportUnderTest, signsItself: Bool) async throws {
+            let authority = try TestCertificateAuthority()
+            let identity = try signsItself ? TestCertificateAuthority.selfSigned() : authority.issue()
+            let server = try LoopbackServer(.init(tls: .init(identity))) { _ in .text("ok") }
+            try await Shop.run(transport, on: server) { server, client in
+                let error = await client.failure(Page())
+                #expect(error?.kind == .tls(.untrusted))
+                #expect(error?.attempts.count == 1)
+                #expect(server.requestCount == 0)
+            }
+        }
+
         // MARK: What changes
 
         @Test("A file of authorities that is written anew ends what was trusted under the old one", .covers("H20"))
@@ -226,6 +241,7 @@
             defer { bank.server.stop() }
             let pin = try PublicKeyPin(digest: bank.identity.publicKeyHash())
             let (anna, bert) = (try people.issue(.client("anna")), try people.issue(.client("bert")))
+            let renewed = try people.issue(.client("anna"))
             let base = TrustPolicy.authorities(bank.authority.file)
             let copy = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
             defer { try? FileManager.default.removeItem(at: copy) }
@@ -235,6 +251,8 @@
             }
             let policies: [(String, TrustPolicy)] = [
                 ("anna", base.identified(by: pem(anna))), ("bert", base.identified(by: pem(bert))),
+                // The same name with another key.
+                ("anna", base.identified(by: pem(renewed))),
                 ("anna", TrustPolicy.authorities(copy).identified(by: pem(anna))),
                 (
                     "anna",
@@ -253,7 +271,7 @@
             let handshakes = bank.server.connections.compactMap(\.handshake)
             #expect(handshakes.map(\.clientName) == policies.map(\.0))
             #expect(handshakes.allSatisfy { !$0.isResumed })
-            #expect(bank.server.requestCount == 10)
+            #expect(bank.server.requestCount == 2 * policies.count)
         }
 
         @Test(

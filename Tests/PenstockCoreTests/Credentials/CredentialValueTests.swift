@@ -101,7 +101,7 @@ struct CredentialValueTests {
         #expect(Credential("t") != Credential("t"))
     }
 
-    @Test("Every rule for vaults holds for the one in memory", arguments: VaultConformance.rules)
+    @Test("Every rule for vaults holds for the one in memory", .covers("S4.19"), arguments: VaultConformance.rules)
     func conformance(rule: VaultConformance.Rule) async throws {
         let vault = MemoryVault()
         try await rule.run { vault }
