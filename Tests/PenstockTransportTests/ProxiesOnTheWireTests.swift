@@ -51,5 +51,53 @@
             #expect(carried.count == (keepsAlive ? 3 : 5))
             #expect(origin.connectionCount == (keepsAlive ? 1 : 5))
         }
+
+        @Test(
+            "Channels of two users of a proxy show it their own credentials, and the origin gets the messages alone",
+            .covers("H23"))
+        func channels() async throws {
+            let (heads, received) = (Locked<[String]>([]), Locked(Data()))
+            let proxy = try LoopbackServer(serving: { wire, _ in
+                var head = Data()
+                while head.range(of: Data("\r\n\r\n".utf8)) == nil {
+                    guard let bytes = wire.receive() else { return }
+                    head += bytes
+                }
+                heads.withLock { $0.append(String(decoding: head, as: UTF8.self)) }
+                wire.send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8))
+                while let bytes = wire.receive() { wire.send(bytes) }
+            })
+            let origin = try LoopbackServer(serving: { wire, _ in
+                while let bytes = wire.receive() {
+                    received.withLock { $0 += bytes }
+                    wire.send(bytes)
+                }
+            })
+            defer {
+                proxy.stop()
+                origin.stop()
+            }
+            let client = APIClient(
+                BaseURLs(origin.url.absoluteString), options: .cleartext(.loopback), transport: CurlTransport())
+            let users: [String?] = ["anna", "bert", nil]
+            let known = users.map { user in user.map { ProxyCredentials(user: $0, password: "\($0)-word") } }
+            for way in known.map({ ProxyPolicy.http(proxy.url, credentials: $0) }) + [.none] {
+                let channel = client.tcp(
+                    "127.0.0.1", port: origin.url.port, codec: LineCodec(), isSecure: false,
+                    options: .with { $0.proxy = way })
+                try await channel.send("hello")
+                var messages = channel.messages.makeAsyncIterator()
+                #expect(try await messages.next() == "hello")
+                await channel.close()
+            }
+            await client.transport.shutdown()
+            let seen = heads.withLock { $0 }
+            #expect(seen.allSatisfy { $0.hasPrefix("CONNECT 127.0.0.1:\(origin.url.port) HTTP/1.1\r\n") })
+            let shown = seen.map { head in
+                head.components(separatedBy: "\r\n").first { $0.hasPrefix("Proxy-Authorization: ") }
+            }
+            #expect(shown == users.map { $0.map { "Proxy-Authorization: \(basic($0))" } })
+            #expect(received.withLock { $0 } == Data("hello\n".utf8))
+        }
     }
 #endif

@@ -200,7 +200,10 @@
             let server = try LoopbackServer(.init(tls: .init(identity))) { _ in .text("ok") }
             try await Shop.run(transport, on: server) { server, client in
                 let error = await client.failure(Page())
-                #expect(error?.kind == .tls(.untrusted))
+                guard case .tls = error?.kind else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
                 #expect(error?.attempts.count == 1)
                 #expect(server.requestCount == 0)
             }
