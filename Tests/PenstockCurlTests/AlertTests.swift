@@ -16,6 +16,7 @@
             ])
         func refusals(number: String) {
             #expect(CurlErrors.refusesCertificate(Self.message(number)))
+            #expect(CurlErrors.kindOfLoss(Self.message(number)) == .tls(.handshake))
         }
 
         @Test(
@@ -27,6 +28,7 @@
         func others(number: String) {
             #expect(!CurlErrors.refusesCertificate(Self.message(number)))
             #expect(!CurlErrors.refusesCertificate("error:\(number)"))
+            #expect(CurlErrors.kindOfLoss(Self.message(number)) == .connectionLost)
         }
     }
 #endif
