@@ -206,7 +206,6 @@ public struct CircuitBreaker: Sendable {
 
     private mutating func open(_ now: Duration, _ random: inout some RandomNumberGenerator) {
         openings += 1
-        era += 1
         let longest = Backoff(base: policy.shortestPause, cap: policy.longestPause).ceiling(before: openings)
         // Not full jitter: a pause of nothing would be none.
         state = .open(until: now + longest * Double.random(in: 0.5...1, using: &random))

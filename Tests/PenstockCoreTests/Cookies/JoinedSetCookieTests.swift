@@ -49,10 +49,28 @@ import Testing
         ("a=1; Path=/, b", ["a=1; Path=/, b"]), ("a=1; x, b", ["a=1; x, b"]), ("a=1; x, b=2", ["a=1; x", "b=2"]),
         ("a=1; Expires=Wed, 09 Jun 2027", ["a=1; Expires=Wed, 09 Jun 2027"]),
         ("a=1; Expires=Wed, b=2", ["a=1; Expires=Wed", "b=2"]),
+        ("a=1; Expires, b=2", ["a=1; Expires", "b=2"]), ("a=1; Expires, b", ["a=1; Expires, b"]),
+        ("a=1; Expires", ["a=1; Expires"]), ("a=1; Secure,b", ["a=1; Secure,b"]), ("a=1; Secure,", ["a=1; Secure,"]),
     ]
 
     @Test(arguments: single) func `a comma ends a line only where another begins`(joined: String, lines: [String]) {
         #expect(JoinedSetCookie.split(joined) == lines)
+    }
+
+    @Test(arguments: [(100, true), (101, false)])
+    func `a comma stands in a date as far as the longest date reaches`(bytes: Int, isOne: Bool) {
+        // Counted from the equals sign of the attribute.
+        let (before, date) = ("a=1; Expires=Wed", "09 Jun 2027 10:18:14 GMT p=")
+        let rest = date + String(repeating: "x", count: bytes - "=Wed, ".utf8.count - date.utf8.count)
+        let joined = "\(before), \(rest)"
+        #expect(JoinedSetCookie.split(joined) == (isOne ? [joined] : [before, rest]))
+    }
+
+    @Test(arguments: [(30, true), (31, false)])
+    func `an attribute is known as far as the longest name reaches`(bytes: Int, isKnown: Bool) {
+        let attribute = " Secure".padding(toLength: bytes, withPad: " ", startingAt: 0)
+        let joined = "a=1;\(attribute), flag"
+        #expect(JoinedSetCookie.split(joined) == (isKnown ? ["a=1; Secure", "flag"] : [joined]))
     }
 
     /// Each pattern is one that a scan from every comma would take quadratic time for: 64 times as long for 8 times as much.

@@ -289,6 +289,47 @@ struct CircuitBreakerTests {
         #expect(bench.breaker.state == .closed)
     }
 
+    @Test("What was sent while it was closed counts neither as a probe nor in a later stretch")
+    func stretches() throws {
+        var bench = Bench()
+        let old = try (0..<3).map { _ in try bench.probe() }
+        bench.fail(20)
+        bench.now = .seconds(1)
+        let probe = try bench.probe()
+        bench.record(.success, old[0])
+        #expect(bench.breaker.state == .halfOpen)
+        bench.record(.success, probe)
+        #expect(bench.breaker.state == .closed)
+        bench.record(.failure, old[1])
+        bench.fail(19)
+        #expect(bench.breaker.state == .closed)
+        bench.fail(1)
+        bench.now = .seconds(2)
+        _ = try bench.probe()
+        bench.record(.success, old[2])
+        #expect(bench.breaker.state == .halfOpen)
+    }
+
+    @Test("A probe says nothing once another one has opened the circuit again", arguments: [true, false])
+    func probeOfBefore(isGood: Bool) throws {
+        var bench = Bench { $0.probes = 2 }
+        bench.fail(20)
+        bench.now = .seconds(1)
+        let (first, second) = (try bench.probe(), try bench.probe())
+        bench.record(.failure, first)
+        var late = bench
+        late.record(isGood ? .success : .failure, second)
+        #expect(late.breaker.state == bench.breaker.state)
+        bench.now = .seconds(3)
+        let next = try bench.probe()
+        bench.record(isGood ? .success : .failure, second)
+        #expect(bench.breaker.state == .halfOpen)
+        bench.record(.success, next)
+        #expect(bench.breaker.state == .halfOpen, "two must succeed")
+        bench.record(.success, try bench.probe())
+        #expect(bench.breaker.state == .closed)
+    }
+
     @Test("What says nothing about the server does not count")
     func unknown() {
         var bench = Bench()

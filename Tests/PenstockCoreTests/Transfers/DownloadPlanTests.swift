@@ -340,6 +340,26 @@ import Testing
         #expect(plan.offset == gain * most)
     }
 
+    @Test func `a failure behind 64 KiB is the first again, by its wait and by those that may follow`() {
+        var (random, same) = (Seeded(seed: 9), Seeded(seed: 9))
+        var plan = DownloadPlan((Self.part(100_000_000), 400_000), .get, retry: .limit(2))
+        for (gain, number) in [
+            (0, 1), (DownloadPlan.headway, 1), (DownloadPlan.headway - 1, 2), (DownloadPlan.headway, 1), (0, 2),
+            (0, nil),
+        ] as [(Int, Int?)] {
+            let rest = Ask.rest(from: plan.offset, ifRange: Self.tag)
+            _ = plan.judge(206, Self.fields("bytes \(plan.offset)-99999999/100000000"), to: rest, at: Self.now)
+            _ = plan.take(gain)
+            let next = Ask.rest(from: plan.offset, ifRange: Self.tag)
+            let step = plan.failed(.timeout(.idle), using: &random)
+            guard let number else {
+                #expect(step == .fail(.timeout(.idle), ""))
+                continue
+            }
+            #expect(step == .ask(next, after: Backoff().delay(before: number, using: &same)))
+        }
+    }
+
     @Test func `without a strong validator a lost connection begins anew, and gains nothing`() {
         var random = Seeded(seed: 7)
         var plan = Self.plan(nil)

@@ -149,6 +149,26 @@ import Testing
         }
     }
 
+    @Test func `a file is read 64 KiB at a time, as far as its last byte`() async throws {
+        try await Self.withFolder { folder in
+            let piece = 64 << 10
+            for (count, sizes) in [
+                (0, []), (1, [1]), (piece, [piece]), (piece + 1, [piece, 1]), (2 * piece, [piece, piece]),
+            ] {
+                let file = folder.appendingPathComponent("\(count).bin")
+                let bytes = sampleBytes(seed: 18, count: count)
+                try bytes.write(to: file)
+                let form = try MultipartForm([.file("f", file)], boundary: "b")
+                let reader = MultipartReader(form.segments)
+                var pieces: [Data] = []
+                while let piece = try await reader.next() { pieces.append(piece) }
+                // Between the part's head and the form's end.
+                #expect(pieces.dropFirst().dropLast().map(\.count) == sizes)
+                #expect(Data(pieces.dropFirst().dropLast().joined()) == bytes)
+            }
+        }
+    }
+
     @Test func `a form with a part that can be read once can be sent once`() async throws {
         let body = HTTPBody.multipart([MultipartPart("s", content: .onceOnly(Self.chunks(["x"])()))])
         #expect(!body.isReplayable)
