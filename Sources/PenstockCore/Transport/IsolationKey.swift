@@ -14,6 +14,8 @@ public struct IsolationKey: Hashable, Sendable {
         /// No part of the partition: what came from a host is the host's, wherever that was found.
         let resolver: HostResolver
         let partition: CachePartition
+        /// The hash of all that is compared, in this process: a key is looked for several times in each call.
+        let fingerprint: Int
 
         init(
             _ environment: String, _ identity: String, _ trust: TrustPolicy, _ proxy: ProxyPolicy,
@@ -25,6 +27,13 @@ public struct IsolationKey: Hashable, Sendable {
             self.proxy = proxy
             self.resolver = resolver
             partition = CachePartition(environment: environment, identity: identity, way: Self.way(trust, proxy))
+            var hasher = Hasher()
+            hasher.combine(environment)
+            hasher.combine(identity)
+            hasher.combine(trust)
+            hasher.combine(proxy)
+            hasher.combine(resolver)
+            fingerprint = hasher.finalize()
         }
 
         /// Where the policies are the usual ones, nothing has to be told apart.
@@ -86,16 +95,13 @@ public struct IsolationKey: Hashable, Sendable {
 
     public static func == (left: IsolationKey, right: IsolationKey) -> Bool {
         left.storage === right.storage
-            || left.identity == right.identity && left.environment == right.environment && left.trust == right.trust
+            || left.storage.fingerprint == right.storage.fingerprint
+                && left.identity == right.identity && left.environment == right.environment && left.trust == right.trust
                 && left.proxy == right.proxy && left.resolver == right.resolver
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(identity)
-        hasher.combine(environment)
-        hasher.combine(trust)
-        hasher.combine(proxy)
-        hasher.combine(resolver)
+        hasher.combine(storage.fingerprint)
     }
 }
 
