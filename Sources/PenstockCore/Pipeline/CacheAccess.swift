@@ -2,8 +2,10 @@ import Foundation
 
 /// A store as calls use it: what was decided on before a removal cannot be stored after it.
 final class CacheAccess: Sendable {
+    typealias Ticket = InvalidationLog<CacheResource>.Ticket
+
     private struct State: Sendable {
-        var changes = CacheChanges()
+        var invalidations = InvalidationLog<CacheResource>()
         var lastFill: UInt64 = 0
         var fills: Set<UInt64> = []
     }
@@ -68,12 +70,12 @@ final class CacheAccess: Sendable {
     }
 
     /// To be taken before the store is read.
-    func ticket(for key: CacheKey) -> CacheChanges.Ticket {
-        state.withLock { $0.changes.ticket(for: key) }
+    func ticket(for key: CacheKey) -> Ticket {
+        state.withLock { $0.invalidations.ticket(for: key) }
     }
 
-    func isValid(_ ticket: CacheChanges.Ticket) -> Bool {
-        state.withLock { $0.changes.isValid(ticket) }
+    func isValid(_ ticket: Ticket) -> Bool {
+        state.withLock { $0.invalidations.isValid(ticket) }
     }
 
     /// Stores a response that has passed. Of several calls that got the same one, each adds its tags.
@@ -92,18 +94,18 @@ final class CacheAccess: Sendable {
     }
 
     /// Stores something, unless what the ticket speaks of was changed in the meantime.
-    func fill(_ ticket: CacheChanges.Ticket, _ store: () async -> Void) async {
+    func fill(_ ticket: Ticket, _ store: () async -> Void) async {
         guard let fill = begin(ticket) else { return }
         await store()
         end(fill)
     }
 
     /// Changes what is stored: of some resources, or of any while they are `nil`.
-    func change<Result>(_ resources: [CacheChanges.Resource]?, _ body: () async -> Result) async -> Result {
-        state.withLock { $0.changes.begin(resources) }
+    func change<Result>(_ resources: [CacheResource]?, _ body: () async -> Result) async -> Result {
+        state.withLock { $0.invalidations.begin(resources) }
         await untilFilled()
         let result = await body()
-        state.withLock { $0.changes.end(resources) }
+        state.withLock { $0.invalidations.end(resources) }
         return result
     }
 
@@ -112,18 +114,20 @@ final class CacheAccess: Sendable {
     /// - Parameter ticket: of the write, whose own answer is newer than what it makes invalid.
     /// - Returns: the ticket to store that answer with, which is out of date where something else was changed meanwhile.
     func invalidate(
-        _ urls: [HTTPURL], in partition: CachePartition, by ticket: CacheChanges.Ticket
-    ) async -> CacheChanges.Ticket {
-        let resources = urls.map { CacheChanges.Resource($0, in: partition) }
-        let begun = state.withLock { $0.changes.isValid(ticket) ? $0.changes.time : nil }
+        _ urls: [HTTPURL], in partition: CachePartition, by ticket: Ticket
+    ) async -> Ticket {
+        let resources = urls.map { CacheResource($0, in: partition) }
+        let begun = state.withLock { $0.invalidations.isValid(ticket) ? $0.invalidations.time : nil }
         _ = await change(resources) { await store.invalidate(urls.map { .url($0, in: .partition(partition)) }) }
         // Ours alone: it is counted when it begins and when it ends.
-        return state.withLock { $0.changes.time == begun.map { $0 + 2 } ? $0.changes.renewed(ticket) : ticket }
+        return state.withLock {
+            $0.invalidations.time == begun.map { $0 + 2 } ? $0.invalidations.renewed(ticket) : ticket
+        }
     }
 
-    private func begin(_ ticket: CacheChanges.Ticket) -> UInt64? {
+    private func begin(_ ticket: Ticket) -> UInt64? {
         state.withLock { state in
-            guard state.changes.isValid(ticket) else { return nil }
+            guard state.invalidations.isValid(ticket) else { return nil }
             state.lastFill += 1
             state.fills.insert(state.lastFill)
             return state.lastFill

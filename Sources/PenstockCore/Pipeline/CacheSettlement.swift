@@ -5,7 +5,7 @@ struct CacheFill: Sendable {
     let response: CachedResponse
     /// `nil` where the content is still on its way.
     let body: Data?
-    let ticket: CacheChanges.Ticket
+    let ticket: CacheAccess.Ticket
     /// Where several calls got the same response, of which one stores it.
     let load: CacheLoad?
 }

@@ -12,11 +12,11 @@ final class TeedContent: TransportContent {
     }
 
     private let content: any TransportContent
-    private let ticket: CacheChanges.Ticket
+    private let ticket: CacheAccess.Ticket
     private let access: CacheAccess
     private let writing = Locked(Writing.idle)
 
-    init(_ content: any TransportContent, ticket: CacheChanges.Ticket, _ access: CacheAccess) {
+    init(_ content: any TransportContent, ticket: CacheAccess.Ticket, _ access: CacheAccess) {
         self.content = content
         self.ticket = ticket
         self.access = access

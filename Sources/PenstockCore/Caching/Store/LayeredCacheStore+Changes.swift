@@ -1,7 +1,7 @@
 import Foundation
 
-/// What waits for the store below. Every change goes through the gate: while it is under way nothing that was read before
-/// it is taken into memory.
+/// What waits for the store below. Every change is noted in the log of invalidations: while it is under way, and after it,
+/// nothing that was read before it is taken into memory.
 extension LayeredCacheStore {
     public func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? {
         guard mayWrite(response), let writer = await below.writer(for: response) else {
@@ -66,12 +66,12 @@ extension LayeredCacheStore {
     /// the response is written after it.
     func change<Output>(_ key: CacheKey, _ variant: CacheVariant, _ body: () async -> Output) async -> Output {
         state.withLock { state in
-            state.gate.begin(key)
+            state.invalidations.begin([key])
             state.table.remove(key) { _ in true }
             state.unwritten.remove(key) { $0.stored.response.variant == variant }
         }
         let output = await lane.run(body)
-        state.withLock { $0.gate.end(key) }
+        state.withLock { $0.invalidations.end([key]) }
         return output
     }
 
@@ -82,7 +82,7 @@ extension LayeredCacheStore {
         _ note: (inout State, CacheSelection) -> Void, below body: ([CacheSelection]) async -> Bool
     ) async -> Bool {
         let number = state.withLock { state in
-            state.gate.begin(nil)
+            state.invalidations.begin(nil)
             defer { state.lastChange += 1 }
             for selection in selections {
                 let selection = state.written(selection)
@@ -95,7 +95,7 @@ extension LayeredCacheStore {
         let isDone = await lane.run { await body(state.withLock { state in selections.map(state.written) }) }
         state.withLock { state in
             state.pending.end(number)
-            state.gate.end(nil)
+            state.invalidations.end(nil)
         }
         return isDone
     }

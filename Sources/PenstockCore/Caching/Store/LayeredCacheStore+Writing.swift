@@ -55,9 +55,8 @@ extension LayeredCacheStore {
     private func keep(_ response: CachedResponse, _ body: Data) async -> StoredResponse? {
         guard body.count <= limits.bodyBytes else { return nil }
         if let stored = state.withLock({ $0.putAtHand(response, body) }) { return stored }
-        let ticket = state.withLock { $0.gate.ticket(for: response.key) }
+        let ticket = state.withLock { $0.invalidations.ticket(for: response.key) }
         let others = await responses(for: response.key)
-        guard let ticket else { return nil }
         return state.withLock { $0.put(response, body, among: others, ticket) }
     }
 
@@ -109,9 +108,10 @@ extension LayeredCacheStore.State {
     }
 
     fileprivate mutating func put(
-        _ response: CachedResponse, _ body: Data, among others: [StoredResponse], _ ticket: FillGate.Ticket
+        _ response: CachedResponse, _ body: Data, among others: [StoredResponse],
+        _ ticket: InvalidationLog<CacheKey>.Ticket
     ) -> StoredResponse? {
-        guard gate.isValid(ticket) else { return nil }
+        guard invalidations.isValid(ticket) else { return nil }
         let stored = StoredResponse(response, entry: nextEntry(), body: body)
         guard table.fits([stored]) else { return nil }
         table.set(response.key, to: others)
@@ -132,8 +132,7 @@ extension LayeredCacheStore.State {
 
     /// Nothing that was read of the key before is taken into memory after it.
     private mutating func put(_ stored: StoredResponse, original: CacheEntryID?) -> StoredResponse {
-        gate.begin(stored.response.key)
-        gate.end(stored.response.key)
+        invalidations.note(stored.response.key)
         table.put(stored)
         unwritten.add(.init(stored: stored, original: original))
         return stored
@@ -162,8 +161,7 @@ extension LayeredCacheStore.State {
     fileprivate mutating func settle(_ stored: StoredResponse, as written: StoredResponse?) {
         let key = stored.response.key
         guard !unwritten.remove(key, where: { Self.isSame($0.stored, stored) }).isEmpty, let written else { return }
-        gate.begin(key)
-        gate.end(key)
+        invalidations.note(key)
         note(stored.entry, as: written.entry)
         guard table.peek(key)?.responses.contains(where: { Self.isSame($0, stored) }) ?? false else { return }
         table.rename(stored.entry, to: written.entry, of: key)

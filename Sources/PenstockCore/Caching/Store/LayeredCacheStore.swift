@@ -9,7 +9,8 @@ import Foundation
 public final class LayeredCacheStore: CacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
-        var gate = FillGate()
+        /// A read from below that began before one of them is not taken into memory.
+        var invalidations = InvalidationLog<CacheKey>()
         /// Uses that the store below has not been told of.
         var uses: [CacheEntryID] = []
         var round: UInt64 = 1
@@ -76,16 +77,16 @@ public final class LayeredCacheStore: CacheStore {
     /// What the store below has, with what it is about to get. Whoever wants what is at hand first asks for that first.
     public func responses(for key: CacheKey) async -> [StoredResponse] {
         let (ticket, unwritten, pending) = state.withLock {
-            ($0.gate.ticket(for: key), $0.unwritten[key], $0.pending)
+            ($0.invalidations.ticket(for: key), $0.unwritten[key], $0.pending)
         }
         let known = pending.applied(to: await below.responses(for: key))
         let found = UnwrittenChanges.overlay(state.withLock { $0.withBodies(known, of: key) }, with: unwritten)
         guard let times = limits.validTimes(at: time.date()) else {
-            if let ticket { state.withLock { $0.fill(key, with: found, ticket) } }
+            state.withLock { $0.fill(key, with: found, ticket) }
             return found
         }
         let valid = found.filter { times.contains($0.response.responseTime) }
-        if let ticket { state.withLock { $0.fill(key, with: valid, ticket) } }
+        state.withLock { $0.fill(key, with: valid, ticket) }
         return valid
     }
 
@@ -111,12 +112,12 @@ public final class LayeredCacheStore: CacheStore {
 
     public func body(of stored: StoredResponse) async -> Data? {
         if let body = stored.body { return body }
-        let ticket = state.withLock { $0.gate.ticket(for: stored.response.key) }
+        let ticket = state.withLock { $0.invalidations.ticket(for: stored.response.key) }
         if stored.entry.row < 0 { await writeUnwritten() }
         guard let entry = state.withLock({ $0.written(stored.entry) }) else { return nil }
         let stored = StoredResponse(stored.response, entry: entry, body: nil)
         guard let body = await below.body(of: stored) else { return nil }
-        if let ticket, body.count <= limits.bodyBytes { state.withLock { $0.keep(body, of: stored, ticket) } }
+        if body.count <= limits.bodyBytes { state.withLock { $0.keep(body, of: stored, ticket) } }
         return body
     }
 
@@ -128,7 +129,7 @@ public final class LayeredCacheStore: CacheStore {
         let (changes, removals) = (shared.foreignChanges, shared.foreignRemovals)
         let mustLook = state.withLock { state in
             if changes != state.seenChanges || removals != state.seenRemovals {
-                state.gate.begin(nil)
+                state.invalidations.begin(nil)
                 if removals == state.seenRemovals {
                     state.table.distrust()
                 } else {
@@ -137,7 +138,7 @@ public final class LayeredCacheStore: CacheStore {
                     state.unwritten.removeAll()
                 }
                 (state.seenChanges, state.seenRemovals) = (changes, removals)
-                state.gate.end(nil)
+                state.invalidations.end(nil)
             }
             guard now >= state.nextLook else { return false }
             state.nextLook = now + coherence
@@ -162,8 +163,10 @@ extension LayeredCacheStore.State {
         return uses.compactMap(written)
     }
 
-    fileprivate mutating func fill(_ key: CacheKey, with found: [StoredResponse], _ ticket: FillGate.Ticket) {
-        if gate.isValid(ticket), table.fits(found) { table.set(key, to: found) }
+    fileprivate mutating func fill(
+        _ key: CacheKey, with found: [StoredResponse], _ ticket: InvalidationLog<CacheKey>.Ticket
+    ) {
+        if invalidations.isValid(ticket), table.fits(found) { table.set(key, to: found) }
     }
 
     /// What was found below, with the bodies that are in memory: an entry never gets another one.
@@ -183,9 +186,10 @@ extension LayeredCacheStore.State {
     }
 
     /// Keeps a body that was read from below beside the metadata it belongs to.
-    fileprivate mutating func keep(_ body: Data, of stored: StoredResponse, _ ticket: FillGate.Ticket) {
+    fileprivate mutating func keep(_ body: Data, of stored: StoredResponse, _ ticket: InvalidationLog<CacheKey>.Ticket)
+    {
         let key = stored.response.key
-        guard gate.isValid(ticket), let responses = atHand(key) else { return }
+        guard invalidations.isValid(ticket), let responses = atHand(key) else { return }
         let filled = responses.map { known in
             known.entry == stored.entry ? StoredResponse(known.response, entry: known.entry, body: body) : known
         }

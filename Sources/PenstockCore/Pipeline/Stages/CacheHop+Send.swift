@@ -165,10 +165,10 @@ struct CacheAnswer: Sendable {
     /// Whether the request was this call's own.
     let leads: Bool
     /// Says whether it may still be stored.
-    var ticket: CacheChanges.Ticket
+    var ticket: CacheAccess.Ticket
 
     init(
-        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, _ ticket: CacheChanges.Ticket,
+        _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, _ ticket: CacheAccess.Ticket,
         in load: CacheLoad? = nil, leads: Bool = true
     ) {
         self.exchange = exchange

@@ -23,7 +23,7 @@ struct CachePurpose: Hashable, Sendable {
 /// What the cache knows of an exchange that calls share: of the call that started it, and of what was done about it.
 final class CacheLoad: Sendable {
     let settings: CallSettings
-    let ticket: CacheChanges.Ticket
+    let ticket: CacheAccess.Ticket
     /// When its request was made.
     let time: Date
     private let state = Locked(State())
@@ -36,7 +36,7 @@ final class CacheLoad: Sendable {
         var tags: Set<String>?
     }
 
-    init(_ call: CallContext, _ ticket: CacheChanges.Ticket) {
+    init(_ call: CallContext, _ ticket: CacheAccess.Ticket) {
         self.ticket = ticket
         settings = call.settings
         time = call.time.date()

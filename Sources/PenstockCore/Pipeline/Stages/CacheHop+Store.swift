@@ -12,7 +12,7 @@ extension CacheHop {
     ///
     /// - Parameter ticket: of the write.
     /// - Returns: the ticket to store its own answer with.
-    func invalidate(_ urls: [HTTPURL], by ticket: CacheChanges.Ticket) async -> CacheChanges.Ticket {
+    func invalidate(_ urls: [HTTPURL], by ticket: CacheAccess.Ticket) async -> CacheAccess.Ticket {
         let renewed = Locked(ticket)
         await access.change(for: call) { [access, partition = call.isolation.partition] in
             let ticket = await access.invalidate(urls, in: partition, by: ticket)

@@ -10,7 +10,7 @@ final class CacheHop: Sendable {
     let stored: [StoredResponse]
     /// Where ``stored`` came from.
     let source: ResponseSource
-    let ticket: CacheChanges.Ticket
+    let ticket: CacheAccess.Ticket
     /// Whose the request is, as far as it can be seen above the stages that send it.
     let owner: CacheOwner
 

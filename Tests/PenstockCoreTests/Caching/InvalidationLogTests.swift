@@ -6,56 +6,92 @@ import Testing
 @testable import PenstockCore
 
 /// Removals while something is being stored.
-@Suite(.timeLimit(.minutes(5))) struct CacheChangesTests {
+@Suite(.timeLimit(.minutes(5))) struct InvalidationLogTests {
     private static func key(_ path: String) throws -> CacheKey {
         CacheKey(url: try HTTPURL("https://a.example/\(path)"), partition: .init())
     }
 
     @Test("A ticket is good until its key is changed, during the change and after it", .covers("S4.13"))
     func oneKey() throws {
-        var changes = CacheChanges()
+        var log = InvalidationLog<CacheResource>()
         let (a, b) = (try Self.key("a"), try Self.key("b"))
-        let (forA, forB) = (changes.ticket(for: a), changes.ticket(for: b))
-        #expect(changes.isValid(forA))
-        changes.begin([.init(a)])
-        let between = changes.ticket(for: a)
-        #expect(!changes.isValid(forA))
-        #expect(!changes.isValid(between))
-        #expect(changes.isValid(forB))
-        changes.end([.init(a)])
-        #expect(!changes.isValid(forA))
-        #expect(!changes.isValid(between))
-        #expect(changes.isValid(changes.ticket(for: a)))
-        #expect(changes.isValid(forB))
+        let (forA, forB) = (log.ticket(for: a), log.ticket(for: b))
+        #expect(log.isValid(forA))
+        log.begin([.init(a)])
+        let between = log.ticket(for: a)
+        #expect(!log.isValid(forA))
+        #expect(!log.isValid(between))
+        #expect(log.isValid(forB))
+        log.end([.init(a)])
+        #expect(!log.isValid(forA))
+        #expect(!log.isValid(between))
+        #expect(log.isValid(log.ticket(for: a)))
+        #expect(log.isValid(forB))
     }
 
     @Test("A change of everything ends every ticket from before its end", .covers("S4.13"))
     func everything() throws {
-        var changes = CacheChanges()
+        var log = InvalidationLog<CacheResource>()
         let a = try Self.key("a")
-        let before = changes.ticket(for: a)
-        changes.begin(nil)
-        let between = changes.ticket(for: a)
-        #expect(!changes.isValid(between))
-        changes.end(nil)
-        #expect(!changes.isValid(before))
-        #expect(!changes.isValid(between))
-        #expect(changes.isValid(changes.ticket(for: a)))
+        let before = log.ticket(for: a)
+        log.begin(nil)
+        let between = log.ticket(for: a)
+        #expect(!log.isValid(between))
+        log.end(nil)
+        #expect(!log.isValid(before))
+        #expect(!log.isValid(between))
+        #expect(log.isValid(log.ticket(for: a)))
     }
 
     @Test("Past its limit it forgets, and then takes no ticket from before", .covers("S4.13"))
     func limit() throws {
-        var changes = CacheChanges(limit: 4)
-        let kept = changes.ticket(for: try Self.key("kept"))
+        var log = InvalidationLog<CacheResource>(limit: 4)
+        let kept = log.ticket(for: try Self.key("kept"))
         for number in 0..<10 {
             let key = try Self.key("\(number)")
-            let ticket = changes.ticket(for: key)
-            changes.begin([.init(key)])
-            changes.end([.init(key)])
-            #expect(!changes.isValid(ticket))
-            #expect(changes.isValid(changes.ticket(for: key)))
+            let ticket = log.ticket(for: key)
+            log.begin([.init(key)])
+            log.end([.init(key)])
+            #expect(!log.isValid(ticket))
+            #expect(log.isValid(log.ticket(for: key)))
         }
-        #expect(!changes.isValid(kept))
+        #expect(!log.isValid(kept))
+    }
+
+    @Test("A change at one moment ends the tickets from before it, and none from after it", .covers("S4.21"))
+    func oneMoment() throws {
+        var log = InvalidationLog<CacheKey>()
+        let (a, b) = (try Self.key("a"), try Self.key("b"))
+        let (before, forB) = (log.ticket(for: a), log.ticket(for: b))
+        log.note(a)
+        #expect(!log.isValid(before))
+        #expect(log.isValid(log.ticket(for: a)))
+        #expect(log.isValid(forB))
+    }
+
+    @Test("Changes at one moment are forgotten past the limit too, with all tickets from before", .covers("S4.21"))
+    func momentsPastTheLimit() throws {
+        var log = InvalidationLog<CacheKey>(limit: 4)
+        let kept = log.ticket(for: try Self.key("kept"))
+        for number in 0..<4 { log.note(try Self.key("\(number)")) }
+        #expect(log.isValid(kept))
+        log.note(try Self.key("one more"))
+        #expect(!log.isValid(kept))
+        #expect(log.isValid(log.renewed(kept)))
+    }
+
+    @Test(
+        "A change of a resource is one of every method's response, a change of a key is not", .covers("S4.13", "S4.21"))
+    func subjects() throws {
+        let get = try Self.key("a")
+        let report = CacheKey(method: "REPORT", url: try HTTPURL(get.url), partition: .init())
+        var resources = InvalidationLog<CacheResource>()
+        var keys = InvalidationLog<CacheKey>()
+        let (ofResource, ofKey) = (resources.ticket(for: report), keys.ticket(for: report))
+        resources.note(CacheResource(get))
+        keys.note(get)
+        #expect(!resources.isValid(ofResource))
+        #expect(keys.isValid(ofKey))
     }
 
     @Test("Signing out waits for what is being stored, and then removes it", .covers("S4.13", "H28"))
