@@ -290,8 +290,8 @@ import Testing
     /// Public types that no secret can be planted in.
     static let harmless: [String: Set<String>] = [
         "names, numbers, dates and choices of the library": [
-            "Anchors", "Arrays", "BuildFlavor", "Bools", "CacheChoice", "CacheEntryID", "CacheFailure", "CacheLimits",
-            "CachePolicy", "CacheReason", "CacheStatistics", "CacheStorageRefusal", "CachedPart", "CallID",
+            "Anchors", "Arrays", "BuildFlavor", "Bools", "CacheChoice", "CacheEntryID", "CacheLimits",
+            "CachePolicy", "CacheReason", "CacheStatistics", "CachedPart", "CallID",
             "CallSummary",
             "CleartextPolicy", "CodeType", "ConnectionInfo", "Dates", "Decision", "DecodingNote", "DecodingOptions",
             "Duplicate", "Ending", "Envelope", "EventContext", "EventStreamReconnection", "FormCharacters",

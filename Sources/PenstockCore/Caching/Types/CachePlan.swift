@@ -33,8 +33,7 @@ package struct CacheExchange: Sendable {
 }
 
 /// How a load failed.
-@nonexhaustive
-public enum CacheFailure: Hashable, Sendable {
+package enum CacheFailure: Hashable, Sendable {
     /// No response: no connection, a broken one, a time-out.
     case disconnected
     /// A response of this status.

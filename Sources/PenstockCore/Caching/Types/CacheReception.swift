@@ -67,8 +67,7 @@ package struct CacheUpdate: Sendable {
 }
 
 /// Why a response is not stored (RFC 9111 §3).
-@nonexhaustive
-public enum CacheStorageRefusal: String, Hashable, Sendable, CaseIterable {
+package enum CacheStorageRefusal: String, Hashable, Sendable, CaseIterable {
     /// The policy stores nothing.
     case policy
     /// The method's responses are not stored.
