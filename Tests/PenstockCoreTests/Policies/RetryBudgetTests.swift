@@ -1,6 +1,7 @@
-import PenstockCore
 import PenstockTestSupport
 import Testing
+
+@testable import PenstockCore
 
 @Suite("The retry budget")
 struct RetryBudgetTests {
