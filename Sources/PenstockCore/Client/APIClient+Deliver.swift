@@ -29,7 +29,9 @@ extension APIClient {
         }
         let content = endpoint.payloadValidator
         if !content.isNone {
-            try context.stage(.payloadValidation) { () throws(APIError) in try content.validate(opened.payload) }
+            try context.stage(.payloadValidation) { () throws(APIError) in
+                try content.validate(opened.payload, at: .payloadValidation)
+            }
         }
         let (value, notes) = try context.stage(.decoding) { () throws(APIError) in try opened.decoded() }
         for note in notes { context.emit(.defaultUsed(path: note.path)) }

@@ -100,7 +100,7 @@ extension APIClient {
         let format = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.modelFormat
         return { data throws(APIError) in
             let opened = try endpoint.decoding.open(Payload(data, options: format), envelope: nil, options: format)
-            try endpoint.payloadValidator.validate(opened.payload)
+            try endpoint.payloadValidator.validate(opened.payload, at: .payloadValidation)
             let value = try opened.decoded().value
             try endpoint.validator.validate(value)
             return value

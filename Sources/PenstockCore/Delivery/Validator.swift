@@ -40,13 +40,18 @@ public struct Validator<Value>: Sendable {
     /// - Throws: ``APIError/Kind/validation(rule:)`` with the name of the rule that the value breaks. When the rule itself
     ///   threw, its error is the ``APIError/underlying`` one.
     public func validate(_ value: Value) throws(APIError) {
+        try validate(value, at: .validation)
+    }
+
+    /// Checks the rule on a value, in a stage that the error then names.
+    func validate(_ value: Value, at stage: StageName) throws(APIError) {
         do {
             guard let rule = try broken(value) else { return }
-            throw APIError(.validation(rule: rule), stage: .validation)
+            throw APIError(.validation(rule: rule), stage: stage)
         } catch let failure as RuleFailure {
-            throw APIError(.validation(rule: failure.rule), stage: .validation, underlying: failure.cause)
+            throw APIError(.validation(rule: failure.rule), stage: stage, underlying: failure.cause)
         } catch {
-            throw error as? APIError ?? APIError(.validation(rule: name), stage: .validation, underlying: error)
+            throw error as? APIError ?? APIError(.validation(rule: name), stage: stage, underlying: error)
         }
     }
 }

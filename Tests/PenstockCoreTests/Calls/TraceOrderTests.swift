@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "Wherever a call fails, that step is seen to fail, no later one is seen, and the error is delivered",
+        "Wherever a call fails, that step is seen to fail, no later one is seen, and the error is delivered, which names it",
         .covers("S0.22"), arguments: Refusal.allCases)
     @MainActor func failure(_ refusal: Refusal) async throws {
         let recorder = EventRecorder()
@@ -60,7 +60,7 @@ import Testing
         let result = await Notebook.$current.withValue(notebook) {
             await client.start(endpoint) { _ in notebook.note("delivered") }.result
         }
-        #expect(result.failure != nil)
+        #expect(result.failure?.stage.rawValue == refusal.step)
         let call = try #require(recorder.calls.first)
         let failed = recorder.events(of: call).compactMap { event -> String? in
             guard case .stageEnded(let stage, .failure) = event else { return nil }

@@ -249,6 +249,26 @@ import Testing
         #expect(seen == ["a", "b", "c"])
     }
 
+    @Test("A line that breaks a rule names the stage whose rule that is, as a whole answer does")
+    func brokenRule() async throws {
+        struct Ruled: Endpoint {
+            typealias Output = Message
+            var route: Route { .get("/hello") }
+            var payloadValidator: Validator<Payload> {
+                .rule("has no mark") { try $0.value(String?.self, at: "mark") == nil }
+            }
+            var validator: Validator<Message> { .rule("is a greeting") { $0.text == "hello" } }
+        }
+        for (line, stage) in [
+            (#"{"text":"hello","mark":"x"}"#, StageName.payloadValidation), (#"{"text":"bye"}"#, .validation),
+        ] {
+            let step = ScriptedTransport.Step.stream(.init(status: 200), [Data((line + "\n").utf8)])
+            var iterator = try await CallSupport.client(ScriptedTransport([step])).lines(of: Ruled())
+                .makeAsyncIterator()
+            #expect(await failure { try await iterator.next() }?.stage == stage)
+        }
+    }
+
     @Test("A line that cannot be decoded says which it is, and the next one can still be read")
     func malformedLine() async throws {
         var iterator = try await lines(#"{"text":"a"}"# + "\n{}\n" + #"{"text":"c"}"#).makeAsyncIterator()
