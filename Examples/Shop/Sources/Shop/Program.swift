@@ -7,14 +7,7 @@ struct Program {
     @MainActor
     static func main() async {
         do {
-            let folder = try ownFolder()
-            let archive = folder.appendingPathComponent("shop.har")
-            let report = folder.appendingPathComponent("shop.html")
-            let recorder = try HARRecorder(file: archive, startsOver: true)
-            try await Story.run(events: recorder, draw: draw) { print($0) }
-            await recorder.close()
-            try HTMLReport.write(archive: archive, to: report, title: "A visit to the shop")
-            print("What happened is in \(report.path), for a browser, and in \(archive.path).")
+            try await Story.visit(leaving: ownFolder(), draw: draw) { print($0) }
         } catch {
             FileHandle.standardError.write(Data("Shop: \(error)\n".utf8))
             exit(1)

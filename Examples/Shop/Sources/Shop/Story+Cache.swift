@@ -3,7 +3,7 @@ import ShopKit
 
 extension Story {
     func useFourPolicies() async throws -> [String] {
-        try await shop.users.login(account: "alice", password: "open sesame")
+        try await shop.users.login(account: "alice", password: Secret.password)
         await shop.client.clearCache(.all)
         let miss = try await failure { try await shop.places.stores(by: .cacheOnly) }
         try expect(miss.kind == .cacheMiss, "\(miss.kind) in place of a miss")
@@ -37,7 +37,7 @@ extension Story {
 
     func logOut() async throws -> [String] {
         try await shop.users.logout()
-        try await shop.users.login(account: "alice", password: "open sesame")
+        try await shop.users.login(account: "alice", password: Secret.password)
         let miss = try await failure { try await shop.places.stores(by: .cacheOnly) }
         try expect(miss.kind == .cacheMiss, "something was kept")
         try await shop.users.logout()

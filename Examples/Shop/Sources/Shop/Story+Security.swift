@@ -15,7 +15,7 @@ extension Story {
         for name: HTTPFieldName in ["X-App-Key", "X-Timestamp", "X-Nonce", "X-Signature"] {
             replayed.fields[name] = seen.fields[name]
         }
-        let forger = SortedParameterSigner(appKey: "shop-app", secret: try SharedSecret(text: "open barley"))
+        let forger = SortedParameterSigner(appKey: "shop-app", secret: try SharedSecret(text: Secret.guess))
         let forged = try await forger.signed(unsigned, at: Date(), nonce: UUID().uuidString).request
         var answers: [Int] = []
         for request in [unsigned, forged, replayed] {
@@ -30,7 +30,7 @@ extension Story {
 
     /// Whoever reads the wire sees that something was paid, and nothing of what.
     func sealCall() async throws -> [String] {
-        let (server, card) = (world.development, "4111 1111 1111 1234")
+        let (server, card) = (world.development, Secret.card)
         let payment = try await shop.till.pay(49_80, by: card)
         guard let request = server.wire.requests.last, let answer = server.till.answered.last else {
             throw Surprise("the till has seen nothing")
@@ -62,7 +62,7 @@ extension Story {
         try await inFolder { folder in
             let file = folder.appendingPathComponent("private").appendingPathComponent("credentials.vault")
             let user = try await running(vault: EncryptedFileVault(file: file)) { app in
-                let user = try await app.users.login(account: "alice", password: "open sesame")
+                let user = try await app.users.login(account: "alice", password: Secret.password)
                 try await app.members.join()
                 return user
             }

@@ -14,14 +14,14 @@ extension Story {
     }
 
     func failToLogIn() async throws -> [String] {
-        let error = try await failure { try await shop.users.login(account: "alice", password: "open barley") }
+        let error = try await failure { try await shop.users.login(account: "alice", password: Secret.guess) }
         guard case .business(let code, let message) = error.kind, code == .wrongPassword else { throw error }
         try expect(shop.session.user == nil, "a refused login was kept")
         return ["business error \(code): \(message)", "the user reads: \(error.localizedDescription)"]
     }
 
     func logIn() async throws -> [String] {
-        let user = try await shop.users.login(account: "alice", password: "open sesame")
+        let user = try await shop.users.login(account: "alice", password: Secret.password)
         try expect(shop.session.user == user, "the login was not kept")
         return ["Welcome, \(user.name). You are \(user.id)."]
     }

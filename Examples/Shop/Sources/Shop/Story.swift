@@ -71,6 +71,28 @@ struct Story {
         ] + secureChapters + [("A logout", logOut)]
     }
 
+    /// Tells everything, and leaves an archive and a report of its calls in a folder: `shop.har` and `shop.html`.
+    ///
+    /// - Parameters:
+    ///   - folder: what the story keeps for a moment is there, too, until it is over.
+    ///   - draw: shows a line in the place of the one before it; an empty one takes it away.
+    ///   - watching: puts a sink of its own in front of the archive's.
+    /// - Throws: ``Surprise``, and what keeps a file from being written.
+    static func visit(
+        leaving folder: URL, draw: @escaping @Sendable (String) -> Void = { _ in },
+        watching: (any EventSink) -> any EventSink = { $0 }, say: (String) -> Void
+    ) async throws {
+        let archive = folder.appendingPathComponent("shop.har")
+        let report = folder.appendingPathComponent("shop.html")
+        let recorder = try HARRecorder(file: archive, startsOver: true)
+        try await Scratch.$folder.withValue(folder) {
+            try await run(events: watching(recorder), draw: draw, say: say)
+        }
+        await recorder.close()
+        try HTMLReport.write(archive: archive, to: report, title: "A visit to the shop")
+        say("What happened is in \(report.path), for a browser, and in \(archive.path).")
+    }
+
     /// Opens the servers, tells everything, and closes them again.
     ///
     /// - Parameter draw: shows a line in the place of the one before it; an empty one takes it away.
@@ -80,7 +102,7 @@ struct Story {
     ) async throws {
         let world = try World()
         defer { world.close() }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
+        let folder = Scratch.new()
         defer { try? FileManager.default.removeItem(at: folder) }
         let writes = PlatformOutbox.open(folder.appendingPathComponent("outbox.sqlite"))
         let story = Story(at: world, writes: writes, events: events, draw: draw)
@@ -142,10 +164,17 @@ extension Story {
     }
 }
 
+/// Where the story keeps files for a moment.
+private enum Scratch {
+    @TaskLocal static var folder: URL = FileManager.default.temporaryDirectory
+
+    static func new() -> URL { folder.appendingPathComponent("shop-\(UUID().uuidString)") }
+}
+
 /// A folder of its own for what `body` does, which goes with it.
 @MainActor
 func inFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
+    let folder = Scratch.new()
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     return try await body(folder)

@@ -21,7 +21,7 @@ struct World {
 
     /// - Parameter stock: what the development server begins with.
     init(_ stock: Stock = .development) throws {
-        let secret = try SharedSecret(text: "open the till")
+        let secret = try SharedSecret(text: Secret.vouchers)
         let (ofTill, app) = (try P256PrivateKey(), try P256PrivateKey())
         till = try P256PublicKey(ofTill.publicPoint)
         let ofServers = ServerKeys(
