@@ -32,7 +32,7 @@ public enum PlatformCache {
     ///   - file: a cache, or empty, or not there yet. Anything else is left as it is.
     ///   - limits: 256 MiB, 200,000 responses and 90 days unless told otherwise.
     public static func open(_ file: URL, limits: CacheLimits = .disk) -> any CacheStore {
-        LayeredCacheStore(over: disk(file, limits))
+        TieredCacheStore(over: disk(file, limits))
     }
 
     /// The same store as ``open(_:limits:)`` gives, whose file is open already.
@@ -43,7 +43,7 @@ public enum PlatformCache {
     ) async throws(SQLiteCacheError) -> any CacheStore {
         let store = disk(file, limits)
         try await store.open()
-        return LayeredCacheStore(over: store)
+        return TieredCacheStore(over: store)
     }
 
     private static func disk(_ file: URL, _ limits: CacheLimits) -> SQLiteCacheStore {

@@ -15,7 +15,7 @@ import Testing
     /// One run of an app: its client, and how often it asked the server.
     private struct Run: Sendable {
         let stub: StubTransport
-        let store: LayeredCacheStore
+        let store: TieredCacheStore
         let events = EventRecorder()
         let client: APIClient
 
@@ -24,7 +24,7 @@ import Testing
             answering respond: @escaping StubTransport.Responder = { _ in .news }
         ) {
             stub = StubTransport(respond)
-            store = LayeredCacheStore(
+            store = TieredCacheStore(
                 over: SQLiteCacheStore(.init(file: folder.url.appendingPathComponent("http.sqlite"))))
             var configuration = APIClient.Configuration(services: [
                 Service(.main, [.production: "https://news.example"])

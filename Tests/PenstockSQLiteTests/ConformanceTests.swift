@@ -17,9 +17,9 @@ struct ConformanceTests {
                 switch self {
                 case .memory: MemoryCacheStore(limits: limits, time: time)
                 case .sqlite: Self.sqlite(folder, limits, time)
-                case .layered: LayeredCacheStore(over: Self.sqlite(folder, limits, time), limits: limits, time: time)
+                case .layered: TieredCacheStore(over: Self.sqlite(folder, limits, time), limits: limits, time: time)
                 case .layeredOverCustom:
-                    LayeredCacheStore(over: CustomStore(limits: limits, time: time), limits: limits, time: time)
+                    TieredCacheStore(over: CustomStore(limits: limits, time: time), limits: limits, time: time)
                 case .custom: CustomStore(limits: limits, time: time)
                 }
             }

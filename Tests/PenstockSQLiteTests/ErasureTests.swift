@@ -76,7 +76,7 @@ struct ErasureTests {
     @Test("After everything was removed, memory, disk and index are empty, also after a restart", .covers("S2.18"))
     func removeAll() async throws {
         let rig = try Rig()
-        let layered = LayeredCacheStore(over: rig.store, time: rig.clock.timeSource)
+        let layered = TieredCacheStore(over: rig.store, time: rig.clock.timeSource)
         for index in 0..<50 {
             let response = Sample.response(try Sample.key("/\(index)"), seed: 1, at: rig.clock.timeSource, tags: ["t"])
             await layered.put(response, body: sampleBytes(seed: 1, count: index * 3_000))

@@ -93,7 +93,7 @@ struct FailureTests {
     func memoryGoesOn() async throws {
         let disk = try CrashDisk(seed: 1)
         let rig = try Rig(change: disk)
-        let layered = LayeredCacheStore(over: rig.store, time: rig.clock.timeSource)
+        let layered = TieredCacheStore(over: rig.store, time: rig.clock.timeSource)
         try await rig.put("/warm", seed: 9)
         crash_disk_refuse(disk.handle, 13)
         let key = try Sample.key("/a")

@@ -93,7 +93,7 @@ struct ProcessTests {
     func coherence() async throws {
         let here = try Rig()
         let elsewhere = try Rig(here.folder)
-        let layered = LayeredCacheStore(over: here.store, coherence: .zero, time: here.clock.timeSource)
+        let layered = TieredCacheStore(over: here.store, coherence: .zero, time: here.clock.timeSource)
         for target in ["/a", "/b"] {
             let response = Sample.response(try Sample.key(target), seed: 1, at: here.clock.timeSource)
             await layered.put(response, body: sampleBytes(seed: 1, count: 100))

@@ -87,7 +87,7 @@ import Testing
     @Test func `a memory over a store on disk keeps a sealed reply to itself`() async throws {
         let disk = try Disk()
         defer { disk.remove() }
-        let store = LayeredCacheStore(over: disk.store())
+        let store = TieredCacheStore(over: disk.store())
         let stub = try Self.stub()
         let client = try Self.client(store, stub)
         for number in 1...3 {
@@ -100,7 +100,7 @@ import Testing
         #expect(await store.below.statistics().entries == 0)
         await store.close()
         #expect(try !disk.holdsCanary())
-        let again = LayeredCacheStore(over: disk.store())
+        let again = TieredCacheStore(over: disk.store())
         _ = try await Self.client(again, stub).send(Account())
         #expect(stub.requests.count == 4)
         await again.close()
@@ -111,7 +111,7 @@ import Testing
         defer { disk.remove() }
         var limits = CacheLimits.memory
         limits.bodyBytes = 4
-        let store = LayeredCacheStore(over: disk.store(), limits: limits)
+        let store = TieredCacheStore(over: disk.store(), limits: limits)
         let stub = try Self.stub()
         let client = try Self.client(store, stub)
         for _ in 0..<2 { _ = try await client.send(Account()) }
@@ -122,12 +122,12 @@ import Testing
     }
 
     @Test func `a store that says it holds sealed replies gets them`() async throws {
-        let store = LayeredCacheStore(over: MemoryCacheStore())
+        let store = TieredCacheStore(over: MemoryCacheStore())
         let stub = try Self.stub()
         _ = try await Self.client(store, stub).send(Account())
         await store.flush()
         #expect(await store.below.statistics().entries == 1)
-        let other = LayeredCacheStore(over: store.below)
+        let other = TieredCacheStore(over: store.below)
         #expect(try await Self.client(other, stub).send(Account()).name == Self.canary)
         #expect(stub.requests.count == 1)
     }

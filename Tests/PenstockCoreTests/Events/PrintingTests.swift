@@ -356,7 +356,7 @@ import Testing
             "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
             "CallScope", "CallStream", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator",
             "JSONLinesParser",
-            "LayeredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
+            "TieredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",
             "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "FileCookieStore", "Outbox", "OutboxReceipt",
             "OutboxToggle",
             "Configuration", "Update",

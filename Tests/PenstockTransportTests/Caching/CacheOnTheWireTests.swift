@@ -74,7 +74,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable {
         switch self {
         case .memory: MemoryCacheStore(time: clock.timeSource)
         case .disk:
-            LayeredCacheStore(
+            TieredCacheStore(
                 over: SQLiteCacheStore(
                     .init(file: folder.appendingPathComponent("http.sqlite"), time: clock.timeSource)),
                 time: clock.timeSource)

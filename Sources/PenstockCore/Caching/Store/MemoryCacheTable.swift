@@ -13,7 +13,7 @@ struct MemoryCacheTable: Sendable {
     }
 
     private let limits: CacheLimits
-    private var groups = RecencyTable<CacheKey, Group>()
+    private var groups = LRUTable<CacheKey, Group>()
     private var places: [Substring: Set<CacheKey>] = [:]
     private var tags: [String: Set<CacheKey>] = [:]
     private var rows: [Int64: CacheKey] = [:]

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a store has taken in memory and not yet handed to the store below: of each response the latest only.
-struct UnwrittenChanges: Sendable {
+struct WriteBehindQueue: Sendable {
     struct Change: Sendable {
         var stored: StoredResponse
         /// The entry below whose body stays as it is; `nil` where the body is new.
@@ -42,7 +42,7 @@ struct UnwrittenChanges: Sendable {
     }
 
     mutating func removeAll() {
-        self = UnwrittenChanges()
+        self = WriteBehindQueue()
     }
 
     /// Drops what is selected.

@@ -6,7 +6,7 @@ import Testing
 @testable import PenstockCore
 
 /// A memory over another store, seen by readers while that is being changed.
-@Suite(.timeLimit(.minutes(5))) struct LayeredStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct TieredStoreTests {
     private static let partition = CachePartition(identity: "alice")
 
     private static func url(_ path: String) throws -> HTTPURL { try HTTPURL("https://a.example\(path)") }
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// What readers see of some responses, each in a word.
-    private static func seen(_ paths: [String], in store: LayeredCacheStore) async throws -> [String] {
+    private static func seen(_ paths: [String], in store: TieredCacheStore) async throws -> [String] {
         var seen: [String] = []
         for path in paths {
             let found = await store.find(try key(path))
@@ -34,7 +34,7 @@ import Testing
         arguments: [true, false])
     func betweenTimes(isInvalidation: Bool) async throws {
         let below = GatedStore()
-        let layered = LayeredCacheStore(over: below, writeDelay: .seconds(3_600))
+        let layered = TieredCacheStore(over: below, writeDelay: .seconds(3_600))
         let paths = ["/below", "/memory", "/queue", "/tagged", "/other"]
         for path in paths where path != "/queue" {
             let tags = path == "/tagged" ? ["t"] : []
@@ -65,13 +65,13 @@ import Testing
         #expect(await change.value)
         #expect(try await Self.seen(paths, in: layered) == expected)
         await layered.close()
-        #expect(try await Self.seen(paths, in: LayeredCacheStore(over: below)) == expected)
+        #expect(try await Self.seen(paths, in: TieredCacheStore(over: below)) == expected)
     }
 
     @Test("A read that began before a change and ends after it takes nothing old into memory", .covers("S4.21"))
     func overtaken() async throws {
         let below = GatedStore()
-        let layered = LayeredCacheStore(over: below)
+        let layered = TieredCacheStore(over: below)
         await below.put(try Self.response("/a"), body: Data("b".utf8))
         below.holdsReads()
         let read = Task { await layered.find(try Self.key("/a")).first?.response.isInvalidated }
@@ -86,7 +86,7 @@ import Testing
     @Test("What is stored while a change is under way is not changed by it", .covers("S4.21"))
     func storedMeanwhile() async throws {
         let below = GatedStore()
-        let layered = LayeredCacheStore(over: below)
+        let layered = TieredCacheStore(over: below)
         await layered.put(try Self.response("/a"), body: Data("old".utf8))
         await layered.flush()
         below.holdsChanges()
@@ -107,7 +107,7 @@ import Testing
     @Test("What another process replaces takes nothing else away from this one", .covers("S3.45"))
     func foreignReplacement() async throws {
         let below = GatedStore()
-        let layered = LayeredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+        let layered = TieredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
         for path in ["/a", "/b"] {
             await below.put(try Self.response(path), body: Data(path.utf8))
             let found = try #require(await layered.find(try Self.key(path)).first)
@@ -132,7 +132,7 @@ import Testing
     @Test("What another process removes is not written by this one", .covers("S3.45"))
     func foreignRemoval() async throws {
         let below = GatedStore()
-        let layered = LayeredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+        let layered = TieredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
         await below.put(try Self.response("/a"), body: Data("a".utf8))
         #expect(try await Self.seen(["/a"], in: layered) == ["fresh"])
         await layered.put(try Self.response("/queue"), body: Data("q".utf8))

@@ -1,5 +1,5 @@
 /// Values by key, with a cost each, in the order of their last use. Every operation takes constant time.
-struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
         let key: Key
         var value: Value

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Responses that are at hand at once and written a moment later, many together.
-extension LayeredCacheStore {
+extension TieredCacheStore {
     /// With so many unwritten responses, or so many bytes of them, whoever stores one more waits.
     private static let patience = (responses: 1_024, bytes: 8 << 20)
     private static let batch = 64
@@ -76,13 +76,13 @@ extension LayeredCacheStore {
     }
 
     /// The store below makes one transaction of what comes at the same time.
-    private func write(_ changes: [UnwrittenChanges.Change]) async {
+    private func write(_ changes: [WriteBehindQueue.Change]) async {
         await withTaskGroup(of: Void.self) { group in
             for change in changes { group.addTask { await self.write(change) } }
         }
     }
 
-    private func write(_ change: UnwrittenChanges.Change) async {
+    private func write(_ change: WriteBehindQueue.Change) async {
         let stored = change.stored
         guard let body = stored.body, state.withLock({ $0.isUnwritten(change) }) else { return }
         guard mayWrite(stored.response) else { return state.withLock { $0.settle(stored, as: nil) } }
@@ -100,7 +100,7 @@ extension LayeredCacheStore {
     }
 }
 
-extension LayeredCacheStore.State {
+extension TieredCacheStore.State {
     /// `nil` when the other responses of the key are not at hand.
     fileprivate mutating func putAtHand(_ response: CachedResponse, _ body: Data) -> StoredResponse? {
         guard atHand(response.key) != nil else { return nil }
@@ -153,7 +153,7 @@ extension LayeredCacheStore.State {
         if case .entry(let entry) = selection, let known = written(entry) { .entry(known) } else { selection }
     }
 
-    fileprivate func isUnwritten(_ change: UnwrittenChanges.Change) -> Bool {
+    fileprivate func isUnwritten(_ change: WriteBehindQueue.Change) -> Bool {
         unwritten[change.stored.response.key].contains { Self.isSame($0.stored, change.stored) }
     }
 

@@ -2,12 +2,12 @@ import Foundation
 
 /// What waits for the store below. Every change is noted in the log of invalidations: while it is under way, and after it,
 /// nothing that was read before it is taken into memory.
-extension LayeredCacheStore {
+extension TieredCacheStore {
     public func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? {
         guard mayWrite(response), let writer = await below.writer(for: response) else {
             return CollectingWriter(response, limit: limits.bodyBytes, store: self)
         }
-        return LayeredWriter(writer, of: response, store: self)
+        return TieredWriter(writer, of: response, store: self)
     }
 
     @discardableResult
@@ -102,12 +102,12 @@ extension LayeredCacheStore {
 }
 
 /// Writes below, and takes what is finished into memory.
-private final class LayeredWriter: CacheBodyWriter {
+private final class TieredWriter: CacheBodyWriter {
     private let writer: any CacheBodyWriter
     private let response: CachedResponse
-    private let store: LayeredCacheStore
+    private let store: TieredCacheStore
 
-    init(_ writer: any CacheBodyWriter, of response: CachedResponse, store: LayeredCacheStore) {
+    init(_ writer: any CacheBodyWriter, of response: CachedResponse, store: TieredCacheStore) {
         self.writer = writer
         self.response = response
         self.store = store

@@ -6,7 +6,7 @@ import Foundation
 /// at most ``writeDelay`` later, and at the latest by ``flush()``. A process that is killed before loses it. Removals and
 /// invalidations wait for the store below. What that could not write is kept in memory alone. Removals and changes by
 /// other processes are noticed within ``coherence`` of their commit, and cost each key one look-up below.
-public final class LayeredCacheStore: CacheStore {
+public final class TieredCacheStore: CacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
         /// A read from below that began before one of them is not taken into memory.
@@ -19,7 +19,7 @@ public final class LayeredCacheStore: CacheStore {
         var nextLook: Duration = .zero
         var lastVersion: UInt64 = 0
         var lastChange: UInt64 = 0
-        var unwritten = UnwrittenChanges()
+        var unwritten = WriteBehindQueue()
         /// What the store below is being told of, and readers see already.
         var pending = PendingChanges()
         /// By the rows that responses had in memory alone.
@@ -80,7 +80,7 @@ public final class LayeredCacheStore: CacheStore {
             ($0.invalidations.ticket(for: key), $0.unwritten[key], $0.pending)
         }
         let known = pending.applied(to: await below.responses(for: key))
-        let found = UnwrittenChanges.overlay(state.withLock { $0.withBodies(known, of: key) }, with: unwritten)
+        let found = WriteBehindQueue.overlay(state.withLock { $0.withBodies(known, of: key) }, with: unwritten)
         guard let times = limits.validTimes(at: time.date()) else {
             state.withLock { $0.fill(key, with: found, ticket) }
             return found
@@ -148,7 +148,7 @@ public final class LayeredCacheStore: CacheStore {
     }
 }
 
-extension LayeredCacheStore.State {
+extension TieredCacheStore.State {
     /// What is at hand for a key, and the uses that it is time to tell the store below.
     fileprivate mutating func use(_ key: CacheKey) -> (found: [StoredResponse]?, uses: [CacheEntryID]) {
         guard let group = table.use(key), table.trusts(group) else { return (nil, []) }
