@@ -17,7 +17,7 @@ extension Redaction {
     ///   it cannot be found.
     package static func content(of request: HTTPRequest, _ data: Data) throws(WithheldContent) -> Data {
         guard !data.isEmpty else { return data }
-        if let coding = ContentCodings.text(request.fields) { throw WithheldContent("its coding is \(coding)") }
+        if let coding = ContentCoding.text(request.fields) { throw WithheldContent("its coding is \(coding)") }
         return try readable(data, type: request.fields[.contentType] ?? request.body.contentType)
     }
 
@@ -29,7 +29,7 @@ extension Redaction {
         of response: HTTPResponse, to request: HTTPRequest
     ) throws(WithheldContent) -> Data {
         guard !response.body.isEmpty else { return response.body }
-        if let coding = ContentCodings.text(response.fields), ContentCodings.remain(in: response, to: request) {
+        if let coding = ContentCoding.text(response.fields), ContentCoding.remain(in: response, to: request) {
             throw WithheldContent("its coding is \(coding)")
         }
         let type = response.fields[.contentType]
@@ -122,25 +122,17 @@ private enum ContentType: Equatable {
     }
 }
 
-/// The codings that content says it has (RFC 9110 §8.4).
-private enum ContentCodings {
-    /// Those that transports remove. The field stays in the response all the same.
-    private static let removable: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
-
-    /// `nil` where there are none.
-    static func text(_ fields: HTTPFields) -> String? {
-        let names = names(fields)
+extension ContentCoding {
+    /// What content says it has (RFC 9110 §8.4), in words; `nil` where that is none.
+    fileprivate static func text(_ fields: HTTPFields) -> String? {
+        let names = names(in: fields).map { $0.lowercased() }
         return names.isEmpty ? nil : Redaction.text(names.joined(separator: ", "))
     }
 
     /// Whether the content still has them: the transport does not know one of them, or the caller, who named those that it
     /// accepts, removes them. A transport that removed them nevertheless may have left a text.
-    static func remain(in response: HTTPResponse, to request: HTTPRequest) -> Bool {
-        guard removable.isSuperset(of: names(response.fields)) else { return true }
+    fileprivate static func remain(in response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        guard names(in: response.fields).allSatisfy({ ContentCoding(name: $0) != nil }) else { return true }
         return request.fields.contains(.acceptEncoding) && String(data: response.body, encoding: .utf8) == nil
-    }
-
-    private static func names(_ fields: HTTPFields) -> [String] {
-        FieldList.members(fields.values(of: .contentEncoding)).map { $0.lowercased() }.filter { $0 != "identity" }
     }
 }

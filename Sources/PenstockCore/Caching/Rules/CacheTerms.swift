@@ -43,13 +43,6 @@ package final class CacheTerms: Sendable {
     }
 }
 
-/// Whether a response's content was coded when it came (RFC 9110 §8.4).
-enum ContentCoding {
-    static func isCoded(_ fields: HTTPFields) -> Bool {
-        FieldList.members(fields.values(of: .contentEncoding)).contains { $0.lowercased() != "identity" }
-    }
-}
-
 extension HTTPDate {
     /// The date of a field that stands in exactly one line.
     static func only(in fields: HTTPFields, _ name: HTTPFieldName, at now: Date) -> Date? {

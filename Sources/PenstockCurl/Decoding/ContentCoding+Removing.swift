@@ -3,22 +3,10 @@
     import Foundation
     import PenstockCore
 
-    /// The content codings that can be removed here (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
-    enum ContentCoding: String, CaseIterable {
-        case gzip
-        case deflate
-        case brotli = "br"
-        case zstd
-
+    /// Every coding can be removed here.
+    extension ContentCoding {
         /// More of them, one over the other, serve nobody but those who want to keep us busy.
         static let maxListed = 5
-
-        /// - Parameter name: as it is listed, in any case.
-        init?(name: String) {
-            let name = name.lowercased()
-            // RFC 9110 §8.4.1.3 has the two mean the same.
-            self.init(rawValue: name == "x-gzip" ? "gzip" : name)
-        }
 
         /// The codings that the content has, in the order they were applied; `identity` is none.
         ///
@@ -26,10 +14,7 @@
         ///   longer is what its own field says.
         /// - Throws: `.limitExceeded(.contentCodings)`.
         static func applied(_ fields: HTTPFields) throws(TransportError) -> [ContentCoding]? {
-            let names = fields.values(of: .contentEncoding)
-                .flatMap { $0.split(separator: ",") }
-                .map { HTTPSyntax.trimmed(String($0)) }
-                .filter { !$0.isEmpty && $0.lowercased() != "identity" }
+            let names = names(in: fields)
             guard names.count <= maxListed else {
                 throw TransportError(
                     .limitExceeded(.contentCodings), sendState: .answered,
