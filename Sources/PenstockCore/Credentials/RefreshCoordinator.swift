@@ -146,7 +146,7 @@ extension RefreshCoordinator {
             remember(refused, .notRenewed, at: moment, for: policy.pause)
             return .fail(.notRenewed)
         }
-        guard abilities.canLogIn || known.map({ abilities.canRefresh($0.credential) }) ?? false || mayLook(at: moment)
+        guard abilities.canLogIn || known.map({ abilities.canRefresh($0.credential) }) ?? false || claimLook(at: moment)
         else {
             return .fail(known == nil && refused != .anonymous ? .signedOut : .missing)
         }
@@ -155,7 +155,9 @@ extension RefreshCoordinator {
 
     /// Nothing can be asked for here, but another process that shares the vault may have signed in. The vault is looked at once in
     /// a while, and not for each request that is refused.
-    private mutating func mayLook(at moment: Moment) -> Bool {
+    ///
+    /// - Returns: whether it is time to.
+    private mutating func claimLook(at moment: Moment) -> Bool {
         guard let last = lookedAt else {
             lookedAt = moment.now
             return false

@@ -109,7 +109,7 @@ struct ResumableUploadMachine: Hashable, Sendable {
     }
 
     /// To be called before a request that completes the upload is sent, and kept before it is.
-    mutating func willComplete() {
+    mutating func expectCompletion() {
         progress.mayBeComplete = true
         progress.hasSentEnd = true
     }

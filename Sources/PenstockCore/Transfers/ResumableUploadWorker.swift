@@ -153,7 +153,7 @@ final class ResumableUploadWorker: Sendable {
         /// Puts on disk that the last bytes go out, before they do. Waits for the disk.
         @Sendable func markEnd() throws(ResumableUploadError) {
             let progress = machine.withLock { machine in
-                machine.willComplete()
+                machine.expectCompletion()
                 return machine.progress
             }
             try record.keep(progress)

@@ -20,7 +20,7 @@ public final class ContentPipe: Sendable {
 
     /// An empty pipe.
     ///
-    /// - Parameter onDemand: called by the reader, once after each time that ``hasRoom(beside:)`` or ``push(_:)`` gave
+    /// - Parameter onDemand: called by the reader, once after each time that ``requestRoom(beside:)`` or ``push(_:)`` gave
     ///   `false`, when there is room again; must return at once.
     public init(capacity: Int = 256 << 10, onDemand: @escaping @Sendable () -> Void) {
         self.capacity = capacity
@@ -29,11 +29,11 @@ public final class ContentPipe: Sendable {
 
     // MARK: The transport's side
 
-    /// Whether there is room for more.
+    /// Asks for room for more. Where there is none, `onDemand` tells when there is.
     ///
     /// - Parameter count: bytes that the transport is about to add. 0 by default.
     /// - Returns: `false` when no more should come before `onDemand`.
-    public func hasRoom(beside count: Int = 0) -> Bool {
+    public func requestRoom(beside count: Int = 0) -> Bool {
         state.withLock { state in
             state.isFull = state.byteCount + count >= capacity
             return !state.isFull
@@ -45,7 +45,7 @@ public final class ContentPipe: Sendable {
     /// - Returns: `false` when no more should come before `onDemand`.
     public func push(_ piece: Data) -> Bool {
         add(piece)
-        return hasRoom()
+        return requestRoom()
     }
 
     /// Nothing more comes; only the first end counts. What is buffered can still be read, also where the connection was lost or

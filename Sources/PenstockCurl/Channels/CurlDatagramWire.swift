@@ -185,7 +185,7 @@
             return legs[state.turn % legs.count]
         }
 
-        func isReady() {
+        func becameReady() {
             let woken = state.withLock {
                 state -> (CheckedContinuation<Result<Data, TransportError>, Never>, Result<Data, TransportError>)? in
                 guard let reader = state.reader else { return nil }
@@ -212,7 +212,7 @@
                 close(state.legs)
             }
             control.detach()
-            isReady()
+            becameReady()
         }
 
         func cancel() {
@@ -225,7 +225,7 @@
 
         func resume() {
             state.withLock { $0.isSuspended = false }
-            isReady()
+            becameReady()
         }
     }
 

@@ -141,7 +141,7 @@
         }
 
         /// The socket has something for those who wait. On the poller's thread.
-        func isReady() {
+        func becameReady() {
             wake { [self] in
                 let read = reader == nil ? nil : received()
                 var written: WriteResult?
@@ -208,7 +208,7 @@
 
         func resume() {
             isOpen.withLock { _ in isSuspended = false }
-            isReady()
+            becameReady()
         }
 
         private var losers: (ReadResult?, WriteResult?) {

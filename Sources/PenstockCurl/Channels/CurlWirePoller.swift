@@ -6,7 +6,7 @@
     /// What waits for its socket.
     protocol CurlPolled: ControlledExchange {
         /// The socket has something, or room. On the poller's thread.
-        func isReady()
+        func becameReady()
     }
 
     /// One thread that waits in epoll for the sockets of all wires; it begins with the first that has to wait.
@@ -93,7 +93,7 @@
                 let count = epoll_wait(epoll, &events, Int32(events.count), -1)
                 guard count >= 0 || errno == EINTR else { return }
                 for event in events.prefix(Int(max(count, 0))) where event.data.u64 != Self.ownNumber {
-                    state.withLock { $0.wires[event.data.u64]?.wire }?.isReady()
+                    state.withLock { $0.wires[event.data.u64]?.wire }?.becameReady()
                 }
             }
         }

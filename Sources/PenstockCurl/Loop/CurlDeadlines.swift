@@ -133,11 +133,13 @@
             guard !isSuspended else { return nil }
             if let awaitingAnswer, Self.end(awaitingAnswer, firstByte) <= now { return .timeout(.firstByte) }
             if let lastByte, Self.end(lastByte, idle) <= now { return .timeout(.idle) }
-            return isTooSlow(now) ? .limitExceeded(.minimumThroughput) : nil
+            return checkSpan(now) ? .limitExceeded(.minimumThroughput) : nil
         }
 
         /// Ends a span that brought enough, and begins the next.
-        private mutating func isTooSlow(_ now: UInt64) -> Bool {
+        ///
+        /// - Returns: whether one has ended that brought too little.
+        private mutating func checkSpan(_ now: UInt64) -> Bool {
             guard let spanStart, Self.end(spanStart, span) <= now else { return false }
             guard spanBytes >= leastBytes else { return true }
             beginSpan(now)

@@ -169,7 +169,7 @@
         // MARK: Content that is streamed, or not wanted
 
         private func passOn(_ bytes: UnsafeRawBufferPointer) -> Int {
-            guard let pipe, pipe.hasRoom(beside: state.gathered.count) else {
+            guard let pipe, pipe.requestRoom(beside: state.gathered.count) else {
                 state.isHeldBack = true
                 state.clock.suspend()
                 return Int(CURL_WRITEFUNC_PAUSE)

@@ -15,7 +15,7 @@ extension CacheDatabase {
         // What is removed is overwritten, which passes through the log: large bodies are not all removed at once.
         let enough = totals.bytes &- limits.logBytes / 2
         for _ in 1...Self.step where totals.bytes > enough {
-            guard try isTooMuch() else {
+            guard try measureUse() else {
                 mustMakeRoom = false
                 return
             }
@@ -26,12 +26,14 @@ extension CacheDatabase {
                 return
             }
         }
-        mustMakeRoom = try isTooMuch()
+        mustMakeRoom = try measureUse()
     }
 
-    /// Bodies under way count, but nothing is removed for the part of them that goes beyond their share of the limit:
+    /// Counts anew what is used. Bodies under way count, but nothing is removed for the part of them that goes beyond their share of the limit:
     /// that part was left behind by somebody, and is removed by ``sweep(alive:)``.
-    private func isTooMuch() throws(SQLiteError) -> Bool {
+    ///
+    /// - Returns: whether it is more than there may be.
+    private func measureUse() throws(SQLiteError) -> Bool {
         let excess = max(0, totals.unfinished &- limits.unfinishedBytes)
         usedBytes = try pageBytes() &- excess
         return totals.entries > Int64(limits.entries) || totals.bytes &- excess > Int64(limits.bytes)

@@ -273,7 +273,7 @@ import Testing
     @Test func `what may be complete is known to be incomplete once the server says where it is`() throws {
         for (form, isComplete) in [(ResumableUploadProtocol.tus, nil), (.httpDraft, false)] {
             var machine = try machine(form)
-            machine.willComplete()
+            machine.expectCompletion()
             #expect(machine.progress.mayBeComplete && machine.progress.hasSentEnd)
             let answer = UploadAnswer(status: 200, offset: 4, isComplete: isComplete)
             _ = machine.decide(on: .answered(answer, to: .query))

@@ -208,18 +208,20 @@ public struct WebSocketMachine: Sendable {
         let isGood = input.withUnsafeBytes { bytes in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[piece])
             bytes.withMemoryRebound(to: UInt8.self) { assembly?.content.append($0) }
-            return isText(bytes)
+            return acceptText(bytes)
         }
         if !isGood { throw noText }
     }
 
     private mutating func add(_ content: Data) throws(WebSocketFailure) {
-        guard content.withUnsafeBytes({ isText($0) }) else { throw noText }
+        guard content.withUnsafeBytes({ acceptText($0) }) else { throw noText }
         assembly?.content.append(content)
     }
 
-    /// Whether the message may go on with these bytes.
-    private mutating func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// Takes the next bytes of a message.
+    ///
+    /// - Returns: whether the message may go on with them.
+    private mutating func acceptText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         assembly?.opcode != .text || assembly?.text.accept(bytes) != false
     }
 
