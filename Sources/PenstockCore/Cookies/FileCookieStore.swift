@@ -131,10 +131,7 @@ public final class FileCookieStore: CookieStore {
     ///
     /// - Throws: why the last writing failed. What it would have written is written with the next change.
     public func flush() async throws(CookieFileError) {
-        let last: CookieFileError? = await withCheckedContinuation { continuation in
-            failure.run { continuation.resume(returning: $0) }
-        }
-        if let last { throw last }
+        if let last = await failure.result(of: { $0 }) { throw last }
     }
 
     /// - Parameter body: tells whether there is anything to write.

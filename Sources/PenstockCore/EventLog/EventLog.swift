@@ -95,7 +95,8 @@ private final class EventLogCore: Sendable {
         /// `nil` once the log is closed.
         var file: EventLogFile?
         var timer: Task<Void, Never>?
-        var flushes: [CheckedContinuation<Void, Never>] = []
+        /// Each is kept once everything has been tried.
+        var flushes: [Promise<Void>] = []
     }
 
     private let time: TimeSource
@@ -109,16 +110,10 @@ private final class EventLogCore: Sendable {
         _ onProblem: @escaping @Sendable (EventLogError) -> Void,
         send: @escaping Send
     ) async throws(EventLogError) -> EventLogCore {
-        let opened = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: Result { () throws(EventLogError) in
-                        let (file, content) = try EventLogFile.open(url)
-                        return EventLogCore(client, policy, onProblem, send, file, content)
-                    })
-            }
+        let core = try await DiskWork.run { () throws(EventLogError) in
+            let (file, content) = try EventLogFile.open(url)
+            return EventLogCore(client, policy, onProblem, send, file, content)
         }
-        let core = try opened.get()
         core.queue.run { core.goOn(&$0) }
         return core
     }
@@ -154,28 +149,21 @@ private final class EventLogCore: Sendable {
     }
 
     func flush() async {
-        await withCheckedContinuation { continuation in
-            queue.run { [self] state in
-                state.machine.flush()
-                state.flushes.append(continuation)
-                goOn(&state)
-            }
+        let flush = Promise<Void>()
+        queue.run { [self] state in
+            state.machine.flush()
+            state.flushes.append(flush)
+            goOn(&state)
         }
+        await flush.value()
     }
 
     func count() async -> Int {
-        await withCheckedContinuation { continuation in
-            queue.run { continuation.resume(returning: $0.machine.records.count) }
-        }
+        await queue.result(of: { $0.machine.records.count })
     }
 
     func close() async {
-        await withCheckedContinuation { continuation in
-            queue.run { [self] state in
-                close(&state)
-                continuation.resume()
-            }
-        }
+        await queue.result(of: { [self] in close(&$0) })
     }
 
     /// The same, for one that nobody waits for.
@@ -270,7 +258,7 @@ private final class EventLogCore: Sendable {
     }
 
     private func endFlushes(_ state: inout State) {
-        for continuation in state.flushes { continuation.resume() }
+        for flush in state.flushes { flush.keep(()) }
         state.flushes = []
     }
 }

@@ -95,6 +95,13 @@ package final class SerialState<Value>: @unchecked Sendable {
         queue.async { body(&self.value) }
     }
 
+    /// What the work gives back, once it is done, and what was asked for before it. Cancelling the task does not end the work.
+    package func result<Output: Sendable>(of body: @escaping @Sendable (inout Value) -> Output) async -> Output {
+        await withCheckedContinuation { continuation in
+            run { continuation.resume(returning: body(&$0)) }
+        }
+    }
+
     /// Returns when it is done, and what was asked for before it: for one that must wait because too much has been asked for.
     package func runAndWait(_ body: (inout Value) -> Void) {
         queue.sync { body(&value) }

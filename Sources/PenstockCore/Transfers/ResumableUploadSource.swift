@@ -149,10 +149,8 @@ final class ResumableUploadSource: Sendable {
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (inout State) throws(ResumableUploadError) -> Value
     ) async throws(ResumableUploadError) -> Value {
-        let result: Result<Value, ResumableUploadError> = await withCheckedContinuation { continuation in
-            state.run { state in
-                continuation.resume(returning: Result { () throws(ResumableUploadError) in try body(&state) })
-            }
+        let result = await state.result { state in
+            Result { () throws(ResumableUploadError) in try body(&state) }
         }
         if case .failure(let error) = result { failure.withLock { $0 = error } }
         return try result.get()
