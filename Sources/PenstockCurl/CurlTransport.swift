@@ -78,8 +78,8 @@
         /// stream then has half a second left, other content goes on for as long as it moves; the connection is closed.
         ///
         /// - Throws: the failure and how far the request got; after ``shutdown()``, `cancelled` with nothing sent.
-        public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-            let (transfer, loop) = try begin(exchange)
+        public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+            let (transfer, loop) = try begin(request)
             await transfer.run(on: loop)
             return try response(of: transfer)
         }
@@ -87,8 +87,8 @@
         /// Performs one exchange as far as the head of its response.
         ///
         /// - Throws: as ``perform(_:)`` does.
-        public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-            let (transfer, loop) = try begin(exchange, streams: true)
+        public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+            let (transfer, loop) = try begin(request, streams: true)
             await transfer.run(on: loop)
             return try stream(of: transfer)
         }
@@ -96,10 +96,10 @@
         /// Makes the connection that an exchange would go over, and keeps it for the exchange.
         ///
         /// - Throws: what the exchange would, as far as its connection goes; nothing was sent.
-        public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
-            let (transfer, loop) = try begin(exchange, connectsOnly: true)
+        public func preconnect(_ request: TransportRequest) async throws(TransportError) {
+            let (transfer, loop) = try begin(request, connectsOnly: true)
             await transfer.run(on: loop)
-            exchange.control.detach()
+            request.control.detach()
             _ = try transfer.outcome()
         }
 

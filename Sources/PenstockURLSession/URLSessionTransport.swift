@@ -54,36 +54,36 @@ public final class URLSessionTransport: Transport {
     /// Performs one exchange.
     ///
     /// - Throws: what the protocol says; `unsupported` before anything is sent for what Foundation cannot do as asked.
-    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-        let running = URLSessionExchange(exchange)
-        guard exchange.control.attach(running) else { throw URLSessionErrors.cancelledBeforeStart }
-        defer { exchange.control.detach() }
-        return try await run(running, exchange)
+    public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let running = URLSessionExchange(request)
+        guard request.control.attach(running) else { throw URLSessionErrors.cancelledBeforeStart }
+        defer { request.control.detach() }
+        return try await run(running, request)
     }
 
     /// Performs one exchange as far as the head of its response.
     ///
     /// - Throws: as ``perform(_:)`` does; `unsupported` on Linux, where Foundation goes on receiving what nobody reads.
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
         guard capabilities.contains(.streamedResponses) else {
             throw TransportError(.unsupported("streamed responses"), sendState: .unsent)
         }
-        return try await stream(exchange)
+        return try await stream(request)
     }
 
     /// The same whatever the platform can do.
-    func stream(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-        let running = URLSessionExchange(exchange, streams: true)
-        guard let pipe = running.pipe, exchange.control.attach(running) else {
+    func stream(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        let running = URLSessionExchange(request, streams: true)
+        guard let pipe = running.pipe, request.control.attach(running) else {
             throw URLSessionErrors.cancelledBeforeStart
         }
         do throws(TransportError) {
-            let head = try await run(running, exchange)
-            let content = URLSessionContent(of: running, pipe, exchange.control)
+            let head = try await run(running, request)
+            let content = URLSessionContent(of: running, pipe, request.control)
             return TransportStream(
                 head.response, timings: head.timings, connection: head.connection, content: content)
         } catch {
-            exchange.control.detach()
+            request.control.detach()
             throw error
         }
     }

@@ -15,9 +15,9 @@ struct DNSOverHTTPSTests {
         var capabilities: TransportCapabilities { base.capabilities }
         var count: Int { requests.withLock { $0 } }
 
-        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             requests.withLock { $0 += 1 }
-            return try await base.perform(exchange)
+            return try await base.perform(request)
         }
 
         func shutdown() async {

@@ -98,12 +98,12 @@ struct URLSessionTransportTests {
 
         var capabilities: TransportCapabilities { transport.capabilities.union(.streamedResponses) }
 
-        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-            try await transport.perform(exchange)
+        func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+            try await transport.perform(request)
         }
 
-        func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-            try await transport.stream(exchange)
+        func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+            try await transport.stream(request)
         }
 
         func shutdown() async { await transport.shutdown() }

@@ -30,24 +30,24 @@ public final class RuleTransport: Transport {
     /// Those of the other transport.
     public var capabilities: TransportCapabilities { transport.capabilities }
 
-    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-        switch try decide(on: exchange) {
-        case .send(let exchange): try await transport.perform(exchange)
-        case .respond(let response, let delay): try await respond(response, after: delay, to: exchange)
+    public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        switch try decide(on: request) {
+        case .send(let request): try await transport.perform(request)
+        case .respond(let response, let delay): try await respond(response, after: delay, to: request)
         }
     }
 
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-        switch try decide(on: exchange) {
-        case .send(let exchange): try await transport.open(exchange)
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        switch try decide(on: request) {
+        case .send(let request): try await transport.open(request)
         case .respond(let response, let delay):
-            TransportStream(buffering: try await respond(response, after: delay, to: exchange))
+            TransportStream(buffering: try await respond(response, after: delay, to: request))
         }
     }
 
     /// Connects to where the exchange would go. Nothing, where a rule would answer it.
-    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
-        if case .send(let exchange) = try decide(on: exchange) { try await transport.preconnect(exchange) }
+    public func preconnect(_ request: TransportRequest) async throws(TransportError) {
+        if case .send(let request) = try decide(on: request) { try await transport.preconnect(request) }
     }
 
     /// Closes those of the other transport.
@@ -58,16 +58,16 @@ public final class RuleTransport: Transport {
     /// Has the wire made by the other transport. A channel that a rule is for is refused: what goes over it names its server,
     /// and is no request that could be answered here.
     public func connect(
-        _ exchange: TransportRequest, speaking: WireProtocol
+        _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire {
-        try checkChannel(exchange)
-        return try await transport.connect(exchange, speaking: speaking)
+        try checkChannel(request)
+        return try await transport.connect(request, speaking: speaking)
     }
 
     /// Has the socket opened by the other transport, as ``connect(_:speaking:)`` has a wire.
-    public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
-        try checkChannel(exchange)
-        return try await transport.datagrams(exchange)
+    public func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire {
+        try checkChannel(request)
+        return try await transport.datagrams(request)
     }
 
     /// That of the other transport.

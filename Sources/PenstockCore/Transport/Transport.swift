@@ -14,35 +14,35 @@ public protocol Transport: Sendable {
     ///
     /// Cancellation comes through ``TransportRequest/control`` alone: the transport attaches itself to it before it does
     /// anything, and throws ``TransportError/Kind/cancelled`` once it is told to stop.
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 
     /// Performs one exchange as far as the head of its response, whatever the status. The content is then received as
     /// ``TransportStream/content`` is asked for it: what nobody asks for stays on the wire.
     ///
     /// The request's control reaches the exchange until its content has ended. ``Timeouts/total`` and
     /// ``ResponseLimits/bodyBytes`` end with the head: they are for responses that are collected.
-    func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream
+    func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream
 
     /// Makes the connection that an exchange would go over, unless there is one, and sends no request. The exchange that
     /// comes next finds it, if it comes before the connection is given up.
-    func preconnect(_ exchange: TransportRequest) async throws(TransportError)
+    func preconnect(_ request: TransportRequest) async throws(TransportError)
 
     /// Makes a connection for bytes that are no exchange, which nothing else uses. Of the request the URL alone counts: its
     /// host and port, and its scheme, which says whether TLS is spoken.
     ///
     /// - Parameters:
-    ///   - exchange: ``Timeouts/connect`` and ``Timeouts/total`` count until there is a connection. Its control reaches the wire
+    ///   - request: ``Timeouts/connect`` and ``Timeouts/total`` count until there is a connection. Its control reaches the wire
     ///     until that is closed.
     ///   - speaking: what TLS says of the bytes.
     func connect(
-        _ exchange: TransportRequest, speaking: WireProtocol
+        _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire
 
     /// Opens a socket for datagrams to a host and port.
     ///
-    /// - Parameter exchange: of its request the URL's host and port count, and ``Timeouts/connect`` for the look-up of the name.
+    /// - Parameter request: of it the URL's host and port count, and ``Timeouts/connect`` for the look-up of the name.
     ///   Its control reaches the socket until that is closed.
-    func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire
+    func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire
 
     /// What compresses the messages of WebSockets; `nil` where they are sent as they are.
     var messageCompression: (any WebSocketCompression)? { get }
@@ -178,7 +178,7 @@ extension Transport {
     public func closeConnections(of identity: String) {}
 
     /// For transports that only collect: refuses, before anything is sent.
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
         throw TransportError(.unsupported("streamed responses"), sendState: .unsent)
     }
 
@@ -186,7 +186,7 @@ extension Transport {
     public func encoded(_ content: Data, in coding: String) -> Data? { nil }
 
     /// For transports that cannot: refuses.
-    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+    public func preconnect(_ request: TransportRequest) async throws(TransportError) {
         throw TransportError(.unsupported("connections without a request"), sendState: .unsent)
     }
 }

@@ -56,13 +56,13 @@ public enum WireProtocol: Hashable, Sendable {
 extension Transport {
     /// For transports that cannot: refuses.
     public func connect(
-        _ exchange: TransportRequest, speaking: WireProtocol
+        _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire {
         throw TransportError(.unsupported("channels"), sendState: .unsent)
     }
 
     /// For transports that cannot: refuses.
-    public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
+    public func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire {
         throw TransportError(.unsupported("datagrams"), sendState: .unsent)
     }
 

@@ -232,23 +232,23 @@
     extension CurlTransport {
         /// Opens sockets of the system's, to the addresses of the host that there is a way to; the first address that answers is
         /// the one that counts. There is no way through a proxy.
-        public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
-            guard exchange.proxy == .none else {
+        public func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire {
+            guard request.proxy == .none else {
                 throw TransportError(.unsupported("datagrams through a proxy"), sendState: .unsent)
             }
             guard !wires.isStopped else { throw .stopped }
             guard wires.isUsable else { throw TransportError(.unreachable(.noDescriptors), sendState: .unsent) }
-            let search = CurlAddressSearch(exchange, finder)
-            guard exchange.control.attach(search) else { throw TransportError(.cancelled, sendState: .unsent) }
+            let search = CurlAddressSearch(request, finder)
+            guard request.control.attach(search) else { throw TransportError(.cancelled, sendState: .unsent) }
             let (addresses, isChosen) = try await search.run()
             let wire = CurlDatagramWire(
-                addresses, port: exchange.request.url.port, exchange.control, wires,
-                chosenBy: isChosen ? exchange.resolver : nil)
+                addresses, port: request.request.url.port, request.control, wires,
+                chosenBy: isChosen ? request.resolver : nil)
             guard let wire else {
                 throw TransportError(
                     .unreachable(.noRoute), sendState: .unsent, message: String(cString: strerror(errno)))
             }
-            guard exchange.control.attach(wire) else {
+            guard request.control.attach(wire) else {
                 wire.cancel()
                 throw TransportError(.cancelled, sendState: .unsent)
             }

@@ -9,19 +9,19 @@
         ///
         /// - Throws: what an exchange to the same place would, as far as its connection goes; nothing was sent.
         public func connect(
-            _ exchange: TransportRequest, speaking: WireProtocol
+            _ request: TransportRequest, speaking: WireProtocol
         ) async throws(TransportError) -> any TransportWire {
-            try CurlProxy.check(exchange.proxy)
-            try CurlTrust.check(exchange.trust, capabilities)
-            let trust = try CurlTrust(exchange.trust)
+            try CurlProxy.check(request.proxy)
+            try CurlTrust.check(request.trust, capabilities)
+            let trust = try CurlTrust(request.trust)
             guard !wires.isStopped else { throw .stopped }
             guard CurlLibrary.prepare(), wires.isUsable else {
                 throw TransportError(.unreachable(.noDescriptors), sendState: .unsent)
             }
-            let attempt = CurlWireAttempt(exchange, trust, speaking, finder, poller: wires)
-            guard exchange.control.attach(attempt) else { throw TransportError(.cancelled, sendState: .unsent) }
+            let attempt = CurlWireAttempt(request, trust, speaking, finder, poller: wires)
+            guard request.control.attach(attempt) else { throw TransportError(.cancelled, sendState: .unsent) }
             let wire = try await attempt.run()
-            guard exchange.control.attach(wire) else {
+            guard request.control.attach(wire) else {
                 wire.cancel()
                 throw TransportError(.cancelled, sendState: .unsent)
             }

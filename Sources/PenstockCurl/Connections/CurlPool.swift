@@ -66,8 +66,8 @@
         }
 
         /// Whether a transfer may go over its connections.
-        func serves(_ exchange: TransportRequest) -> Bool {
-            key.retirement == 0 && key.isolation == exchange.isolation
+        func serves(_ request: TransportRequest) -> Bool {
+            key.retirement == 0 && key.isolation == request.isolation
         }
 
         /// - Returns: whether libcurl took them all.

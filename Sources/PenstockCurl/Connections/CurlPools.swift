@@ -29,14 +29,14 @@
             most = min(max(descriptors / 6, 8), 1_024)
         }
 
-        mutating func find(_ exchange: TransportRequest, isShared: Bool) -> CurlPool? {
-            if let last, last.key.isShared == isShared, last.serves(exchange) { return last }
-            last = all[Self.key(exchange, isShared: isShared)] ?? last
-            return last.flatMap { $0.key.isShared == isShared && $0.serves(exchange) ? $0 : nil }
+        mutating func find(_ request: TransportRequest, isShared: Bool) -> CurlPool? {
+            if let last, last.key.isShared == isShared, last.serves(request) { return last }
+            last = all[Self.key(request, isShared: isShared)] ?? last
+            return last.flatMap { $0.key.isShared == isShared && $0.serves(request) ? $0 : nil }
         }
 
-        static func key(_ exchange: TransportRequest, isShared: Bool) -> CurlPool.Key {
-            CurlPool.Key(isolation: exchange.isolation, isShared: isShared)
+        static func key(_ request: TransportRequest, isShared: Bool) -> CurlPool.Key {
+            CurlPool.Key(isolation: request.isolation, isShared: isShared)
         }
 
         mutating func add(_ pool: CurlPool, _ now: UInt64) {

@@ -114,8 +114,8 @@ extension TransportConformance {
         try expect(codings, is: hasLength ? [] : ["chunked"], "Transfer-Encoding")
     }
 
-    private static func expectRefusal(_ probe: Probe, _ exchange: TransportRequest) async throws {
-        let error = try await probe.failure(of: exchange)
+    private static func expectRefusal(_ probe: Probe, _ request: TransportRequest) async throws {
+        let error = try await probe.failure(of: request)
         guard case .unsupported = error.kind else { throw Unmet(description: "failed with \(error.kind)") }
         try expect(error.sendState, is: .unsent, "send state")
         try expect(probe.server.connectionCount, is: 0, "connections")

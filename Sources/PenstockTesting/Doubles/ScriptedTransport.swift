@@ -73,8 +73,8 @@ public final class ScriptedTransport: Transport {
     // MARK: Transport
 
     /// Plays the next step.
-    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-        try await play(exchange) { step throws(TransportError) in
+    public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        try await play(request) { step throws(TransportError) in
             switch step {
             case .response(let response): return TransportResponse(response)
             case .stream(var response, let pieces, let failure):
@@ -86,8 +86,8 @@ public final class ScriptedTransport: Transport {
     }
 
     /// Plays the next step; a response comes with its body as the only piece.
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-        try await play(exchange) { step throws(TransportError) in
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        try await play(request) { step throws(TransportError) in
             switch step {
             case .response(let response): return TransportStream(buffering: TransportResponse(response))
             case .stream(let head, let pieces, let failure):
@@ -103,27 +103,27 @@ public final class ScriptedTransport: Transport {
     }
 
     private func play<Output>(
-        _ exchange: TransportRequest, _ make: (Outcome) throws(TransportError) -> Output
+        _ request: TransportRequest, _ make: (Outcome) throws(TransportError) -> Output
     ) async throws(TransportError) -> Output {
         let running = ScriptedExchange()
-        guard !state.withLock(\.isShutDown), exchange.control.attach(running) else { throw StubAnswer.cancelled }
+        guard !state.withLock(\.isShutDown), request.control.attach(running) else { throw StubAnswer.cancelled }
         state.withLock { $0.open += 1 }
         defer {
-            exchange.control.detach()
+            request.control.detach()
             state.withLock { state in
                 state.open -= 1
                 state.held.removeAll { $0 === running }
             }
         }
-        let step = try begin(exchange, running)
-        guard await running.untilReleased(isSuspended: exchange.control.isSuspended) else {
+        let step = try begin(request, running)
+        guard await running.untilReleased(isSuspended: request.control.isSuspended) else {
             throw TransportError(.cancelled, sendState: .maybeProcessed, message: "cancelled")
         }
         return try make(outcome(of: step))
     }
 
     /// A double has no connections: does nothing.
-    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+    public func preconnect(_ request: TransportRequest) async throws(TransportError) {}
 
     /// Ends what is held, and refuses what comes after.
     public func shutdown() async {

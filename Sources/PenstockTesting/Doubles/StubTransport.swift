@@ -82,23 +82,23 @@ public final class StubTransport: Transport {
     public var capabilities: TransportCapabilities { .all.subtracting(.channels) }
 
     /// A double has no connections: does nothing.
-    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+    public func preconnect(_ request: TransportRequest) async throws(TransportError) {}
 
     /// Answers from the script; held back only by the control's suspension.
-    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-        guard exchange.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
-        defer { exchange.control.detach() }
-        await exchange.control.untilResumed()
-        guard !exchange.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
-        try StubAnswer.refuseRejectedFields(exchange.request)
-        let response = try await answer(exchange.request)
-        try StubAnswer.keep(exchange.limits, response)
-        return StubAnswer.deliver(response, of: exchange)
+    public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        guard request.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
+        defer { request.control.detach() }
+        await request.control.untilResumed()
+        guard !request.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
+        try StubAnswer.refuseRejectedFields(request.request)
+        let response = try await answer(request.request)
+        try StubAnswer.keep(request.limits, response)
+        return StubAnswer.deliver(response, of: request)
     }
 
     /// Answers from the script, with the content in one piece.
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-        TransportStream(buffering: try await perform(exchange))
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        TransportStream(buffering: try await perform(request))
     }
 
     /// Refuses what comes after.

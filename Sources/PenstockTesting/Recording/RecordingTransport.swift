@@ -42,53 +42,53 @@ public final class RecordingTransport: Transport {
     public var capabilities: TransportCapabilities { transport.capabilities }
 
     /// Performs the exchange by the other transport.
-    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let place = reserve()
         do throws(TransportError) {
-            let response = try await transport.perform(exchange)
-            keep(exchange.request, .response(.init(response.response, to: exchange.request)), at: place)
+            let response = try await transport.perform(request)
+            keep(request.request, .response(.init(response.response, to: request.request)), at: place)
             return response
         } catch {
-            keep(exchange.request, .failure(.init(error)), at: place)
+            keep(request.request, .failure(.init(error)), at: place)
             throw error
         }
     }
 
     /// Has the wire made by the other transport. What goes over it is not recorded.
     public func connect(
-        _ exchange: TransportRequest, speaking: WireProtocol
+        _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire {
-        try await transport.connect(exchange, speaking: speaking)
+        try await transport.connect(request, speaking: speaking)
     }
 
     /// Has the socket opened by the other transport. What goes over it is not recorded.
-    public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
-        try await transport.datagrams(exchange)
+    public func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire {
+        try await transport.datagrams(request)
     }
 
     /// That of the other transport.
     public var messageCompression: (any WebSocketCompression)? { transport.messageCompression }
 
     /// Has the exchange opened by the other transport, and keeps the content as it is read.
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-        let (place, request) = (reserve(), exchange.request)
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        let (place, sent) = (reserve(), request.request)
         do throws(TransportError) {
-            let stream = try await transport.open(exchange)
+            let stream = try await transport.open(request)
             let came = time.date()
-            let content = RecordingContent(stream.content, of: stream.response, to: request) {
-                self.keep(request, $0, came, at: place)
+            let content = RecordingContent(stream.content, of: stream.response, to: sent) {
+                self.keep(sent, $0, came, at: place)
             }
             return TransportStream(
                 stream.response, timings: stream.timings, connection: stream.connection, content: content)
         } catch {
-            keep(request, .failure(.init(error)), at: place)
+            keep(sent, .failure(.init(error)), at: place)
             throw error
         }
     }
 
     /// Has the other transport connect.
-    public func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
-        try await transport.preconnect(exchange)
+    public func preconnect(_ request: TransportRequest) async throws(TransportError) {
+        try await transport.preconnect(request)
     }
 
     /// As the other transport writes it.

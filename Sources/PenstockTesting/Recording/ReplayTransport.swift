@@ -96,27 +96,27 @@ public final class ReplayTransport: Transport {
     public var capabilities: TransportCapabilities { .all.subtracting(.channels) }
 
     /// Plays an exchange; held back only by the control's suspension.
-    public func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
-        guard exchange.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
-        defer { exchange.control.detach() }
-        await exchange.control.untilResumed()
-        guard !exchange.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
-        try StubAnswer.refuseRejectedFields(exchange.request)
-        let played = try take(exchange.request)
+    public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        guard request.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
+        defer { request.control.detach() }
+        await request.control.untilResumed()
+        guard !request.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
+        try StubAnswer.refuseRejectedFields(request.request)
+        let played = try take(request.request)
         switch played.outcome {
         case .failure(let failure): throw failure.error
         case .response(let recorded):
-            if let withheld = recorded.withheld { throw Self.missing(withheld, exchange.request) }
+            if let withheld = recorded.withheld { throw Self.missing(withheld, request.request) }
             var response = recorded.response
             if dates == .shifted { response = played.shifted(response, to: time.date()) }
-            try StubAnswer.keep(exchange.limits, response)
-            return StubAnswer.deliver(response, of: exchange)
+            try StubAnswer.keep(request.limits, response)
+            return StubAnswer.deliver(response, of: request)
         }
     }
 
     /// Plays an exchange, with the content in one piece.
-    public func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
-        TransportStream(buffering: try await perform(exchange))
+    public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
+        TransportStream(buffering: try await perform(request))
     }
 
     /// Refuses what comes after.

@@ -232,22 +232,22 @@
     extension URLSessionTransport {
         /// Makes a connection by the Network framework; there is no way through a proxy.
         public func connect(
-            _ exchange: TransportRequest, speaking: WireProtocol
+            _ request: TransportRequest, speaking: WireProtocol
         ) async throws(TransportError) -> any TransportWire {
-            try await wire(exchange, speaking)
+            try await wire(request, speaking)
         }
 
         /// Opens a socket by the Network framework; there is no way through a proxy.
-        public func datagrams(_ exchange: TransportRequest) async throws(TransportError) -> any DatagramWire {
-            try await wire(exchange, nil)
+        public func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire {
+            try await wire(request, nil)
         }
 
         private func wire(
-            _ exchange: TransportRequest, _ speaking: WireProtocol?
+            _ request: TransportRequest, _ speaking: WireProtocol?
         ) async throws(TransportError) -> NetworkWire {
-            let wire = try NetworkWire(exchange, speaking)
-            guard exchange.control.attach(wire) else { throw TransportError(.cancelled, sendState: .unsent) }
-            try await wire.connect(within: exchange.timeouts)
+            let wire = try NetworkWire(request, speaking)
+            guard request.control.attach(wire) else { throw TransportError(.cancelled, sendState: .unsent) }
+            try await wire.connect(within: request.timeouts)
             return wire
         }
     }

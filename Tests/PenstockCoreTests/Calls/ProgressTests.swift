@@ -53,20 +53,20 @@ import Testing
         let start: Latch
         let capabilities = TransportCapabilities.all
 
-        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             await start.wait()
             for count in 1...1_000 {
                 clock.advance(by: .milliseconds(1))
-                exchange.control.onProgress?(TransferProgress(received: count))
+                request.control.onProgress?(TransferProgress(received: count))
             }
             return TransportResponse(CallSupport.greeting)
         }
 
-        func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+        func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
             throw TransportError(.unsupported("streams"), sendState: .unsent)
         }
 
-        func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+        func preconnect(_ request: TransportRequest) async throws(TransportError) {}
         func shutdown() async {}
     }
 

@@ -128,23 +128,23 @@ final class ScriptedWires: Transport {
     var connects: Int { next.withLock { $0 } }
 
     func connect(
-        _ exchange: TransportRequest, speaking: WireProtocol
+        _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire {
         let number = next.withLock { next in
             next += 1
             return next - 1
         }
-        guard number < wires.count, exchange.control.attach(wires[number]) else {
+        guard number < wires.count, request.control.attach(wires[number]) else {
             throw TransportError(.cancelled, sendState: .unsent)
         }
         return wires[number]
     }
 
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(.unsupported("requests"), sendState: .unsent)
     }
 
-    func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+    func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
         throw TransportError(.unsupported("requests"), sendState: .unsent)
     }
 

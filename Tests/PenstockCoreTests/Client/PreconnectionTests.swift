@@ -17,11 +17,11 @@ private final class ConnectingTransport: Transport {
     /// Whether a connection takes for ever.
     let hangs: Bool
 
-    func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
-        taken.withLock { $0.append(exchange) }
+    func preconnect(_ request: TransportRequest) async throws(TransportError) {
+        taken.withLock { $0.append(request) }
         guard hangs else { return }
         let connecting = Connecting()
-        guard exchange.control.attach(connecting) else { throw TransportError(.cancelled, sendState: .unsent) }
+        guard request.control.attach(connecting) else { throw TransportError(.cancelled, sendState: .unsent) }
         for await _ in connecting.stream {}
         throw TransportError(.cancelled, sendState: .unsent)
     }
@@ -41,7 +41,7 @@ private final class ConnectingTransport: Transport {
         forgotten.withLock { $0.append(identity) }
     }
 
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(.other, sendState: .unsent)
     }
 

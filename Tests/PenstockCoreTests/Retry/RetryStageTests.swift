@@ -330,11 +330,11 @@ private final class HeadTransport: Transport {
 
     var capabilities: TransportCapabilities { .all }
 
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         var response = HTTPResponse(status: statuses.update { $0.removeFirst() })
-        let isSkipped = exchange.isContentSkipped(response.status, response)
+        let isSkipped = request.isContentSkipped(response.status, response)
         // A transport may ask as often as it likes.
-        guard isSkipped == exchange.isContentSkipped(response.status, response) else {
+        guard isSkipped == request.isContentSkipped(response.status, response) else {
             throw TransportError(.other, sendState: .answered)
         }
         skipped.update { $0.append(isSkipped) }
@@ -342,7 +342,7 @@ private final class HeadTransport: Transport {
         return TransportResponse(response)
     }
 
-    func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+    func preconnect(_ request: TransportRequest) async throws(TransportError) {}
 
     func shutdown() async {}
 }

@@ -203,7 +203,7 @@ struct RetryStateTests {
         let head: Duration?
         var capabilities: TransportCapabilities { .all }
 
-        func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+        func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             clock.advance(by: .seconds(20))
             return TransportResponse(.product, timings: Timings(responseStart: head))
         }

@@ -21,9 +21,9 @@ struct RuleTransportTests {
         TransportRequest(HTTPRequest(method: method, url: try HTTPURL(url)), timeouts: timeouts, control: control)
     }
 
-    private func failure(_ transport: RuleTransport, _ exchange: TransportRequest) async -> TransportError? {
+    private func failure(_ transport: RuleTransport, _ request: TransportRequest) async -> TransportError? {
         do throws(TransportError) {
-            _ = try await transport.perform(exchange)
+            _ = try await transport.perform(request)
             return nil
         } catch {
             return error
@@ -189,7 +189,7 @@ private final class Channels: Transport {
     let capabilities = TransportCapabilities.all
     var messageCompression: (any WebSocketCompression)? { NoCompression() }
 
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(.protocolViolation, sendState: .unsent)
     }
 

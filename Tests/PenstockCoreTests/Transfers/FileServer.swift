@@ -73,7 +73,7 @@ final class FileServer: Transport {
         return Answer(status: 206, fields: fields, body: state.file.dropFirst(first))
     }
 
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         throw TransportError(.unsupported("collecting"), sendState: .unsent)
     }
 

@@ -78,7 +78,7 @@ final class UploadServer: Transport {
     // MARK: Transport
 
     var capabilities: TransportCapabilities { .all }
-    func preconnect(_ exchange: TransportRequest) async throws(TransportError) {}
+    func preconnect(_ request: TransportRequest) async throws(TransportError) {}
     func shutdown() async {}
 
     func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {

@@ -23,15 +23,15 @@
                 isolation: IsolationKey(trust: site.scheme == .https ? sites.trust : .system, proxy: proxy))
         }
 
-        func expect(_ exchange: TransportRequest, _ content: Data) async throws(Trouble) {
-            let response = try await performed(exchange).response
+        func expect(_ request: TransportRequest, _ content: Data) async throws(Trouble) {
+            let response = try await performed(request).response
             guard response.status == 200 else { throw .wrong("status \(response.status)") }
             guard response.body == content else { throw .wrong("\(response.body.count) bytes that are wrong") }
         }
 
-        private func performed(_ exchange: TransportRequest) async throws(Trouble) -> TransportResponse {
+        private func performed(_ request: TransportRequest) async throws(Trouble) -> TransportResponse {
             do {
-                return try await transport.perform(exchange)
+                return try await transport.perform(request)
             } catch {
                 throw .transport(error)
             }

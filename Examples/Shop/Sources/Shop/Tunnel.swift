@@ -18,26 +18,26 @@ final class Tunnel: Transport {
     var capabilities: TransportCapabilities { outside.capabilities }
     var messageCompression: (any WebSocketCompression)? { outside.messageCompression }
 
-    func perform(_ exchange: TransportRequest) async throws(TransportError) -> TransportResponse {
+    func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         try check()
-        return try await outside.perform(exchange)
+        return try await outside.perform(request)
     }
 
-    func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
+    func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
         try check()
-        return try await outside.open(exchange)
+        return try await outside.open(request)
     }
 
-    func preconnect(_ exchange: TransportRequest) async throws(TransportError) {
+    func preconnect(_ request: TransportRequest) async throws(TransportError) {
         try check()
-        try await outside.preconnect(exchange)
+        try await outside.preconnect(request)
     }
 
     func connect(
-        _ exchange: TransportRequest, speaking: WireProtocol
+        _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire {
         try check()
-        return try await outside.connect(exchange, speaking: speaking)
+        return try await outside.connect(request, speaking: speaking)
     }
 
     func closeConnections(of identity: String) {
