@@ -287,6 +287,19 @@
             #expect(session.receive(Kernel.done(3), at: .milliseconds(100)).first == request(0, 4))
         }
 
+        @Test(
+            "One flag of the kernel's marks a dump as interrupted, and no other one",
+            arguments: [(0x10, true), (0xFFFF, true), (0x00, false), (0x01, false), (0x20, false), (0xFFEF, false)]
+                as [(UInt16, Bool)])
+        func interruptedFlag(flags: UInt16, isInterrupted: Bool) {
+            var session = session()
+            _ = session.start(at: .zero)
+            _ = session.receive(Kernel.done(1), at: .zero)
+            _ = session.receive(Kernel.done(2, flags: flags), at: .zero)
+            let actions = session.receive(Kernel.done(3), at: .milliseconds(100))
+            #expect(actions.first == (isInterrupted ? request(0, 4) : .publish(.unreachable)))
+        }
+
         @Test("A refusal is no answer: the dump is repeated")
         func refused() {
             var session = session()

@@ -109,9 +109,20 @@ import Testing
     @Test(
         "A POST whose content holds a secret leaves nothing that a GET finds", .covers("H34"),
         arguments: [
-            (#"{"user":{"password":"open sesame"}}"#, false), (#"{"page":2}"#, true),
+            ("application/json", #"{"user":{"password":"open sesame"}}"#, false),
+            ("application/json", #"{"page":2}"#, true), ("application/json", #"[1,{"a":[{"token":1}]}]"#, false),
+            ("application/json", #"[1,{"a":[{"page":1}]}]"#, true), ("application/json", #"{"page":"#, false),
+            ("application/problem+json", #"{"page":2}"#, true), ("application/octet-stream", "page", false),
+            ("application/octet-stream", "", true), ("text/plain", "password=open", true),
+            ("application/x-www-form-urlencoded", "password=open", false),
+            ("application/x-www-form-urlencoded", "page=2&password=open", false),
+            ("application/x-www-form-urlencoded", "page=2&pass%77ord=open&size=3", false),
+            ("application/x-www-form-urlencoded", "page=2&password", false),
+            ("application/x-www-form-urlencoded", "page=2&size=password", true),
+            ("Application/X-WWW-Form-Urlencoded; charset=utf-8", "page=2&password=open", false),
+            ("application/x-www-form-urlencoded", "page=2&size=3", true),
         ])
-    func post(text: String, isStored: Bool) async throws {
+    func post(type: String, text: String, isStored: Bool) async throws {
         let rig = CacheRig { _ in
             .tea(1, ["Cache-Control": "max-age=60", "Content-Location": "https://a.example/x"])
         }
@@ -119,7 +130,7 @@ import Testing
         let url = try HTTPURL("https://a.example/x")
         _ = try await rig.client.send(
             HTTPRequest(
-                method: .post, url: url, fields: ["Content-Type": "application/json"], body: .bytes(Data(text.utf8))))
+                method: .post, url: url, fields: ["Content-Type": type], body: .bytes(Data(text.utf8))))
         let source = try await rig.client.send(HTTPRequest(method: .get, url: url)).source
         #expect(source == (isStored ? .memory : .network))
     }

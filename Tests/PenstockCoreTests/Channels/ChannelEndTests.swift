@@ -37,6 +37,34 @@ import Testing
         }
     }
 
+    // MARK: The upgrade
+
+    /// What limits an opening, in seconds, and which limit it is.
+    static let openings: [(CallOptions, Int64, TimeoutPhase)] = [
+        (.timeout(.seconds(10)), 10, .total), (.with { $0.timeouts.firstByte = .seconds(7) }, 7, .firstByte),
+        (.timeout(.seconds(5)).with { $0.timeouts.firstByte = .seconds(7) }, 5, .total),
+    ]
+
+    @Test("An upgrade is waited for as long as its time-outs say, and no longer", arguments: openings)
+    func upgradeTimes(options: CallOptions, seconds: Int64, phase: TimeoutPhase) async {
+        for isAnswered in [true, false] {
+            let (clock, wire) = (TestClock(), ScriptedWire())
+            let socket = Self.client(wire, clock)
+                .webSocket("/chat", options: options, WebSocketOptions(pingInterval: nil))
+            let opening = Task { () -> APIError.Kind? in
+                do throws(APIError) { try await socket.open() } catch { return error.kind }
+                return nil
+            }
+            await wire.state.wait { !$0.written.isEmpty }
+            clock.advance(by: .seconds(seconds) - .milliseconds(1))
+            for _ in 0..<200 { await Task.yield() }
+            #expect(!wire.isOver)
+            if isAnswered { _ = await wire.upgrade() } else { clock.advance(by: .milliseconds(1)) }
+            #expect(await opening.value == (isAnswered ? nil : .timeout(phase)))
+            socket.cancel()
+        }
+    }
+
     // MARK: The other end's goodbye
 
     @Test(

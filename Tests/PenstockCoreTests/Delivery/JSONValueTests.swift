@@ -14,6 +14,22 @@ import Testing
         #expect(try Payload(data).json() == Self.sample)
     }
 
+    /// What stands before a document, and whether it is read all the same.
+    static let marks: [([UInt8], Bool)] = [
+        ([], true), ([0xEF, 0xBB, 0xBF], true), ([0xEF, 0xBB, 0xBF, 0x20], true), ([0x20, 0xEF, 0xBB, 0xBF], false),
+        ([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF], false), ([0xEF, 0xBB], false), ([0xEF, 0xBB, 0xBE], false),
+        ([0xEF, 0xBB, 0xC0], false), ([0xEF, 0xBC, 0xBF], false), ([0xF0, 0xBB, 0xBF], false), ([0xFE, 0xFF], false),
+    ]
+
+    @Test(arguments: marks) func `a byte order mark before a document is passed over, once`(
+        mark: [UInt8], isRead: Bool
+    ) throws {
+        let value = try? JSONParser.parse(Data(mark + "[1]".utf8), maximumDepth: 1)
+        #expect(value == (isRead ? JSONValue.array([.int(1)]) : nil))
+        #expect(throws: JSONFault.self) { try JSONParser.parse(Data(mark), maximumDepth: 1) }
+        #expect(throws: JSONFault.self) { try JSONParser.parse(Data(mark + "[[1]]".utf8), maximumDepth: 1) }
+    }
+
     @Test(.covers("S3.18")) func `keys, indices and dotted paths reach into it, and out of it is nil`() {
         let value = Self.sample
         #expect(value[path: "data.items[0].name"]?.string == "tap")

@@ -100,6 +100,21 @@ import Testing
         #expect("\(ParameterObject([("x", .string(text))]))".contains(Redaction.mark))
     }
 
+    /// References in parameters of references, and whether the secret in the innermost is found.
+    static let nested = [
+        ("token=x", true), ("a=/?token=x", true), ("a=/?b=/?token=x", true), ("a=/?b=/?c=/?token=x", false),
+        ("a=%2F%3Fb%3D%2F%3Ftoken%3Dx", true), ("a=%2F%3Fb%3D%252F%253Ftoken%253Dx", true),
+    ]
+
+    @Test(arguments: nested) func `a parameter's value is looked into twice, and no deeper`(
+        query: String, isFound: Bool
+    ) throws {
+        let shown = isFound ? try #require(query.split(separator: "=").first) + "=‹redacted›" : query
+        #expect(Redaction.query(query) == shown)
+        #expect(Redaction.text("see /x?\(query)") == "see /x?\(shown)")
+        #expect(Redaction.value("/x?\(query)", of: "Location") == "/x?\(shown)")
+    }
+
     static let ordinary = [
         "", "1", "1700000000000", "12345678901234567890123456789012", "2026-11-23T06:00:00.000Z", "20261123T060000Z",
         "123e4567-e89b-12d3-a456-426614174000", "507f1f77bcf86cd799439011", "products-list-page-2-of-12",

@@ -142,6 +142,31 @@ struct HedgingStageTests {
         _ = try await call.value
     }
 
+    @Test("As many are sent besides the first as the policy says, one after the other, and no more", arguments: 0...2)
+    func limit(limit: Int) async throws {
+        let steps = [ScriptedTransport.Step](repeating: .held(.product), count: limit + 2)
+        let rig = RetryRig(steps) { configuration in
+            configuration.options.retry = RetryPolicy(
+                limit: 0, hedging: HedgingPolicy(after: .milliseconds(400), limit: limit))
+        }
+        let call = rig.client.start(GetProduct())
+        for sent in 1...(limit + 1) {
+            await rig.script.waitForExchanges(count: sent)
+            await rig.settle()
+            rig.clock.advance(by: .milliseconds(399))
+            await rig.settle()
+            #expect(rig.hits == sent)
+            rig.clock.advance(by: .milliseconds(1))
+        }
+        await rig.settle()
+        rig.clock.advance(by: .milliseconds(400))
+        await rig.settle()
+        #expect(rig.hits == limit + 1)
+        #expect(rig.events.count { if case .hedged = $0 { true } else { false } } == limit)
+        rig.script.release()
+        _ = try await call.value
+    }
+
     @Test("Cancelling the call closes every attempt")
     func cancelled() async throws {
         let rig = rig(.held(.product), .held(.product))

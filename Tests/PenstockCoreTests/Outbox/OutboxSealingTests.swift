@@ -1,0 +1,47 @@
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// What is sealed on its way is not kept in plain before.
+@Suite(.timeLimit(.minutes(5))) struct OutboxSealingTests {
+    private struct Mirror: Sealer {
+        func seal(_ request: HTTPRequest, call: CallContext) -> HTTPRequest { request }
+        func open(_ response: HTTPResponse, call: CallContext) -> HTTPResponse { response }
+    }
+
+    /// Whether the service has a sealer, whether the call is sealed, whether the outbox has a cipher, and whether it takes a
+    /// write.
+    static let table: [(hasSealer: Bool, SealingChoice, hasCipher: Bool, isTaken: Bool)] = [
+        (false, .automatic, false, true), (false, .automatic, true, true), (true, .automatic, false, false),
+        (true, .automatic, true, true), (false, .sealed, false, false), (true, .sealed, false, false),
+        (false, .sealed, true, true), (false, .plain, false, true), (true, .plain, false, true),
+    ]
+
+    @Test("A write whose content is sealed is taken by an outbox with a cipher alone", arguments: table)
+    func sealed(hasSealer: Bool, choice: SealingChoice, hasCipher: Bool, isTaken: Bool) async throws {
+        let rig = OutboxRig(StubTransport(), cipher: hasCipher ? TestCipher() : nil) { configuration in
+            configuration.services = ServiceRegistry([
+                Service(.main, [.development: "https://api.example.com"], sealer: hasSealer ? Mirror() : nil)
+            ])
+            configuration.options.sealing = choice
+        }
+        var refusal: APIError?
+        do {
+            _ = try await rig.outbox.put(BookOrder())
+        } catch .request(let error) {
+            refusal = error
+        }
+        #expect((refusal == nil) == isTaken)
+        #expect(try await rig.outbox.pending().count == (isTaken ? 1 : 0))
+        #expect(rig.client.callCount == 0)
+        guard let refusal else { return }
+        guard case .invalidConfiguration(let reason) = refusal.kind else {
+            Issue.record("\(refusal)")
+            return
+        }
+        #expect(reason.contains("BookOrder") && reason.contains("cipher"))
+        #expect(refusal.stage == .seal && refusal.sendState == .unsent)
+    }
+}
