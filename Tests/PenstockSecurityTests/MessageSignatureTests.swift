@@ -243,6 +243,19 @@ import Testing
         #expect(steps.base.input.hasPrefix(#"("@method" "@path");created="#))
     }
 
+    /// The ends of what a value may hold: ASCII that is printed, and the tab (RFC 9421 §2.5). No field has other controls.
+    @Test(arguments: ["a\tb", "a b", "a!b", "a}b", "a~b", "~", "!"])
+    func `a value is signed up to the last character of ASCII`(value: String) throws {
+        let request = try HTTPRequest(.get, "https://a.example/", [("X", value)])
+        #expect(try SignatureComponent.field("X").value(in: request) == value)
+        for beyond in ["\u{80}", "\u{A0}", "ÿ"] {
+            let request = try HTTPRequest(.get, "https://a.example/", [("X", value + beyond)])
+            #expect(throws: SignatureBaseError.unsignable(#""x""#)) {
+                try SignatureComponent.field("X").value(in: request)
+            }
+        }
+    }
+
     @Test func `a component is covered once, and parameters hold what a String can`() throws {
         let request = try Self.request()
         func error(_ components: [SignatureComponent], _ parameters: SignatureParameters = .init())

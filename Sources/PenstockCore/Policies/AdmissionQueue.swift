@@ -91,7 +91,7 @@ public struct AdmissionQueue: Sendable {
         let entered: Duration
         /// When it must have been admitted; `nil` where it has all the time.
         let deadline: Duration?
-        var isHeld = false
+        var isHeld: Bool
     }
 
     private struct Host: Sendable {
@@ -332,7 +332,7 @@ private struct Lane: Sendable {
 
     mutating func insert(_ ticket: AdmissionQueue.Ticket) {
         if removed.remove(ticket) != nil { return }
-        guard let last = tickets.last, last > ticket, start < tickets.count else { return tickets.append(ticket) }
+        guard let last = tickets.last, last > ticket else { return tickets.append(ticket) }
         let place = tickets[start...].firstIndex { $0 > ticket } ?? tickets.count
         tickets.insert(ticket, at: place)
     }

@@ -26,6 +26,18 @@ import Testing
         #expect(try Reading(.client, RawFrame(1, text).bytes, step: step).messages == [.text(text)])
     }
 
+    @Test("Messages come one after the other, however their bytes are cut", arguments: 1...16)
+    func several(step: Int) throws {
+        let contents = [5, 0, 1, 7, 126, 2].map { count in Data((0..<count).map { UInt8($0 + count) }) }
+        let pieces = frame(2, "ab", isFinal: false) + frame(9, "ping") + frame(0, "cdefg")
+        let bytes = contents.reduce(pieces) { $0 + RawFrame(2, $1, key: Self.key).bytes } + frame(1, "last")
+        let reading = try Reading(.server, bytes, step: step)
+        let binary = ([Data("abcdefg".utf8)] + contents).map { WebSocketMessage.binary($0) }
+        #expect(reading.messages == binary + ["last"])
+        #expect(reading.failure == nil)
+        #expect(reading.output == RawFrame(10, "ping").bytes)
+    }
+
     @Test("The standard's own examples are read as they are there")
     func examples() throws {
         let masked = Data([0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])

@@ -132,6 +132,46 @@ import Testing
         #expect(Redaction.text(text) == text)
     }
 
+    /// Each a step away from one that is judged otherwise.
+    static let edges: [(text: String, isSecret: Bool)] = [
+        // The beginning of a JSON Web Token has 16 characters or more.
+        ("eyJabcdefghijklm", true), ("eyJabcdefghijkl", false), ("eyKabcdefghijklm", false),
+        ("a.b eyJabcdefghijklm", true), ("a.b.c.d eyJabcdefghijkl", false),
+        // What is not hexadecimal has 20 letters and digits or more, and what is has 32.
+        ("g1a2b3c4d5e6f7a8b9c0", true), ("g1a2b3c4d5e6f7a8b9c", false), ("g1a2b3c4d5-e6f7a8b9c", false),
+        ("g1a2b3c4d5-e6f7a8b9c0", true), ("G1A2B3C4D5E6F7A8B9C0", true), ("a1b2c3d4e5f6a1b2c3d4", false),
+        ("A1B2C3D4E5F6A1B2C3D4", false), ("a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4", true),
+        ("a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d", false), ("A1B2C3D4E5F6A1B2C3D4E5F6A1B2C3D4", true),
+        ("A1B2C3D4E5F6A1B2C3D4E5F6A1B2C3D", false), ("a1b2c3d4e5-f6a1b2c3d4e5f6a1b2c3d", false),
+        // Digits and letters both, of which one is enough.
+        ("ghIjKlMnOpQrStUvWxYz", false), ("01234567890123456789012345678901", false), ("--------------------", false),
+        ("ghijkLmnopQrsTu1vwxy", true),
+        // Of a mixed text one in four is a change of kind, and of another one in six.
+        ("ghijkLmnopQrstu1vwxy", false), ("ghijk1ghijk2ghijklmnopqr", true), ("ghijk1ghijk2ghijklmnopqrs", false),
+        ("ghijk1ghijklmnopqrs2", false), ("gh-ij-kl-mn-op-qr-st1uvw-xyz", false),
+        // What stands between the parts of a token.
+        ("g1a2b3c4d5-e6f7a8b9c0d", true), ("g1a2b3c4d5_e6f7a8b9c0d", true), ("g1a2b3c4d5+e6f7a8b9c0d", true),
+        ("g1a2b3c4d5/e6f7a8b9c0d", true), ("g1a2b3c4d5=e6f7a8b9c0d", true), ("g1a2b3c4d5~e6f7a8b9c0d", true),
+        ("g1a2b3c4d5.e6f7a8b9c0d", false), ("g1a2b3c4d5!e6f7a8b9c0d", false), ("g1a2b3c4d5 e6f7a8b9c0d", false),
+        ("g1a2b3c4d5:e6f7a8b9c0d", false), ("g1a2b3c4d5,e6f7a8b9c0d", false),
+        // A UUID has 36 characters, and its four dashes stand in their places.
+        ("a23e4567-e89b-12d3-a456-426614174000", false), ("a23e456-7e89b-12d3-a456-426614174000", true),
+        ("a23e4567-e89-b12d3-a456-426614174000", true), ("a23e4567-e89b-12d-3a456-426614174000", true),
+        ("a23e4567-e89b-12d3-a45-6426614174000", true), ("g23e4567-e89b-12d3-a456-4266-4174000", true),
+        ("g23e4567-e89b-12d3-a456-426614_74000", true), ("g23e4567-e89b-12d3-a456-4266141740001", true),
+        ("g1a2b-3c4d5-e6f7a-8b9c0-d1e2f", true),
+        // A scheme, and one word of four characters or more.
+        ("Bearer abcd", true), ("Bearer abc", false), ("Negotiate abcd", true), ("Negotiates abcd", false),
+        ("Basic dTpwdTpwdTpwdTpw", true), ("Basic auth is used here", false), (" abcd", false), ("Bearer  abcd", true),
+        ("Bearer~abcd", false),
+    ]
+
+    @Test(arguments: edges) func `what looks like a secret and what does not lie close together`(
+        text: String, isSecret: Bool
+    ) {
+        #expect(Redaction.looksSecret(text) == isSecret)
+    }
+
     @Test(
         arguments: [
             ("ETag", "\"9fceb02d0ae598e95dc970b74767f19372d61af8\""),

@@ -60,6 +60,33 @@ struct OutboxToggleTests {
         await rig.outbox.close()
     }
 
+    @Test("Taps that come while one is being put on disk are put there by it afterwards, as one write of the last")
+    func tapsWhileStoring() async throws {
+        let script = ScriptedTransport([.respond(Self.ok)])
+        let rig = OutboxRig(script)
+        let (made, tapped) = (Locked<[Bool]>([]), Locked<OutboxToggle<SetLike>?>(nil))
+        let like = try await OutboxToggle("like/1", initially: false, in: rig.outbox) { isLiked in
+            let count = made.withLock { made in
+                made.append(isLiked)
+                return made.count
+            }
+            // The first is made to learn its fold, and the second for the first tap.
+            if count == 2, let like = tapped.withLock({ $0 }) { for _ in 0..<3 { like.toggle() } }
+            return SetLike(product: 1, isLiked: isLiked)
+        }
+        tapped.withLock { $0 = like }
+        like.toggle()
+        try await like.stored()
+        #expect(!like.value)
+        rig.outbox.start()
+        try await like.settled()
+        tapped.withLock { $0 = nil }
+        #expect(made.withLock { $0 } == [false, true, false])
+        #expect(script.requests.count == 1)
+        #expect(!Self.isLiked(script.requests.first?.request))
+        await rig.outbox.close()
+    }
+
     @Test("A final failure shows what the server has again, and says why")
     func rolledBack() async throws {
         let script = ScriptedTransport([.respond(HTTPResponse(status: 403))])

@@ -231,4 +231,23 @@ struct ParameterEncoderTests {
         #expect(throws: ParameterEncodingError.self) { try JSONFormat().text(tree) }
         #expect(throws: ParameterEncodingError.self) { try FormFormat().text(tree) }
     }
+
+    static let nestings: [@Sendable (ParameterValue) -> ParameterValue] = [{ ["k": $0] }, { [$0] }]
+    static let formats: [@Sendable (ParameterValue) throws(ParameterEncodingError) -> String] = [
+        { value throws(ParameterEncodingError) in try JSONFormat().text(value) },
+        { value throws(ParameterEncodingError) in try FormFormat().text(value) },
+    ]
+
+    @Test("128 objects or arrays may be in one another and no more", arguments: nestings, formats)
+    func deepest(
+        nest: @Sendable (ParameterValue) -> ParameterValue,
+        write: @Sendable (ParameterValue) throws(ParameterEncodingError) -> String
+    ) throws {
+        // The object around it is one of them.
+        let deepest = (0..<127).reduce(1) { tree, _ in nest(tree) }
+        #expect(try !write(["first": deepest]).isEmpty)
+        let error = #expect(throws: ParameterEncodingError.self) { try write(["first": nest(deepest)]) }
+        #expect(error?.reason == .tooDeep)
+        #expect(error?.path.count == 128)
+    }
 }

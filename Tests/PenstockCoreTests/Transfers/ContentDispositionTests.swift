@@ -43,7 +43,27 @@ import Testing
         ("attachment; filename*=utf-8''it's", "attachment", "it's"),
         ("attachment; filename*=utf-8''%61%41%7a%5A%30%39%2f%3A%40%60%66%46", "attachment", "aAzZ09/:@`fF"),
         ("attachment; filename*=utf-8''%00", "attachment", "\u{0}"),
+        ("attachment; filename*=iso-8859-1''%0f%9A%aF%F0", "attachment", "\u{F}\u{9A}\u{AF}\u{F0}"),
     ]
+
+    /// The digits of an escape (RFC 3986 §2.1), and what stands beside them among the characters.
+    @Test(arguments: ["/", ":", "@", "G", "`", "g", "z", "~", "-", " "])
+    func `what is next to a hexadecimal digit is none`(character: String) {
+        for escape in ["%\(character)0", "%0\(character)", "%4\(character)4"] {
+            let value = "attachment; filename=a; filename*=iso-8859-1''b\(escape)b"
+            #expect(ContentDisposition(value)?.fileName == "a", "\(value)")
+        }
+    }
+
+    @Test func `every escape is the byte that it says, in letters of either case`() {
+        for byte in UInt8.min ... .max {
+            let scalar = String(Unicode.Scalar(byte))
+            for format in ["%02x", "%02X"] {
+                let value = "attachment; filename*=iso-8859-1''a%" + String(format: format, Int(byte)) + "b"
+                #expect(ContentDisposition(value)?.fileName == "a\(scalar)b", "\(value)")
+            }
+        }
+    }
 
     @Test(arguments: table) func `a field is read as the standard says`(value: String, type: String?, name: String?) {
         let read = ContentDisposition(value)

@@ -13,7 +13,6 @@ struct WriteBehindQueue: Sendable {
     /// Of bodies.
     private(set) var bytes = 0
 
-    var isEmpty: Bool { count == 0 }
     var all: [Change] { changes.values.flatMap { $0 } }
 
     subscript(key: CacheKey) -> [Change] { changes[key] ?? [] }
