@@ -35,25 +35,27 @@ import Testing
     @Test func `each response counts once, with the bytes of its body`() throws {
         var changes = UnwrittenChanges()
         #expect(changes.count == 0 && changes.bytes == 0 && changes.all.isEmpty)
+        let (a, c) = (try Self.key("/a"), try Self.key("/c"))
         changes = try Self.three()
         #expect(changes.count == 3 && changes.bytes == 321)
         #expect(Self.rows(changes.all) == [-3, -2, -1])
-        #expect(Self.rows(changes[try Self.key("/a")]) == [-2, -1])
-        #expect(changes[try Self.key("/c")].isEmpty)
+        #expect(Self.rows(changes[a]) == [-2, -1])
+        #expect(changes[c].isEmpty)
         // One whose body did not come along has none that takes memory.
         changes.add(.init(stored: try Self.stored("/c", entry: 4, body: nil), original: nil))
         #expect(changes.count == 4 && changes.bytes == 321)
-        #expect(changes.remove(try Self.key("/c")) { _ in true }.count == 1)
+        #expect(changes.remove(c) { _ in true }.count == 1)
         #expect(changes.count == 3 && changes.bytes == 321)
         changes.removeAll()
         #expect(changes.count == 0 && changes.bytes == 0 && changes.all.isEmpty)
     }
 
     @Test func `a later change takes the place of the one before, of the same variant alone`() throws {
+        let a = try Self.key("/a")
         var changes = try Self.three()
         changes.add(.init(stored: try Self.stored("/a", "nl", entry: -4, body: 4_000), original: nil))
         #expect(changes.count == 3 && changes.bytes == 4_301)
-        #expect(Self.rows(changes[try Self.key("/a")]) == [-4, -1])
+        #expect(Self.rows(changes[a]) == [-4, -1])
     }
 
     /// Whether the body below stays: only where none of the changes had a new one.
@@ -69,14 +71,15 @@ import Testing
     }
 
     @Test func `what is removed is counted no more, and is handed out`() throws {
+        let (a, c) = (try Self.key("/a"), try Self.key("/c"))
         var changes = try Self.three()
-        #expect(changes.remove(try Self.key("/c")) { _ in true }.isEmpty)
-        #expect(changes.remove(try Self.key("/a")) { _ in false }.isEmpty)
+        #expect(changes.remove(c) { _ in true }.isEmpty)
+        #expect(changes.remove(a) { _ in false }.isEmpty)
         #expect(changes.count == 3 && changes.bytes == 321)
-        #expect(Self.rows(changes.remove(try Self.key("/a")) { $0.stored.entry.row == -2 }) == [-2])
+        #expect(Self.rows(changes.remove(a) { $0.stored.entry.row == -2 }) == [-2])
         #expect(changes.count == 2 && changes.bytes == 301)
         #expect(Self.rows(changes.all) == [-3, -1])
-        #expect(Self.rows(changes.remove(try Self.key("/a")) { _ in true }) == [-1])
+        #expect(Self.rows(changes.remove(a) { _ in true }) == [-1])
         #expect(changes.count == 1 && changes.bytes == 300)
         var selected = try Self.three()
         selected.remove(.tag("t", in: .everyone))
@@ -102,9 +105,10 @@ import Testing
             try Self.stored("/a", "fr", entry: 3),
         ]
         let changes = try Self.three()
-        let found = UnwrittenChanges.overlay(below, with: changes[try Self.key("/a")])
+        let (a, b) = (try Self.key("/a"), try Self.key("/b"))
+        let found = UnwrittenChanges.overlay(below, with: changes[a])
         #expect(found.map(\.entry.row) == [3, -1, -2])
         #expect(UnwrittenChanges.overlay(below, with: []).map(\.entry.row) == [1, 2, 3])
-        #expect(UnwrittenChanges.overlay([], with: changes[try Self.key("/b")]).map(\.entry.row) == [-3])
+        #expect(UnwrittenChanges.overlay([], with: changes[b]).map(\.entry.row) == [-3])
     }
 }

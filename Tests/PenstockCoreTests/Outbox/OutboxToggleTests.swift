@@ -65,7 +65,7 @@ struct OutboxToggleTests {
         let script = ScriptedTransport([.respond(Self.ok)])
         let rig = OutboxRig(script)
         let (made, tapped) = (Locked<[Bool]>([]), Locked<OutboxToggle<SetLike>?>(nil))
-        let like = try await OutboxToggle("like/1", initially: false, in: rig.outbox) { isLiked in
+        let like = try await OutboxToggle<SetLike>("like/1", initially: false, in: rig.outbox) { isLiked in
             let count = made.withLock { made in
                 made.append(isLiked)
                 return made.count
