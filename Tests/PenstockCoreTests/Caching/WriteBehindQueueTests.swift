@@ -4,7 +4,7 @@ import Testing
 @testable import PenstockCore
 
 /// What waits to be written: of each response the latest, and how much it is in all.
-@Suite struct UnwrittenChangesTests {
+@Suite struct WriteBehindQueueTests {
     private static func stored(
         _ path: String, _ language: String? = nil, entry: Int64 = -1, body: Int? = 0, tags: [String] = []
     ) throws -> StoredResponse {
@@ -20,20 +20,20 @@ import Testing
     }
 
     /// Three responses of 1, 20 and 300 bytes, of which two have one key.
-    private static func three() throws -> UnwrittenChanges {
-        var changes = UnwrittenChanges()
+    private static func three() throws -> WriteBehindQueue {
+        var changes = WriteBehindQueue()
         changes.add(.init(stored: try stored("/a", "en", entry: -1, body: 1, tags: ["t"]), original: nil))
         changes.add(.init(stored: try stored("/a", "nl", entry: -2, body: 20), original: nil))
         changes.add(.init(stored: try stored("/b", entry: -3, body: 300, tags: ["t"]), original: nil))
         return changes
     }
 
-    private static func rows(_ changes: [UnwrittenChanges.Change]) -> [Int64] {
+    private static func rows(_ changes: [WriteBehindQueue.Change]) -> [Int64] {
         changes.map(\.stored.entry.row).sorted()
     }
 
     @Test func `each response counts once, with the bytes of its body`() throws {
-        var changes = UnwrittenChanges()
+        var changes = WriteBehindQueue()
         #expect(changes.count == 0 && changes.bytes == 0 && changes.all.isEmpty)
         let (a, c) = (try Self.key("/a"), try Self.key("/c"))
         changes = try Self.three()
@@ -64,7 +64,7 @@ import Testing
         first: Int64?, second: Int64?, kept: Int64?
     ) throws {
         func entry(_ row: Int64?) -> CacheEntryID? { row.map { CacheEntryID(row: $0, version: 1) } }
-        var changes = UnwrittenChanges()
+        var changes = WriteBehindQueue()
         changes.add(.init(stored: try Self.stored("/a"), original: entry(first)))
         changes.add(.init(stored: try Self.stored("/a"), original: entry(second)))
         #expect(changes.all.map(\.original) == [entry(kept)])
@@ -106,9 +106,9 @@ import Testing
         ]
         let changes = try Self.three()
         let (a, b) = (try Self.key("/a"), try Self.key("/b"))
-        let found = UnwrittenChanges.overlay(below, with: changes[a])
+        let found = WriteBehindQueue.overlay(below, with: changes[a])
         #expect(found.map(\.entry.row) == [3, -1, -2])
-        #expect(UnwrittenChanges.overlay(below, with: []).map(\.entry.row) == [1, 2, 3])
-        #expect(UnwrittenChanges.overlay([], with: changes[b]).map(\.entry.row) == [-3])
+        #expect(WriteBehindQueue.overlay(below, with: []).map(\.entry.row) == [1, 2, 3])
+        #expect(WriteBehindQueue.overlay([], with: changes[b]).map(\.entry.row) == [-3])
     }
 }
