@@ -7,18 +7,23 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .serialized) struct ReportKeyboardTests {
     private typealias Step = ReportBrowser.Step
 
+    /// A key that the page takes for itself, and where the keyboard is then.
+    private func key(_ name: String, _ key: String, to place: String) -> Step {
+        Step(name, "press('\(key)') + ' ' + focused()", is: "true \(place)")
+    }
+
     @Test("Arrows move from row to row, Enter and Space open details, Escape closes them", .covers("X11"))
     func rows() async throws {
         try await ReportBrowser.check(
             ReportSamples.archive(),
             [
                 Step("Nothing has the keyboard", "focused()", is: "BODY"),
-                Step("The first key comes to the list", "press('ArrowDown') + ' ' + focused()", is: "true row0"),
-                Step("Down", "press('ArrowDown') + ' ' + focused()", is: "true row1"),
+                key("The first key comes to the list", "ArrowDown", to: "row0"),
+                key("Down", "ArrowDown", to: "row1"),
                 Step("One row alone is on the way of Tab", "all('.row[tabindex=\"0\"]').map((r) => r.id)", is: "row1"),
-                Step("The end", "press('End') + ' ' + focused()", is: "true row2"),
-                Step("It goes no further", "press('ArrowDown') + ' ' + focused()", is: "true row2"),
-                Step("The beginning", "press('Home') + ' ' + focused()", is: "true row0"),
+                key("The end", "End", to: "row2"),
+                key("It goes no further", "ArrowDown", to: "row2"),
+                key("The beginning", "Home", to: "row0"),
                 Step("No details", "one('#detail').hidden", is: "true"),
                 Step("Enter", "press('Enter') + ' ' + one('#detail').hidden", is: "true false"),
                 Step(
@@ -31,7 +36,7 @@ import Testing
                     "They follow", "press('j') + ' ' + one('#detail').textContent.includes('served stale')",
                     is: "true true"),
                 Step("The open row", "all('.row[aria-expanded=\"true\"]').map((row) => row.id)", is: "row1"),
-                Step("Enter once more goes into them", "press('Enter') + ' ' + focused()", is: "true detail"),
+                key("Enter once more goes into them", "Enter", to: "detail"),
                 Step("Arrows scroll there", "press('ArrowDown') + ' ' + focused()", is: "false detail"),
                 Step("Escape", "press('Escape') + ' ' + one('#detail').hidden + ' ' + focused()", is: "true true row1"),
                 Step("Space", "press(' ') + ' ' + one('#detail').hidden", is: "true false"),
@@ -49,12 +54,12 @@ import Testing
         try await ReportBrowser.check(
             ReportSamples.archive(),
             [
-                Step("Slash", "press('/') + ' ' + focused()", is: "true filter"),
+                key("Slash", "/", to: "filter"),
                 Step("A slash in it is one", "press('/')", is: "false"),
                 Step("So is an arrow to the side", "press('ArrowLeft')", is: "false"),
                 Step("Words of a decision", "type('STALE shop')"),
                 Step("One", shown, is: "1 1 of 3"),
-                Step("Into the list", "press('Enter') + ' ' + focused()", is: "true row0"),
+                key("Into the list", "Enter", to: "row0"),
                 Step(
                     "Its call", "press('Enter') + ' ' + one('#detail').textContent.includes('served stale')",
                     is: "true true"),
@@ -65,7 +70,7 @@ import Testing
                 Step("To the filter", "one('#filter').focus()"),
                 Step("Escape", "press('Escape') + one('#filter').value + focused()", is: "truefilter"),
                 Step("All", shown, is: "3 3 calls"),
-                Step("Escape again", "press('Escape') + ' ' + focused()", is: "true row0"),
+                key("Escape again", "Escape", to: "row0"),
                 Step("Several attempts", "choose('#kind', 'retried')"),
                 Step("One of them", shown, is: "1 1 of 3"),
                 Step("Stale", "choose('#kind', 'stale')"),
@@ -78,17 +83,17 @@ import Testing
         try await ReportBrowser.check(
             ReportSamples.many(2000),
             [
-                Step("Into the list", "press('ArrowDown') + ' ' + focused()", is: "true row0"),
+                key("Into the list", "ArrowDown", to: "row0"),
                 Step("Out of sight", "void (one('#list').scrollTop = 20000)"),
                 Step("Still there", "focused() + ' ' + (all('.row').length < 60)", is: "row0 true"),
-                Step("Back", "press('ArrowDown') + ' ' + focused()", is: "true row1"),
+                key("Back", "ArrowDown", to: "row1"),
                 Step("In sight", "one('#list').scrollTop < 100", is: "true"),
                 Step("A page", "press('PageDown') + ' ' + (Number(focused().slice(3)) > 8)", is: "true true"),
-                Step("The last", "press('End') + ' ' + focused()", is: "true row1999"),
+                key("The last", "End", to: "row1999"),
                 Step(
                     "Above the lower edge", "one('#row1999').getBoundingClientRect().bottom <= innerHeight + 1",
                     is: "true"),
-                Step("The first", "press('Home') + ' ' + focused()", is: "true row0"),
+                key("The first", "Home", to: "row0"),
                 Step(
                     "Below the head",
                     "one('#row0').getBoundingClientRect().top >= one('#head').getBoundingClientRect().bottom - 1",

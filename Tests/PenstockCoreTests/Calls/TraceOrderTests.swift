@@ -10,15 +10,10 @@ import Testing
         "A sealed and signed call is one flow, from the check of its parameters to the delivery, and each step is seen",
         .covers("S0.22"))
     @MainActor func order() async throws {
-        let recorder = EventRecorder()
-        let client = Self.client { $0.sinks = [Watcher(), recorder] }
-        let notebook = Notebook()
-        let result = await Notebook.$current.withValue(notebook) {
-            await client.start(Traced()) { _ in notebook.note("the result is delivered") }.result
-        }
+        let (result, lines, _) = await Self.call(telling: [Watcher()])
         #expect(try result.get().value == Message(text: "hello"))
         #expect(
-            notebook.lines == [
+            lines == [
                 "parameters", "a rule is checked", "/parameters",
                 "commonParameters", "the common parameters are read", "/commonParameters",
                 "callInterception", "the call is intercepted",
@@ -35,7 +30,6 @@ import Testing
                 "validation", "the model is validated", "/validation",
                 "delivery", "callEnded", "the result is delivered", "/delivery",
             ])
-        #expect(recorder.grammarViolations == [])
     }
 
     /// Where a call fails, in the order of the path.
@@ -53,13 +47,7 @@ import Testing
         "Wherever a call fails, that step is seen to fail, no later one is seen, and the error is delivered, which names it",
         .covers("S0.22"), arguments: Refusal.allCases)
     @MainActor func failure(_ refusal: Refusal) async throws {
-        let recorder = EventRecorder()
-        let client = Self.client(failingAt: refusal) { $0.sinks = [recorder] }
-        let notebook = Notebook()
-        let endpoint = Traced(name: refusal == .parameters ? "" : "world")
-        let result = await Notebook.$current.withValue(notebook) {
-            await client.start(endpoint) { _ in notebook.note("delivered") }.result
-        }
+        let (result, lines, recorder) = await Self.call(failingAt: refusal)
         #expect(result.failure?.stage.rawValue == refusal.step)
         let call = try #require(recorder.calls.first)
         let failed = recorder.events(of: call).compactMap { event -> String? in
@@ -67,14 +55,29 @@ import Testing
             return stage.rawValue
         }
         #expect(failed.first == refusal.step)
-        #expect(notebook.lines.last == "delivered")
+        #expect(lines.last == "the result is delivered")
         let trace = recorder.trace(of: call)
         #expect(trace.suffix(2) == ["delivery", "/delivery"])
         #expect(!trace.contains(where: refusal.later.contains))
-        #expect(recorder.grammarViolations == [])
     }
 
     // MARK: A call with every step
+
+    /// Makes the call, whose events keep the grammar.
+    ///
+    /// - Returns: what came of it, what those who took part wrote down, and its events.
+    @MainActor private static func call(
+        failingAt refusal: Refusal? = nil, telling sinks: [any EventSink] = []
+    ) async -> (result: Result<APIResponse<Message>, APIError>, lines: [String], recorder: EventRecorder) {
+        let (recorder, notebook) = (EventRecorder(), Notebook())
+        let client = client(failingAt: refusal) { $0.sinks = sinks + [recorder] }
+        let endpoint = Traced(name: refusal == .parameters ? "" : "world")
+        let result = await Notebook.$current.withValue(notebook) {
+            await client.start(endpoint) { _ in notebook.note("the result is delivered") }.result
+        }
+        #expect(recorder.grammarViolations == [])
+        return (result, notebook.lines, recorder)
+    }
 
     /// Where those who take part in the call write what they do.
     private final class Notebook: Sendable {
