@@ -84,10 +84,10 @@ import Testing
         "A change of a resource is one of every method's response, a change of a key is not", .covers("S4.13", "S4.21"))
     func subjects() throws {
         let get = try Self.key("a")
-        let report = CacheKey(method: "REPORT", url: try HTTPURL(get.url), partition: .init())
+        let other = CacheKey(method: .post, url: try HTTPURL(get.url), partition: .init())
         var resources = InvalidationLog<CacheResource>()
         var keys = InvalidationLog<CacheKey>()
-        let (ofResource, ofKey) = (resources.ticket(for: report), keys.ticket(for: report))
+        let (ofResource, ofKey) = (resources.ticket(for: other), keys.ticket(for: other))
         resources.note(CacheResource(get))
         keys.note(get)
         #expect(!resources.isValid(ofResource))
