@@ -122,50 +122,64 @@
     final class CurlOriginQueue {
         let origin: HTTPURL.Origin
         private let most: Int
-        /// Whether it is HTTP/2; `nil` while it is not known.
-        @exclusivity(unchecked) private(set) var isMultiplexed: Bool?
-        /// Transfers on one HTTP/2 connection; fewer than its server takes only until all have ended.
-        @exclusivity(unchecked) private(set) var places = CurlAdmission.places
-        /// HTTP/2 connections that may be used at once.
-        @exclusivity(unchecked) private var connections = 1
-        /// Transfers that have a place.
-        @exclusivity(unchecked) private var count = 0
-        /// Of those, the ones whose request was about to be sent.
-        @exclusivity(unchecked) private var onTheWire = 0
-        @exclusivity(unchecked) private var queue: ArraySlice<CurlTransfer> = []
-        /// Transfers in the queue that have not ended.
-        @exclusivity(unchecked) private var waiting = 0
-        /// The transfer that opens a further connection.
-        @exclusivity(unchecked) private var opener: CurlTransfer?
-        /// Whether the admission has it among the queues in which somebody waits.
-        @exclusivity(unchecked) var isQueued = false
+        /// What changes while there are transfers. Whoever drives the loop is alone in touching it, so the checks of exclusive
+        /// access are left out, once for all of it.
+        @exclusivity(unchecked) private var state: State
+
+        private struct State {
+            /// Whether it is HTTP/2; `nil` while it is not known.
+            var isMultiplexed: Bool?
+            /// Transfers on one HTTP/2 connection; fewer than its server takes only until all have ended.
+            var places = CurlAdmission.places
+            /// HTTP/2 connections that may be used at once.
+            var connections = 1
+            /// Transfers that have a place.
+            var count = 0
+            /// Of those, the ones whose request was about to be sent.
+            var onTheWire = 0
+            var queue: ArraySlice<CurlTransfer> = []
+            /// Transfers in the queue that have not ended.
+            var waiting = 0
+            /// The transfer that opens a further connection.
+            var opener: CurlTransfer?
+            var isQueued = false
+        }
 
         init(_ origin: HTTPURL.Origin, most: Int, isSerial: Bool) {
             self.origin = origin
             self.most = most
-            isMultiplexed = isSerial ? false : nil
+            state = State(isMultiplexed: isSerial ? false : nil)
         }
 
-        var isIdle: Bool { count == 0 && waiting == 0 }
-        var hasQueue: Bool { !queue.isEmpty }
+        /// Whether the admission has it among the queues in which somebody waits.
+        var isQueued: Bool {
+            get { state.isQueued }
+            set { state.isQueued = newValue }
+        }
+        /// Transfers that one HTTP/2 connection may carry.
+        var places: Int { state.places }
+        var isIdle: Bool { state.count == 0 && state.waiting == 0 }
+        var hasQueue: Bool { !state.queue.isEmpty }
 
         var moment: UInt64? {
-            guard isMultiplexed == true, opener == nil, connections < most, let first = queue.first else { return nil }
+            guard state.isMultiplexed == true, state.opener == nil, state.connections < most,
+                let first = state.queue.first
+            else { return nil }
             return first.state.waitsSince + CurlAdmission.patience
         }
 
         private var limit: Int {
-            switch isMultiplexed {
+            switch state.isMultiplexed {
             case false: most
-            case true: places * connections
+            case true: state.places * state.connections
             default: min(CurlAdmission.places, most)
             }
         }
 
         /// Gives a transfer a place where there is one.
         func admit(_ transfer: CurlTransfer) -> Bool {
-            guard count < limit else { return false }
-            count += 1
+            guard state.count < limit else { return false }
+            state.count += 1
             transfer.state.isAdmitted = true
             return true
         }
@@ -173,87 +187,88 @@
         /// While nothing is known of the origin, its connection is what the transfer waits for.
         func append(_ transfer: CurlTransfer, _ now: UInt64) {
             transfer.state.waitsSince = max(now, 1)
-            if isMultiplexed == nil { transfer.state.clock.connectionStarted(now) }
-            queue.append(transfer)
-            waiting += 1
+            if state.isMultiplexed == nil { transfer.state.clock.connectionStarted(now) }
+            state.queue.append(transfer)
+            state.waiting += 1
         }
 
         func takeBack(_ transfer: CurlTransfer, _ now: UInt64) {
-            count -= 1
+            state.count -= 1
             transfer.state.isAdmitted = false
             transfer.state.waitsSince = max(now, 1)
             transfer.state.clock.connectionAwaited()
-            let later = queue.firstIndex { $0.state.clock.began > transfer.state.clock.began }
-            queue.insert(transfer, at: later ?? queue.endIndex)
-            waiting += 1
+            let later = state.queue.firstIndex { $0.state.clock.began > transfer.state.clock.began }
+            state.queue.insert(transfer, at: later ?? state.queue.endIndex)
+            state.waiting += 1
         }
 
         func learn(_ isMultiplexed: Bool) {
-            if self.isMultiplexed == nil { for transfer in queue { transfer.state.clock.connectionAwaited() } }
-            self.isMultiplexed = isMultiplexed
+            if state.isMultiplexed == nil { for transfer in state.queue { transfer.state.clock.connectionAwaited() } }
+            state.isMultiplexed = isMultiplexed
         }
 
         /// A connection that carries so many takes no more.
         func lowerPlaces(to streams: Int) {
-            places = min(places, max(1, streams))
+            state.places = min(state.places, max(1, streams))
         }
 
         func headCame(for transfer: CurlTransfer) {
             let isMultiplexed = transfer.state.head.version == .http2
-            if self.isMultiplexed != isMultiplexed { learn(isMultiplexed) }
-            guard opener === transfer else { return }
-            opener = nil
-            connections += 1
+            if state.isMultiplexed != isMultiplexed { learn(isMultiplexed) }
+            guard state.opener === transfer else { return }
+            state.opener = nil
+            state.connections += 1
         }
 
         func sends() {
-            onTheWire += 1
+            state.onTheWire += 1
         }
 
         /// Whether several requests are being sent over what may be one connection.
-        var carriesSeveral: Bool { isMultiplexed != false && onTheWire > 1 }
+        var carriesSeveral: Bool { state.isMultiplexed != false && state.onTheWire > 1 }
 
         /// Whether a transfer that is about to open a connection has no reason to wait for a place on one that is there.
         func mayConnect(_ transfer: CurlTransfer) -> Bool {
-            isMultiplexed != true || onTheWire == 0 || opener === transfer || transfer.state.attempts > 0
+            state.isMultiplexed != true || state.onTheWire == 0 || state.opener === transfer
+                || transfer.state.attempts > 0
         }
 
         func ended(_ transfer: CurlTransfer) {
-            if opener === transfer { opener = nil }
+            if state.opener === transfer { state.opener = nil }
             guard transfer.state.isAdmitted else {
-                waiting -= 1
-                if queue.count > 2 * waiting + 16 { queue.removeAll { !$0.isUnderWay } }
+                state.waiting -= 1
+                if state.queue.count > 2 * state.waiting + 16 { state.queue.removeAll { !$0.isUnderWay } }
                 return
             }
             transfer.state.isAdmitted = false
-            count -= 1
-            if transfer.state.attempts > 0 { onTheWire -= 1 }
-            if connections > 1, count + places < limit { connections -= 1 }
-            if count == 0 { places = CurlAdmission.places }
+            state.count -= 1
+            if transfer.state.attempts > 0 { state.onTheWire -= 1 }
+            if state.connections > 1, state.count + state.places < limit { state.connections -= 1 }
+            if state.count == 0 { state.places = CurlAdmission.places }
         }
 
         func next() -> [CurlTransfer] {
             var admitted: [CurlTransfer] = []
-            while count < limit, let transfer = takeFirst() { admitted.append(transfer) }
+            while state.count < limit, let transfer = takeFirst() { admitted.append(transfer) }
             return admitted
         }
 
         func opener(_ now: UInt64) -> CurlTransfer? {
             guard let moment, moment <= now else { return nil }
-            opener = takeFirst()
-            return opener
+            state.opener = takeFirst()
+            return state.opener
         }
 
         /// Passes over those that have ended meanwhile.
         private func takeFirst() -> CurlTransfer? {
-            while let transfer = queue.popFirst() {
+            while let transfer = state.queue.popFirst() {
                 guard transfer.isUnderWay else { continue }
-                waiting -= 1
-                count += 1
+                state.waiting -= 1
+                state.count += 1
                 transfer.state.isAdmitted = true
                 return transfer
             }
-            queue = []
+            state.queue = []
             return nil
         }
     }
