@@ -257,6 +257,19 @@ struct OutboxToggleTests {
         #expect(seen == [false])
     }
 
+    @Test("Who looks late sees the newest alone")
+    func lateLook() async throws {
+        let rig = OutboxRig(StubTransport())
+        var like: OutboxToggle? = try await Self.toggle(rig)
+        let updates = try #require(like?.updates)
+        like?.toggle()
+        try await like?.stored()
+        like = nil
+        var seen: [Bool] = []
+        for await update in updates { seen.append(update.value) }
+        #expect(seen == [true])
+    }
+
     @Test("A write of another fold than the toggle's is refused")
     func wrongFold() async throws {
         let rig = OutboxRig(StubTransport())
