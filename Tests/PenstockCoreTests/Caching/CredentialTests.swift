@@ -121,7 +121,7 @@ import Testing
             ("application/x-www-form-urlencoded", "page=2&size=password", true),
             ("Application/X-WWW-Form-Urlencoded; charset=utf-8", "page=2&password=open", false),
             ("application/x-www-form-urlencoded", "page=2&size=3", true),
-        ])
+        ] as [(String, String, Bool)])
     func post(type: String, text: String, isStored: Bool) async throws {
         let rig = CacheRig { _ in
             .tea(1, ["Cache-Control": "max-age=60", "Content-Location": "https://a.example/x"])

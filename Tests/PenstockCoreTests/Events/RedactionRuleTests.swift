@@ -101,7 +101,7 @@ import Testing
     }
 
     /// References in parameters of references, and whether the secret in the innermost is found.
-    static let nested = [
+    static let nested: [(String, Bool)] = [
         ("token=x", true), ("a=/?token=x", true), ("a=/?b=/?token=x", true), ("a=/?b=/?c=/?token=x", false),
         ("a=%2F%3Fb%3D%2F%3Ftoken%3Dx", true), ("a=%2F%3Fb%3D%252F%253Ftoken%253Dx", true),
     ]

@@ -154,7 +154,7 @@ import Testing
             let piece = 64 << 10
             for (count, sizes) in [
                 (0, []), (1, [1]), (piece, [piece]), (piece + 1, [piece, 1]), (2 * piece, [piece, piece]),
-            ] {
+            ] as [(Int, [Int])] {
                 let file = folder.appendingPathComponent("\(count).bin")
                 let bytes = sampleBytes(seed: 18, count: count)
                 try bytes.write(to: file)
