@@ -233,15 +233,14 @@ struct ParameterEncoderTests {
     }
 
     static let nestings: [@Sendable (ParameterValue) -> ParameterValue] = [{ ["k": $0] }, { [$0] }]
-    static let formats: [@Sendable (ParameterValue) throws(ParameterEncodingError) -> String] = [
-        { value throws(ParameterEncodingError) in try JSONFormat().text(value) },
-        { value throws(ParameterEncodingError) in try FormFormat().text(value) },
+    static let formats: [@Sendable (ParameterValue) throws -> String] = [
+        { try JSONFormat().text($0) }, { try FormFormat().text($0) },
     ]
 
     @Test("128 objects or arrays may be in one another and no more", arguments: nestings, formats)
     func deepest(
         nest: @Sendable (ParameterValue) -> ParameterValue,
-        write: @Sendable (ParameterValue) throws(ParameterEncodingError) -> String
+        write: @Sendable (ParameterValue) throws -> String
     ) throws {
         // The object around it is one of them.
         let deepest = (0..<127).reduce(1) { tree, _ in nest(tree) }
