@@ -5,7 +5,7 @@ import Testing
 @testable import PenstockSecurity
 
 /// Where a vault's key comes from, and what stands in for one that is not there.
-@Suite struct VaultKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct VaultKeyTests {
     private static func error(_ body: () throws(VaultError) -> Data) -> VaultError? {
         do throws(VaultError) {
             _ = try body()

@@ -11,30 +11,33 @@ import Testing
         func open(_ response: HTTPResponse, call: CallContext) -> HTTPResponse { response }
     }
 
-    /// Whether the service has a sealer, whether the call is sealed, whether the outbox has a cipher, and whether it takes a
-    /// write.
-    static let table: [(hasSealer: Bool, SealingChoice, hasCipher: Bool, isTaken: Bool)] = [
+    /// Whether the service has a sealer, whether the call is sealed, whether what is kept is sealed, and whether the write
+    /// is taken.
+    static let table: [(hasSealer: Bool, SealingChoice, isKeptSealed: Bool, isTaken: Bool)] = [
         (false, .automatic, false, true), (false, .automatic, true, true), (true, .automatic, false, false),
         (true, .automatic, true, true), (false, .sealed, false, false), (true, .sealed, false, false),
         (false, .sealed, true, true), (false, .plain, false, true), (true, .plain, false, true),
     ]
 
-    @Test("A write whose content is sealed is taken by an outbox with a cipher alone", arguments: table)
-    func sealed(hasSealer: Bool, choice: SealingChoice, hasCipher: Bool, isTaken: Bool) async throws {
-        let rig = OutboxRig(StubTransport(), cipher: hasCipher ? TestCipher() : nil) { configuration in
+    @Test("A write whose content is sealed is kept where it stays so alone", arguments: table)
+    func sealed(hasSealer: Bool, choice: SealingChoice, isKeptSealed: Bool, isTaken: Bool) {
+        let rig = OutboxRig(StubTransport()) { configuration in
             configuration.services = ServiceRegistry([
                 Service(.main, [.development: "https://api.example.com"], sealer: hasSealer ? Mirror() : nil)
             ])
             configuration.options.sealing = choice
         }
         var refusal: APIError?
-        do {
-            _ = try await rig.outbox.put(BookOrder())
-        } catch .request(let error) {
-            refusal = error
+        do throws(OutboxError) {
+            _ = try rig.client.frozen(BookOrder(), limit: 1_024, rig.outbox.owners, isSealed: isKeptSealed)
+        } catch {
+            guard case .request(let cause) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            refusal = cause
         }
         #expect((refusal == nil) == isTaken)
-        #expect(try await rig.outbox.pending().count == (isTaken ? 1 : 0))
         #expect(rig.client.callCount == 0)
         guard let refusal else { return }
         guard case .invalidConfiguration(let reason) = refusal.kind else {
