@@ -29,7 +29,7 @@ import Testing
         }
         var refusal: APIError?
         do throws(OutboxError) {
-            _ = try rig.client.frozen(BookOrder(), limit: 1_024, rig.outbox.owners, isSealed: isKeptSealed)
+            _ = try rig.client.frozen(BookOrder(), limit: 1_024, OutboxOwners(), isSealed: isKeptSealed)
         } catch {
             guard case .request(let cause) = error else {
                 Issue.record("\(error)")
