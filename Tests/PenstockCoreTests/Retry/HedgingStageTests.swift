@@ -167,6 +167,20 @@ struct HedgingStageTests {
         _ = try await call.value
     }
 
+    @Test("A policy that waits for nothing sends as many as it may at once")
+    func atOnce() async throws {
+        let steps = [ScriptedTransport.Step](repeating: .held(.product), count: 4)
+        let rig = RetryRig(steps) { configuration in
+            configuration.options.retry = RetryPolicy(limit: 0, hedging: HedgingPolicy(after: .zero, limit: 2))
+        }
+        let call = rig.client.start(GetProduct())
+        await rig.script.waitForExchanges(count: 3)
+        await rig.settle()
+        #expect(rig.hits == 3)
+        rig.script.release()
+        _ = try await call.value
+    }
+
     @Test("Cancelling the call closes every attempt")
     func cancelled() async throws {
         let rig = rig(.held(.product), .held(.product))

@@ -93,7 +93,13 @@ final class HedgedAttempt: SharedWork {
     }
 
     private func setAlarm() {
-        guard case .wait(let wait) = decide() else { return }
+        let wait: Duration
+        switch decide() {
+        case .wait(let left): wait = left
+        // As much time has passed since the last one was sent, where the policy waits for nothing or this thread had to wait.
+        case .send: wait = .zero
+        case .never: return
+        }
         let ticket = call.deadlines.add(call.time.now() + wait) { [weak self] in self?.ring() }
         let isOver = state.withLock { state in
             if !state.isOver { state.alarm = ticket }
