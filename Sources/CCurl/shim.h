@@ -7,8 +7,16 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */
+
+/* Waits until a socket can be read, for less than a second. The Glibc module does not have ppoll. */
+static inline int ccurl_wait_to_read(int descriptor, long nanoseconds) {
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    struct timespec limit = {.tv_nsec = nanoseconds};
+    return ppoll(&entry, 1, &limit, NULL) > 0;
+}
 
 /* Swift cannot call variadic C functions. Each wrapper below fixes the one argument type its options take, so that a
    value of another width cannot reach libcurl. */

@@ -38,7 +38,7 @@
         private let isRunning: Bool
         private let fallback = CurlFallbackLoop()
         /// Serves the connections that are no exchanges.
-        let wires = CurlWirePoller()
+        let wires: CurlWirePoller
         var finder: any HostFinder { loop.finder }
 
         /// Starts the thread that serves every exchange. It ends with ``shutdown()`` or with the transport itself. Where
@@ -51,6 +51,7 @@
         /// - Parameter finder: finds the addresses of the hosts of all exchanges.
         init(_ configuration: Configuration, finder: any HostFinder) {
             loop = CurlLoop(configuration, finder: finder)
+            wires = CurlWirePoller(readersMayWait: configuration.drivesOnCallersThreads)
             isRunning = loop.start()
         }
 
@@ -193,7 +194,8 @@
             /// other and back, so this is what makes one call after the other fast: over HTTP/1.1 0.93 of what a loop in C makes,
             /// and 0.58 without, with less CPU for each call (80 µs to 95). For that the caller's thread, which is one of those
             /// that run Swift's tasks, is held for up to 1 ms, and where sixteen answers in a row came within 0.2 ms it polls for
-            /// as long, with a processor at full load meanwhile. A reader of a stream also fetches its next content itself.
+            /// as long, with a processor at full load meanwhile. A reader of a stream also fetches its next content itself,
+            /// and that of a channel waits for up to 0.2 ms where the last four messages came sooner.
             ///
             /// `false` suits a process that has few threads for its tasks and whose calls are answered late anyway.
             public var drivesOnCallersThreads: Bool

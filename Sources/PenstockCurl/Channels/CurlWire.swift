@@ -26,6 +26,9 @@
         private var failure: TransportError?
         private var hasEnded = false
         private var isSuspended = false
+        private var wait = CurlReadWait()
+        /// When the reader was left to the poller, in nanoseconds.
+        private var parked: UInt64 = 0
         private let poller: CurlWirePoller
         private let number: UInt64
         private let control: ExchangeControl
@@ -50,12 +53,23 @@
         // MARK: Reading
 
         func read() async throws(TransportError) -> Data? {
-            if let result = attemptRead() { return try result.get() }
+            if let result = attemptRead() ?? awaitedRead() { return try result.get() }
             return try await withCheckedContinuation { park(reader: $0) }.get()
         }
 
         private func attemptRead() -> ReadResult? {
             isOpen.withLock { _ in received() }
+        }
+
+        /// Waits for the socket on the caller's thread, where that is likely to take less than handing it to another.
+        ///
+        /// A socket that is closed meanwhile is not looked at again: what is read is read with the lock held.
+        private func awaitedRead() -> ReadResult? {
+            let socket = isOpen.withLock { _ in wait.isWorthwhile && !isSuspended ? handle?.socket : nil }
+            guard let socket, let hasCome = poller.waitOnCaller(for: socket, CurlReadWait.longest) else { return nil }
+            guard !hasCome else { return attemptRead() }
+            isOpen.withLock { _ in wait.backOff() }
+            return nil
         }
 
         /// Nothing had come a moment ago, and what has come since is reported by epoll at once, so the socket is not asked again.
@@ -65,6 +79,7 @@
                 if let failure { return .failure(failure) }
                 if handle == nil || hasEnded { return .success(nil) }
                 reader = continuation
+                parked = CurlClock.now()
                 watch()
                 return nil
             }
@@ -144,6 +159,7 @@
         func becameReady() {
             wake { [self] in
                 let read = reader == nil ? nil : received()
+                if read != nil { wait.note(CurlClock.now() - parked) }
                 var written: WriteResult?
                 if var waiting = writer {
                     written = send(waiting.bytes, &waiting.offset)

@@ -2,6 +2,7 @@
     import CCurl
     import Foundation
     import PenstockCore
+    import Synchronization
 
     /// What waits for its socket.
     protocol CurlPolled: ControlledExchange {
@@ -26,10 +27,15 @@
         private let state = Locked(State())
         private let epoll: Int32
         private let wakeup: Int32
+        /// Whether readers may wait by themselves, and whether one does.
+        private let readersMayWait: Bool
+        private let isAwaited = Atomic<Bool>(false)
         /// The number that no wire has.
         private static let ownNumber: UInt64 = 0
 
-        init() {
+        /// - Parameter readersMayWait: whether ``waitOnCaller(for:_:)`` waits at all.
+        init(readersMayWait: Bool) {
+            self.readersMayWait = readersMayWait
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
             var event = epoll_event()
@@ -67,6 +73,17 @@
                 return !state.isRunning && !state.isStopped
             }
             if starts, !CurlThread.start({ [self] in run() }) { wire.cancel() }
+        }
+
+        /// Waits for a socket on the thread of its reader. No more than one does so at a time: the others go on with the rest of
+        /// the app's tasks.
+        ///
+        /// - Parameter duration: at most, in nanoseconds.
+        /// - Returns: whether something has come; `nil`, at once, where the reader is not to wait.
+        func waitOnCaller(for socket: Int32, _ duration: UInt64) -> Bool? {
+            guard readersMayWait, !isAwaited.exchange(true, ordering: .relaxed) else { return nil }
+            defer { isAwaited.store(false, ordering: .relaxed) }
+            return ccurl_wait_to_read(socket, Int(duration)) != 0
         }
 
         /// Its socket is about to be closed.

@@ -64,6 +64,32 @@ struct TCPOnTheWireTests {
         }
     }
 
+    @Test(
+        "Answers that come at once, then late, then at once again all arrive, and closing ends who waits for one more",
+        arguments: TransportUnderTest.withChannels, [false, true])
+    func quickAndLate(transport: TransportUnderTest, isSecure: Bool) async throws {
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            Self.lines(wire) { line in
+                if line.hasSuffix("00") { usleep(3_000) }
+                return wire.send(Data("\(line) back\n".utf8))
+            }
+        }
+        let authority = try TestCertificateAuthority()
+        let tls = try isSecure ? LoopbackServer.TLS(authority.issue()) : nil
+        try await run(transport, tls: tls, trust: .authorities(authority.file), serve) { server, client in
+            let channel = line(client, server, isSecure: isSecure)
+            var iterator = channel.messages.makeAsyncIterator()
+            for number in 0..<350 {
+                try await channel.send("\(number)")
+                #expect(try await iterator.next() == "\(number) back")
+            }
+            async let last = channel.messages.first { _ in true }
+            await channel.close()
+            #expect(try await last == nil)
+            #expect(client.callCount == 0)
+        }
+    }
+
     @Test("Replies come to their requests by their ids, in whatever order", arguments: TransportUnderTest.withChannels)
     func replies(transport: TransportUnderTest) async throws {
         let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
