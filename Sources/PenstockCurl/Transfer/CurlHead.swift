@@ -269,41 +269,50 @@
         /// In bytes: longer ones seldom come again.
         private static let longest = 128
 
-        @exclusivity(unchecked) private var lines: [Line] = []
-        @exclusivity(unchecked) private var fields: [HTTPField] = []
-        /// As they came, each at a multiple of ``longest``.
-        @exclusivity(unchecked) private var texts: [UInt8] = []
+        /// Whoever drives the loop is alone in touching it, and nothing that is called while it is touched comes back here. So
+        /// the checks of exclusive access are left out: they would cost some instructions for each line of each head.
+        @exclusivity(unchecked) private var state = State()
+
+        private struct State {
+            var lines: [Line] = []
+            var fields: [HTTPField] = []
+            /// As they came, each at a multiple of ``longest``.
+            var texts: [UInt8] = []
+        }
 
         /// Adds the field of a line to those of a head, if the line at its place was the same.
         ///
         /// - Returns: what the line says of the content; `nil` where it was another.
         func add(_ text: UnsafeRawBufferPointer, to others: inout HTTPFields) -> CurlFraming? {
             let place = others.count
-            guard place < lines.count, lines[place].length == text.count, isSame(text, at: place) else { return nil }
-            others.add(fields[place])
-            return lines[place].framing
+            guard place < state.lines.count, state.lines[place].length == text.count, isSame(text, at: place) else {
+                return nil
+            }
+            others.add(state.fields[place])
+            return state.lines[place].framing
         }
 
         private func isSame(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
-            texts.withUnsafeBufferPointer { texts in
+            state.texts.withUnsafeBufferPointer { texts in
                 guard let base = text.baseAddress, let known = texts.baseAddress else { return false }
                 return memcmp(known + place * Self.longest, base, text.count) == 0
             }
         }
 
         func remember(_ text: UnsafeRawBufferPointer, at place: Int, _ field: HTTPField, _ framing: CurlFraming) {
-            guard place < Self.places, place <= lines.count, text.count <= Self.longest, field.name != .setCookie else {
+            guard place < Self.places, place <= state.lines.count, text.count <= Self.longest, field.name != .setCookie
+            else {
                 return
             }
-            if place == lines.count {
-                lines.append(Line(length: text.count, framing: framing))
-                fields.append(field)
-                texts += repeatElement(0, count: Self.longest)
+            if place == state.lines.count {
+                state.lines.append(Line(length: text.count, framing: framing))
+                state.fields.append(field)
+                state.texts += repeatElement(0, count: Self.longest)
             } else {
-                lines[place] = Line(length: text.count, framing: framing)
-                fields[place] = field
+                state.lines[place] = Line(length: text.count, framing: framing)
+                state.fields[place] = field
             }
-            texts.withUnsafeMutableBytes { texts in
+            state.texts.withUnsafeMutableBytes { texts in
                 UnsafeMutableRawBufferPointer(rebasing: texts[(place * Self.longest)...]).copyMemory(from: text)
             }
         }
