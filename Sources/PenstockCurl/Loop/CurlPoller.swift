@@ -15,21 +15,34 @@
             var registered: UInt32 = 0
             var isOurs = false
             var isChanged = false
+
+            /// Whether the kernel knows of another interest than this.
+            var isStale: Bool { pool != nil && wanted != registered }
         }
 
         let sockets = CurlSockets()
         private let epoll: Int32
         private let wakeup: Int32
-        @exclusivity(unchecked) private var entries: [Entry] = []
-        @exclusivity(unchecked) private var changed: [Int32] = []
-        /// When the kernel is to be asked again for what it had no memory for, in nanoseconds; `.max` when for nothing.
-        @exclusivity(unchecked) private(set) var retryMoment = UInt64.max
         private static let pause: UInt64 = 10_000_000
         private let isWatchingWakeup: Bool
-        @exclusivity(unchecked) private var events = [epoll_event](repeating: epoll_event(), count: 512)
+        /// What the kernel reports. It writes here while the loop's thread sleeps, when the thread of a caller may use the rest.
+        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: mostEvents)
+        private static let mostEvents = 512
+
+        /// Whoever drives the loop is alone in touching it, and nothing is called while it is touched that comes back here, so
+        /// the checks of exclusive access are left out.
+        @exclusivity(unchecked) private var state = State()
+
+        private struct State {
+            var entries: [Entry] = []
+            /// Descriptors whose interest has changed.
+            var changed: [Int32] = []
+            var retryMoment = UInt64.max
+        }
 
         init(wakeup: Int32) {
             self.wakeup = wakeup
+            events.initialize(repeating: epoll_event(), count: Self.mostEvents)
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
             isWatchingWakeup = epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0
@@ -37,7 +50,11 @@
 
         deinit {
             if epoll >= 0 { close(epoll) }
+            events.deallocate()
         }
+
+        /// When the kernel is to be asked again for what it had no memory for, in nanoseconds; `.max` when for nothing.
+        var retryMoment: UInt64 { state.retryMoment }
 
         /// Whether the kernel gave what was asked for.
         var isUsable: Bool { epoll >= 0 && wakeup >= 0 && isWatchingWakeup }
@@ -46,29 +63,29 @@
 
         func want(_ descriptor: Int32, _ what: Int32, for pool: CurlPool) {
             guard let index = index(of: descriptor) else { return }
-            entries[index].pool = what == CURL_POLL_REMOVE ? nil : pool
-            entries[index].wanted = Self.mask(what)
+            state.entries[index].pool = what == CURL_POLL_REMOVE ? nil : pool
+            state.entries[index].wanted = Self.mask(what)
             if what == CURL_POLL_REMOVE {
-                if !entries[index].isOurs { forget(descriptor) }
-            } else if entries[index].wanted != entries[index].registered, !entries[index].isChanged {
-                entries[index].isChanged = true
-                changed.append(descriptor)
+                if !state.entries[index].isOurs { forget(descriptor) }
+            } else if state.entries[index].isStale, !state.entries[index].isChanged {
+                state.entries[index].isChanged = true
+                state.changed.append(descriptor)
             }
         }
 
         func opened(_ descriptor: Int32) {
             guard let index = index(of: descriptor) else { return }
-            entries[index].registered = 0
-            entries[index].isOurs = true
+            state.entries[index].registered = 0
+            state.entries[index].isOurs = true
         }
 
         /// Closing takes a socket out of the epoll set by itself.
         func closed(_ descriptor: Int32) {
             sockets.forget(descriptor)
             guard let index = index(of: descriptor) else { return }
-            let wasChanged = entries[index].isChanged
-            entries[index] = Entry()
-            entries[index].isChanged = wasChanged
+            let wasChanged = state.entries[index].isChanged
+            state.entries[index] = Entry()
+            state.entries[index].isChanged = wasChanged
         }
 
         // MARK: Waiting
@@ -95,7 +112,7 @@
         }
 
         private func look(_ timeout: Int32) -> Int {
-            Int(epoll_wait(epoll, &events, Int32(events.count), timeout))
+            Int(epoll_wait(epoll, events, Int32(Self.mostEvents), timeout))
         }
 
         /// Calls `body` for each of the sockets with something to do.
@@ -106,7 +123,7 @@
                 let descriptor = event.data.fd
                 if descriptor == wakeup {
                     onWakeup()
-                } else if let pool = entries[Int(descriptor)].pool {
+                } else if let pool = state.entries[Int(descriptor)].pool {
                     body(pool, descriptor, Self.selection(event.events))
                 } else {
                     forget(descriptor)
@@ -115,24 +132,24 @@
         }
 
         func applyChanges() {
-            retryMoment = .max
+            state.retryMoment = .max
             var refused: [Int32] = []
-            for descriptor in changed {
+            for descriptor in state.changed {
                 let index = Int(descriptor)
-                entries[index].isChanged = false
-                guard entries[index].pool != nil, entries[index].wanted != entries[index].registered else { continue }
+                state.entries[index].isChanged = false
+                guard state.entries[index].isStale else { continue }
                 if register(descriptor) {
-                    entries[index].registered = entries[index].wanted
+                    state.entries[index].registered = state.entries[index].wanted
                 } else {
                     refused.append(descriptor)
                 }
             }
-            changed.removeAll(keepingCapacity: true)
+            state.changed.removeAll(keepingCapacity: true)
             if !refused.isEmpty { ask(laterFor: refused) }
         }
 
         private func register(_ descriptor: Int32) -> Bool {
-            let entry = entries[Int(descriptor)]
+            let entry = state.entries[Int(descriptor)]
             let operation = entry.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
             var event = epoll_event(events: entry.wanted, data: epoll_data_t(fd: descriptor))
             if epoll_ctl(epoll, operation, descriptor, &event) == 0 { return true }
@@ -141,22 +158,23 @@
         }
 
         private func ask(laterFor refused: [Int32]) {
-            for descriptor in refused { entries[Int(descriptor)].isChanged = true }
-            changed = refused
-            retryMoment = CurlClock.now() + Self.pause
+            for descriptor in refused { state.entries[Int(descriptor)].isChanged = true }
+            state.changed = refused
+            state.retryMoment = CurlClock.now() + Self.pause
         }
 
         private func forget(_ descriptor: Int32) {
-            guard entries[Int(descriptor)].registered != 0 else { return }
+            guard state.entries[Int(descriptor)].registered != 0 else { return }
             epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)
-            entries[Int(descriptor)].registered = 0
+            state.entries[Int(descriptor)].registered = 0
         }
 
         private func index(of descriptor: Int32) -> Int? {
             guard descriptor >= 0 else { return nil }
             let index = Int(descriptor)
-            if index >= entries.count {
-                entries.append(contentsOf: repeatElement(Entry(), count: max(64, index + 1 - entries.count)))
+            if index >= state.entries.count {
+                let count = max(64, index + 1 - state.entries.count)
+                state.entries.append(contentsOf: repeatElement(Entry(), count: count))
             }
             return index
         }
