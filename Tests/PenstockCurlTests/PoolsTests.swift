@@ -11,18 +11,18 @@
         private let second: UInt64 = 1_000_000_000
         private let loop = CurlLoop(.init())
 
-        private func pool(_ identity: Int) throws -> CurlPool {
+        private func pool(_ identity: Int, isShared: Bool = true) throws -> CurlPool {
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
             let order = TransportRequest(request, isolation: IsolationKey(identity: "\(identity)"))
             return try #require(
-                CurlPool(CurlPools.key(order, isShared: true), CurlTrust(order.trust), loop: loop))
+                CurlPool(CurlPools.key(order, isShared: isShared), CurlTrust(order.trust), loop: loop))
         }
 
         private func busy(_ pool: CurlPool) throws -> CurlTransfer {
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://a.example/"))
             let transfer = CurlTransfer(TransportRequest(request), loop: loop)
             transfer.state.heapIndex = 0
-            _ = pool.admission.admit(transfer, 1)
+            _ = pool.admit(transfer)
             return transfer
         }
 
@@ -39,8 +39,8 @@
             }
             #expect(pools.working.count == 200)
             pools.tidy(2)
-            #expect(pools.working.map(\.key.isolation.identity) == ["0", "50", "100", "150"])
-            _ = pools.working[1].admission.ended(transfers[1])
+            #expect(pools.working.map(\.isolation.identity) == ["0", "50", "100", "150"])
+            _ = pools.working[1].leave(transfers[1])
             pools.tidy(3)
             #expect(pools.working.count == 3)
             pools.closeAll()
@@ -52,9 +52,8 @@
             var exchanges: [CurlTransfer] = []
             var all: [CurlPool] = []
             for number in 0..<4 {
-                let pool = try pool(number / 2)
                 // Two of each user: one for requests that may share a connection, and one for those that may not.
-                pool.key = CurlPool.Key(isolation: pool.key.isolation, isShared: number % 2 == 0)
+                let pool = try pool(number / 2, isShared: number % 2 == 0)
                 if number % 2 == 0 { exchanges.append(try busy(pool)) }
                 pools.add(pool, 1)
                 pools.work(pool)
@@ -62,7 +61,7 @@
             }
             pools.forget("1")
             #expect(all.map(\.isClosed) == [false, false, false, true])
-            #expect(all.map(\.key.retirement).map { $0 > 0 } == [false, false, true, false])
+            #expect(all.map(\.isRetired) == [false, false, true, false])
             let order = TransportRequest(
                 HTTPRequest(method: .get, url: try HTTPURL("http://a.example/")), isolation: IsolationKey(identity: "1")
             )
@@ -72,8 +71,8 @@
             #expect(all.map(\.isClosed) == [false, false, false, true])
             // A second time it finds nothing.
             pools.forget("1")
-            _ = all[2].admission.ended(exchanges[1])
-            _ = all[0].admission.ended(exchanges[0])
+            _ = all[2].leave(exchanges[1])
+            _ = all[0].leave(exchanges[0])
             pools.tidy(3)
             #expect(all.map(\.isClosed) == [false, false, true, true])
             #expect(pools.working.allSatisfy { !$0.isClosed })
@@ -92,7 +91,7 @@
                 pools.add(pool, 1)
                 all.append(pool)
             }
-            let open = all.filter { !$0.isClosed }.map(\.key.isolation.identity)
+            let open = all.filter { !$0.isClosed }.map(\.isolation.identity)
             #expect(open == ["0", "5", "10", "15", "20", "25", "26", "27", "28", "29"])
             pools.closeIdle(1)
             #expect(all[26].isClosed && !all[27].isClosed)
@@ -113,7 +112,7 @@
             #expect(!old.isClosed)
             pools.tidy(90 * second)
             #expect([old, young, working].map(\.isClosed) == [true, false, false])
-            _ = working.admission.ended(transfer)
+            _ = working.leave(transfer)
             pools.tidy(180 * second)
             #expect(young.isClosed && working.isClosed)
             #expect(pools.nextSweep == .max)

@@ -96,7 +96,7 @@
         ///
         /// - Returns: whether there was one.
         func closeIdleConnection() -> Bool {
-            let before = loop.poller.sockets.count(of: self)
+            let before = connectionCount
             let inUse = Set(handles.compactMap(\.socket)).count
             guard before > inUse, !isBroken, let easy = curl_easy_init() else { return false }
             defer { curl_easy_cleanup(easy) }
@@ -105,12 +105,12 @@
             guard ccurl_set_text(easy, CURLOPT_URL, "http://nowhere.invalid/") == CURLE_OK,
                 ccurl_set_text(easy, CURLOPT_PROXY, "") == CURLE_OK,
                 ccurl_set_resolver_callback(easy, CurlCallbacks.resolver) == CURLE_OK,
-                ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1) == CURLM_OK
+                limitTotal(1)
             else { return false }
             if curl_multi_add_handle(multi, easy) == CURLM_OK { runTimer() }
             curl_multi_remove_handle(multi, easy)
-            ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, loop.configuration.maxConnections ?? 0))
-            return loop.poller.sockets.count(of: self) < before
+            limitTotal(mostConnections)
+            return connectionCount < before
         }
     }
 

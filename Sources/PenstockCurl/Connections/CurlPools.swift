@@ -30,9 +30,9 @@
         }
 
         mutating func find(_ request: TransportRequest, isShared: Bool) -> CurlPool? {
-            if let last, last.key.isShared == isShared, last.serves(request) { return last }
+            if let last, last.serves(request, isShared: isShared) { return last }
             last = all[Self.key(request, isShared: isShared)] ?? last
-            return last.flatMap { $0.key.isShared == isShared && $0.serves(request) ? $0 : nil }
+            return last.flatMap { $0.serves(request, isShared: isShared) ? $0 : nil }
         }
 
         static func key(_ request: TransportRequest, isShared: Bool) -> CurlPool.Key {
@@ -58,13 +58,13 @@
             all[pool.key] = nil
             if last === pool { last = nil }
             retirements += 1
-            pool.key.retirement = retirements
+            pool.retire(retirements)
             all[pool.key] = pool
         }
 
         /// Closes what was connected for an identity, as soon as nothing uses it.
         mutating func forget(_ identity: String) {
-            for pool in all.values where pool.key.isolation.identity == identity && pool.key.retirement == 0 {
+            for pool in all.values where pool.isolation.identity == identity && !pool.isRetired {
                 if pool.isAtRest { close(pool) } else { retire(pool) }
             }
         }
@@ -105,7 +105,7 @@
         /// among those with work, since the next transfer is likely to be its.
         mutating func tidy(_ now: UInt64) {
             // Nothing will ever use the connections of one that is retired.
-            for pool in working where pool.key.retirement != 0 && !pool.isClosed && pool.isAtRest { close(pool) }
+            for pool in working where pool.isRetired && !pool.isClosed && pool.isAtRest { close(pool) }
             if working.count > 1 || working.first?.isClosed == true {
                 working.removeAll { pool in
                     pool.isListed = !pool.isAtRest
@@ -122,7 +122,7 @@
         /// The pool of a transfer that comes again, or the one it belongs in.
         func pool(of transfer: CurlTransfer) throws(TransportError) -> CurlPool {
             if let pool = transfer.state.pool {
-                if pool.key.retirement == 0 { return pool }
+                if !pool.isRetired { return pool }
                 leaveAdmission(pool, transfer)
             }
             let isShared = CurlMultiplexing.suits(transfer.exchange.request)

@@ -5,7 +5,8 @@
 
     /// What the transfer that opened a connection is to know of it, even after the connection is closed.
     final class CurlConnectionUse {
-        /// Whether another transfer has used it since.
+        /// Whether another transfer has used it since. Written with each further request, by whoever drives the loop alone, so the
+        /// check of exclusive access is left out.
         @exclusivity(unchecked) var isShared = false
     }
 
@@ -59,6 +60,8 @@
 
         /// Descriptor + 1 by local port; 0 where it is unknown, −1 where it is ambiguous. `calloc` maps its pages lazily.
         private let descriptors: UnsafeMutablePointer<Int32>?
+        /// Looked into several times with each request, by whoever drives the loop alone, and nothing is called meanwhile that
+        /// comes back here. So the checks of exclusive access are left out.
         @exclusivity(unchecked) private var entries: [Int32: Entry] = [:]
 
         init() {

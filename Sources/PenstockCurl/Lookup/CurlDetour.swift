@@ -213,7 +213,7 @@
         /// The failure of a transfer that libcurl does not know at the moment.
         func errorOutside(_ kind: TransportError.Kind, _ message: String) -> TransportError {
             var timings = Timings()
-            if let detour = state.detour, let now = state.pool?.loop.now {
+            if let detour = state.detour, let now = state.pool?.now {
                 timings.nameLookup = detour.foundAfter.map { .nanoseconds($0) }
                 timings.total = .nanoseconds(now - detour.began)
             }
@@ -281,7 +281,7 @@
             case .place:
                 if let full = detour.full { transfer.state.originQueue?.lowerPlaces(to: full) }
                 (detour.asksForRoom, detour.full) = (false, nil)
-                transfer.state.pool?.admission.takeBack(transfer, now)
+                transfer.state.pool?.takeBack(transfer)
             case .descriptors:
                 // The more that is closed, the fewer tries it takes, but each connection is worth keeping.
                 if closeIdle() { launchIfAwake(transfer) } else { queueForDescriptors(transfer, detour) }

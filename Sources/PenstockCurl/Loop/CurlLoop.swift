@@ -154,24 +154,24 @@
             guard !transfer.state.isAdmitted else { return true }
             guard transfer.state.originQueue == nil else { return false }
             transfer.state.pool = pool
-            return pool.admission.admit(transfer, now)
+            return pool.admit(transfer)
         }
 
         /// What the new connection of a transfer speaks is known.
         func connected(_ transfer: CurlTransfer, _ handle: CurlHandle) {
-            guard let pool = transfer.state.pool, pool.key.isShared, transfer.exchange.request.url.scheme == .https,
+            guard let pool = transfer.state.pool, pool.isShared, transfer.exchange.request.url.scheme == .https,
                 let isHTTP2 = handle.agreesOnHTTP2
             else { return }
-            admitted += pool.admission.learned(isHTTP2, from: transfer)
+            admitted += pool.learned(isHTTP2, from: transfer)
         }
 
         /// A transfer leaves the admission of its pool, so that another may take its place.
         func leaveAdmission(_ pool: CurlPool, _ transfer: CurlTransfer) {
-            if transfer.state.originQueue != nil { admitted += pool.admission.ended(transfer) }
+            if transfer.state.originQueue != nil { admitted += pool.leave(transfer) }
         }
 
         private func launchAdmitted() {
-            for pool in pools.working { admitted += pool.admission.impatient(now) }
+            for pool in pools.working { admitted += pool.impatient() }
             retryForDescriptors()
             while !admitted.isEmpty {
                 let next = admitted
@@ -268,8 +268,7 @@
             repeat {
                 reading.beginRound()
                 for pool in pools.working where !pool.isClosed {
-                    if let moment = pool.timerMoment, moment <= now { pool.runTimer() }
-                    if let moment = pool.probes.moment, moment <= now { pool.probeStalled() }
+                    pool.runDue()
                     pool.collect { handle, code in conclude(handle, code) }
                     if pool.isBroken { giveUp(pool) }
                 }
@@ -277,8 +276,7 @@
                 if hasEarlyAnswers { attendToEarlyAnswers() }
                 expire()
                 launchAdmitted()
-            } while pools.working.contains { !$0.isClosed && ($0.isBroken || ($0.timerMoment ?? .max) <= now) }
-                && CurlClock.now() - now < Self.slice
+            } while pools.working.contains { $0.isDue } && CurlClock.now() - now < Self.slice
             handOver()
             deliver()
             pools.tidy(now)
@@ -286,8 +284,7 @@
 
         private func conclude(_ handle: CurlHandle, _ code: CURLcode) {
             guard let transfer = handle.transfer else { return }
-            handle.isOver = true
-            handle.isSpent = CurlFault.rememberedRefusal.isPresent && code != CURLE_OK && code != CURLE_WRITE_ERROR
+            handle.finish(code)
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, transfer) }
             if code != CURLE_OK, setAside(transfer, code) { return }
             finish(transfer, transfer.result(code))
@@ -298,7 +295,7 @@
         private func distrust(_ handle: CurlHandle, _ transfer: CurlTransfer) {
             handle.distrust()
             guard CurlFault.halfSentRequest.isPresent, let pool = transfer.state.pool, !transfer.state.head.hasBegun,
-                pool.key.retirement == 0
+                !pool.isRetired
             else { return }
             pools.retire(pool)
         }
@@ -316,7 +313,7 @@
         /// The head of a response is there.
         func headCompleted(_ transfer: CurlTransfer) {
             if transfer.state.isAdmitted, let pool = transfer.state.pool {
-                admitted += pool.admission.headCame(for: transfer)
+                admitted += pool.headCompleted(transfer)
             }
             if transfer.state.toSkip != nil { hurry(transfer) }
             if !transfer.exchange.request.body.isNone, transfer.isSending { answeredEarly.append(transfer) }
@@ -418,6 +415,33 @@
             for pool in pools.working { moment = min(moment, pool.nextMoment) }
             return moment
         }
+    }
+
+    /// What its pools and their handles ask of it.
+    extension CurlLoop {
+        /// The number of the current round.
+        var round: UInt64 { reading.round }
+        var sockets: CurlSockets { poller.sockets }
+
+        /// libcurl says what it wants of a socket.
+        func watch(_ descriptor: Int32, _ what: Int32, for pool: CurlPool) {
+            poller.want(descriptor, what, for: pool)
+        }
+
+        func socketOpened(_ descriptor: Int32) {
+            poller.opened(descriptor)
+        }
+
+        /// What ``CurlCallbacks/close`` is given. A connection keeps this pointer beyond the handle that made it.
+        var closingContext: UnsafeMutableRawPointer { Unmanaged.passUnretained(poller).toOpaque() }
+
+        /// Connections of a pool that have carried a transfer.
+        func connectionCount(of pool: CurlPool) -> Int { sockets.count(of: pool) }
+
+        /// Has a connection that is about to be secured keep to its share of each round.
+        ///
+        /// - Returns: `false` when there is no memory for it.
+        func boundReading(of context: OpaquePointer) -> Bool { reading.apply(to: context) }
     }
 
     extension TransportError {

@@ -13,7 +13,7 @@
             let bytes = UnsafeRawBufferPointer(start: line, count: size * count)
             let isExpected = !transfer.state.head.isComplete
             let taken = transfer.receiveHeader(bytes, handle.now)
-            if taken == CURL_WRITEFUNC_PAUSE { handle.kept = .something }
+            if taken == CURL_WRITEFUNC_PAUSE { handle.keepsContent() }
             guard isExpected, transfer.state.head.isComplete || transfer.state.head.isLong, taken == bytes.count else {
                 return taken
             }
@@ -29,7 +29,7 @@
             guard let handle = handle(context), let transfer = handle.transfer, !handle.refusesContent else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
             let taken = transfer.receiveBody(bytes, handle.now)
-            if taken == CURL_WRITEFUNC_PAUSE { handle.kept = .something }
+            if taken == CURL_WRITEFUNC_PAUSE { handle.keepsContent() }
             return taken
         }
 

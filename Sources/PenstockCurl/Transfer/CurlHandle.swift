@@ -14,55 +14,49 @@
         }
 
         let easy: UnsafeMutableRawPointer
-        /// The loop outlives its handles.
+        /// The loop and the pool outlive their handles.
         private unowned(unsafe) let loop: CurlLoop
-        @exclusivity(unchecked) var transfer: CurlTransfer?
-        /// Its index among those of its pool that are in use.
-        @exclusivity(unchecked) var index = 0
-        @exclusivity(unchecked) var headers = CurlHeaderList()
-        /// Whether libcurl may remember of it that a stream was refused, or may still keep content. It would take the next
-        /// failure for a refusal, and send a request again that may have been processed (``CurlFault/rememberedRefusal``,
-        /// ``CurlFault/keptContent``).
-        @exclusivity(unchecked) var isSpent = false
-        /// Whether libcurl has come to the end of the transfer.
-        @exclusivity(unchecked) var isOver = false
-        /// Whether libcurl keeps content that the transfer has not taken yet.
-        @exclusivity(unchecked) var kept = Kept.nothing
-        /// The socket that libcurl spoke of last while an answer came early, and whether it reads no more from it.
-        @exclusivity(unchecked) private(set) var watched: Int32?
-        @exclusivity(unchecked) private(set) var hasStoppedReading = false
-        /// Whether the transfer takes no content any more.
-        @exclusivity(unchecked) var refusesContent = false
-        /// Sockets that were opened for a connection, of which one will carry it.
-        @exclusivity(unchecked) private var opened: [Int32] = []
-        /// The socket of the transfer, where it is known.
-        @exclusivity(unchecked) private(set) var socket: Int32?
-        /// What its request was given to.
-        @exclusivity(unchecked) private(set) var carriage = CurlCarriage()
-        /// Whether the options of the last transfer are such that the next must begin from nothing.
-        @exclusivity(unchecked) private var needsReset = false
-        /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
-        /// somewhere else or with less care, so it is used no more.
-        @exclusivity(unchecked) private(set) var isSound = true
-        /// What it told libcurl of the addresses of its host.
-        @exclusivity(unchecked) private var addresses: UnsafeMutablePointer<curl_slist>?
-        private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-        /// The pool outlives its handles.
         private unowned(unsafe) let pool: CurlPool
-        /// Whether it holds buffers larger than a handle that waits for its next transfer may keep.
-        @exclusivity(unchecked) private(set) var isLarge = false
+        private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// Large content in few, large pieces. Of memory only what is received into it is taken.
         private static let streamBuffer = 512 << 10
         /// The same in the clear, where libcurl reads up to a hundred of them before it comes back, whoever else waits. Over
         /// TLS ``CurlReadLimit`` sees to that.
         private static let plainStreamBuffer = 16 << 10
-
         /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. This leaves room for that behind a head of 16 KiB
         /// (``CurlFault/missedEnd``).
         private static let sharedBuffer = 48 << 10
-        @exclusivity(unchecked) private var hasSharedBuffer = false
-        /// As libcurl was told; as much as it takes untold.
-        @exclusivity(unchecked) private var buffer = CurlReceiveBufferSize.most
+
+        /// What changes. Whoever drives the loop is alone in touching it, so the checks of exclusive access are left out. No
+        /// function of libcurl's that may call back is called while a part of it is being changed.
+        @exclusivity(unchecked) private var state = State()
+
+        private struct State {
+            var transfer: CurlTransfer?
+            var index = 0
+            var isOver = false
+            var kept = Kept.nothing
+            var refusesContent = false
+            var watched: Int32?
+            var hasStoppedReading = false
+            /// Sockets that were opened for a connection, of which one will carry it.
+            var opened: [Int32] = []
+            var socket: Int32?
+            var carriage = CurlCarriage()
+            var headers = CurlHeaderList()
+            /// What it told libcurl of the addresses of its host.
+            var addresses: UnsafeMutablePointer<curl_slist>?
+            var needsReset = false
+            var hasSharedBuffer = false
+            /// As libcurl was told; as much as it takes untold.
+            var buffer = CurlReceiveBufferSize.most
+            /// Whether libcurl may remember of it that a stream was refused, or may still keep content. It would take the next
+            /// failure for a refusal, and send a request again that may have been processed (``CurlFault/rememberedRefusal``,
+            /// ``CurlFault/keptContent``).
+            var isSpent = false
+            var isLarge = false
+            var isSound = true
+        }
 
         init?(loop: CurlLoop, pool: CurlPool) {
             guard let easy = curl_easy_init() else { return nil }
@@ -71,37 +65,67 @@
             self.pool = pool
             errorText.pointee = 0
             setConstants()
-            guard isSound else { return nil }
+            guard state.isSound else { return nil }
         }
 
         deinit {
             curl_easy_cleanup(easy)
-            headers.free()
-            curl_slist_free_all(addresses)
+            state.headers.free()
+            curl_slist_free_all(state.addresses)
             errorText.deallocate()
         }
 
+        var transfer: CurlTransfer? { state.transfer }
+        /// Its index among those of its pool that are in use.
+        var index: Int {
+            get { state.index }
+            set { state.index = newValue }
+        }
+        /// The socket of the transfer, where it is known.
+        var socket: Int32? { state.socket }
+        /// What its request was given to.
+        var carriage: CurlCarriage { state.carriage }
+        /// The socket that libcurl spoke of last while an answer came early, and whether it reads no more from it.
+        var watched: Int32? { state.watched }
+        var hasStoppedReading: Bool { state.hasStoppedReading }
         var message: String { String(cString: errorText) }
 
         /// Milliseconds after which an address of the other family is tried as well: RFC 8305 §5.
         private static let attemptDelay = 250
 
+        // MARK: Its use
+
+        /// Whether libcurl has taken every option. A handle that lacks one would send something else than was asked for, to
+        /// somewhere else or with less care, so it is used no more.
+        var isSound: Bool { state.isSound }
+
+        /// Whether the transfer leaves nothing behind that would meet the next one.
+        var isReusable: Bool {
+            state.isOver && !state.isSpent && !state.isLarge && (state.transfer?.state.attempts ?? 0) <= 1
+        }
+
+        /// libcurl has come to the end of the transfer.
+        func finish(_ code: CURLcode) {
+            state.isOver = true
+            state.isSpent = CurlFault.rememberedRefusal.isPresent && code != CURLE_OK && code != CURLE_WRITE_ERROR
+        }
+
         /// Ends what would close the connection when the transfer is taken away.
         func letGo() {
-            if transfer?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
-            if !isOver { closeConnection() }
+            if state.transfer?.connectsOnly ?? false { return set(CURLOPT_CONNECT_ONLY, 0) }
+            if !state.isOver { closeConnection() }
         }
 
         /// Has the connection closed with the transfer, if no other one uses it: of the end of a stream alone the server would
         /// not be told (``CurlFault/unsentReset``), and what is left of content over HTTP/1.1 would have to be read past.
         func closeConnection() {
-            needsReset = true
+            state.needsReset = true
             set(CURLOPT_FORBID_REUSE, 1)
         }
 
         /// Has libcurl call back as the content comes.
         func watchProgress() {
-            needsReset = true
+            state.needsReset = true
             ccurl_set_progress_callback(easy, CurlCallbacks.progress)
             ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
             set(CURLOPT_NOPROGRESS, 0)
@@ -109,7 +133,7 @@
 
         /// Has libcurl tell what it would print of the transfer.
         private func watchText() {
-            needsReset = true
+            state.needsReset = true
             ccurl_set_debug_callback(easy, CurlCallbacks.text)
             ccurl_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
             set(CURLOPT_VERBOSE, 1)
@@ -121,27 +145,69 @@
         /// - Returns: `false` when something would be sent all the same.
         func endConnected() -> Bool {
             set(CURLOPT_CONNECT_ONLY, 1)
-            return isSound
+            return state.isSound
         }
 
         /// Makes it ready for another transfer. The connections, names and sessions it has used are the pool's and stay.
         func clear() {
-            transfer = nil
-            isOver = false
-            (socket, watched, hasStoppedReading) = (nil, nil, false)
-            carriage.leaves()
-            opened.removeAll(keepingCapacity: true)
+            state.transfer = nil
+            state.isOver = false
+            (state.socket, state.watched, state.hasStoppedReading) = (nil, nil, false)
+            state.carriage.leaves()
+            state.opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
-            if addresses != nil { forgetAddresses() }
-            guard needsReset else { return }
+            if state.addresses != nil { forgetAddresses() }
+            guard state.needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
-            (needsReset, hasSharedBuffer, buffer) = (false, false, CurlReceiveBufferSize.most)
+            (state.needsReset, state.hasSharedBuffer, state.buffer) = (false, false, CurlReceiveBufferSize.most)
+        }
+
+        /// The options of the transfer are such that the next must begin from nothing.
+        func needReset() {
+            state.needsReset = true
+        }
+
+        /// The transfer has buffers larger than a handle that waits for its next transfer may keep.
+        func holdsLargeBuffers() {
+            state.isLarge = true
         }
 
         /// Not to be used again: libcurl had no memory for all that it had to do.
         func distrust() {
-            isSound = false
+            state.isSound = false
+        }
+
+        // MARK: Content that libcurl keeps
+
+        /// Whether libcurl keeps content that the transfer has not taken yet.
+        var kept: Kept { state.kept }
+        /// Whether the transfer takes no content any more.
+        var refusesContent: Bool { state.refusesContent }
+
+        /// The transfer has not taken what it was offered.
+        func keepsContent() {
+            state.kept = .something
+        }
+
+        /// Tells libcurl what of the transfer is to rest, and that the rest of it goes on.
+        func pause(_ bits: Int32) -> CURLcode {
+            let before = state.kept
+            state.kept = bits & CURLPAUSE_RECV == 0 ? .nothing : max(before, .maybe)
+            let code = curl_easy_pause(easy, bits)
+            if code != CURLE_OK { state.kept = before }
+            return code
+        }
+
+        /// Has libcurl offer once more what it keeps of a paused transfer, and refuses it, so that the next transfer does
+        /// not get it (``CurlFault/keptContent``).
+        func dropContent() -> CURLcode {
+            state.refusesContent = true
+            defer { state.refusesContent = false }
+            let code = curl_easy_pause(easy, CURLPAUSE_CONT)
+            if code != CURLE_OK, code != CURLE_WRITE_ERROR { state.isSpent = true }
+            state.kept = .nothing
+            return code
         }
 
         // MARK: The connection
@@ -157,40 +223,41 @@
 
         /// libcurl says what it wants of a socket.
         func watches(_ descriptor: Int32, _ what: Int32) {
-            (watched, hasStoppedReading) = (descriptor, what != CURL_POLL_IN && what != CURL_POLL_INOUT)
+            (state.watched, state.hasStoppedReading) = (descriptor, what != CURL_POLL_IN && what != CURL_POLL_INOUT)
         }
 
         /// A socket was opened for its connection.
         func socketOpened(_ descriptor: Int32) {
-            loop.poller.opened(descriptor)
-            opened.append(descriptor)
+            loop.socketOpened(descriptor)
+            state.opened.append(descriptor)
             // What is told from now on may be of a connection that the request has not been given to yet.
             leaveConnection()
         }
 
         /// The request is not with its connection any more.
         func leaveConnection() {
-            carriage.leaves()
+            state.carriage.leaves()
         }
 
         /// The request has been given to its connection as a stream.
         func begins(_ stream: Int) {
-            carriage.begins(stream)
+            state.carriage.begins(stream)
         }
 
-        /// Puts back what libcurl has lost of a link-local address (``CurlFault/lostZone``).
+        /// Puts back what libcurl has lost of a link-local address.
         func restoreZone(of target: UnsafeMutablePointer<curl_sockaddr>) {
-            if CurlFault.lostZone.isPresent { HostAddress.restoreZone(of: target, pool.zones) }
+            pool.restoreZone(of: target)
         }
 
         /// Learns which socket the request is about to go over.
         ///
         /// - Returns: the connection, if it was made for this request.
         func meet(_ localPort: UInt16) -> CurlConnectionUse? {
-            let connection = opened.isEmpty ? nil : sockets.learn(localPort, from: opened, pool)
-            opened.removeAll(keepingCapacity: true)
-            socket = sockets.socket(at: localPort)
-            carriage.meets(connection ?? socket.flatMap { sockets.use(of: $0) })
+            let connection = state.opened.isEmpty ? nil : sockets.learn(localPort, from: state.opened, pool)
+            state.opened.removeAll(keepingCapacity: true)
+            let socket = sockets.socket(at: localPort)
+            state.socket = socket
+            state.carriage.meets(connection ?? socket.flatMap { sockets.use(of: $0) })
             if connection == nil { sockets.joins(localPort) }
             return connection
         }
@@ -201,7 +268,7 @@
             guard CurlFault.unaskedBytes.isPresent, let socket, sockets.hasNews(socket, isPlain: isPlain) else {
                 return
             }
-            needsReset = true
+            state.needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
             shutdown(socket, Int32(SHUT_RDWR))
         }
@@ -218,18 +285,18 @@
             sockets.carriesOneByOne(socket)
         }
 
-        private var sockets: CurlSockets { loop.poller.sockets }
-        private var isPlain: Bool { transfer?.exchange.request.url.scheme == .http }
+        private var sockets: CurlSockets { loop.sockets }
+        private var isPlain: Bool { state.transfer?.exchange.request.url.scheme == .http }
 
         // MARK: What it tells the loop of its transfer
 
         /// The moment the current round of the loop began, in nanoseconds, and the round's number.
         var now: UInt64 { loop.now }
-        var round: UInt64 { loop.reading.round }
+        var round: UInt64 { loop.round }
 
         /// A part of a head has come over HTTP/2.
         func headCame() {
-            pool.probes.headCame(now)
+            pool.headCame()
         }
 
         func headCompleted(_ transfer: CurlTransfer) {
@@ -243,12 +310,12 @@
 
         /// A piece of content has come for the reader of a stream.
         func gathersContent() {
-            if let transfer { loop.gathers(transfer) }
+            if let transfer = state.transfer { loop.gathers(transfer) }
         }
 
         /// Asks for the transfer to be paused as soon as libcurl is not in the middle of it.
         func pauseSoon() {
-            if let transfer { loop.pauseSoon(transfer) }
+            if let transfer = state.transfer { loop.pauseSoon(transfer) }
         }
 
         // MARK: What every transfer has in common
@@ -289,7 +356,7 @@
         /// Lays down the rules for a connection that is about to be secured.
         func secure(_ context: OpaquePointer, for transfer: CurlTransfer) -> CURLcode {
             let host = transfer.exchange.request.url.host
-            if CurlFault.unboundedReading.isPresent, !loop.reading.apply(to: context) { return CURLE_OUT_OF_MEMORY }
+            if CurlFault.unboundedReading.isPresent, !loop.boundReading(of: context) { return CURLE_OUT_OF_MEMORY }
             let isSet = CurlHostVerification.require(host, of: context) && pool.trust.apply(to: context, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
@@ -305,60 +372,55 @@
             keep(ccurl_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context))
             keep(ccurl_set_open_callback(easy, CurlCallbacks.open))
             keep(ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context))
-            // A connection keeps this pointer beyond the handle that made it.
             keep(ccurl_set_close_callback(easy, CurlCallbacks.close))
-            keep(ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.poller).toOpaque()))
+            keep(ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, loop.closingContext))
         }
 
         // MARK: What differs
 
         func prepare(for transfer: CurlTransfer) {
-            self.transfer = transfer
+            state.transfer = transfer
             let request = transfer.exchange.request
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme, isIdempotent: request.method.isIdempotent)
             setMethodAndBody(request, transfer.state.source)
             if let detour = transfer.state.detour { note(detour) }
             if transfer.state.detour != nil || !transfer.exchange.resolver.isSystem { setAddresses(transfer) }
-            headers.build(request.fields, hasBody: needsReset)
-            keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers.head))
+            state.headers.build(request.fields, hasBody: state.needsReset)
+            keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, state.headers.head))
             guard transfer.pipe != nil else { return setBuffer() }
-            isLarge = true
+            holdsLargeBuffers()
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
         }
 
         private func note(_ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
             if detour.asksForRoom { watchText() }
-            for address in detour.addresses where address.zone != 0 { pool.zones[address.text] = address.zone }
+            for address in detour.addresses { pool.noteZone(of: address) }
         }
 
         private func setAddresses(_ transfer: CurlTransfer) {
             guard let text = transfer.knownAddresses else { return }
             if let detour = transfer.state.detour, detour.choice != nil {
                 detour.choice = CurlChoice(loop.now)
-                needsReset = true
+                state.needsReset = true
                 set(CURLOPT_CONNECTTIMEOUT_MS, transfer.patienceWithChoice(loop.now))
             }
-            addresses = curl_slist_append(nil, text)
+            let addresses = curl_slist_append(nil, text)
+            state.addresses = addresses
             keep(addresses == nil ? CURLE_OUT_OF_MEMORY : ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses))
         }
 
         private func forgetAddresses() {
             keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, nil))
-            curl_slist_free_all(addresses)
-            addresses = nil
+            curl_slist_free_all(state.addresses)
+            state.addresses = nil
         }
 
         private func setBuffer() {
-            guard !hasSharedBuffer, buffer != pool.buffer else { return }
-            buffer = pool.buffer
-            hint(CURLOPT_BUFFERSIZE, buffer)
-        }
-
-        /// A handle that still holds a buffer keeps it.
-        private func hint(_ option: CURLoption, _ bytes: Int) {
-            _ = ccurl_set_long(easy, option, bytes)
+            guard !state.hasSharedBuffer, state.buffer != pool.buffer else { return }
+            state.buffer = pool.buffer
+            hint(CURLOPT_BUFFERSIZE, state.buffer)
         }
 
         /// Over TLS a transfer waits for a connection under way, which may turn out to carry many. In the clear there
@@ -367,66 +429,29 @@
         /// A GOAWAY libcurl tells as text alone. It costs some lines of text to listen, so only those do for whom it decides
         /// whether they may be sent again.
         private func setVersion(_ scheme: HTTPURL.Scheme, isIdempotent: Bool) {
-            let isShared = scheme == .https && pool.key.isShared && CurlLibrary.speaksHTTP2
+            let isShared = scheme == .https && pool.isShared && CurlLibrary.speaksHTTP2
             set(CURLOPT_HTTP_VERSION, isShared ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             set(CURLOPT_PIPEWAIT, isShared ? 1 : 0)
             if isShared, !isIdempotent, CurlFault.untoldLeave.isPresent { watchText() }
-            guard isShared, !hasSharedBuffer, CurlFault.missedEnd.isPresent else { return }
-            hasSharedBuffer = true
+            guard isShared, !state.hasSharedBuffer, CurlFault.missedEnd.isPresent else { return }
+            state.hasSharedBuffer = true
             hint(CURLOPT_BUFFERSIZE, Self.sharedBuffer)
         }
 
-        private func setMethodAndBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {
-            guard request.method != .get || !request.body.isNone else { return }
-            needsReset = true
-            if request.method == .head {
-                set(CURLOPT_NOBODY, 1)
-                return
-            }
-            setBody(request, source)
-            keep(ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue))
-        }
+        // MARK: One option
 
-        private func setBody(_ request: HTTPRequest, _ source: (any CurlBodySource)?) {
-            if let source { return setUpload(source) }
-            switch request.body.source {
-            case .bytes(let data): setInline(data)
-            default: if [.post, .put, .patch].contains(request.method) { setInline(Data()) }
-            }
-        }
-
-        private func setUpload(_ source: any CurlBodySource) {
-            let context = Unmanaged.passUnretained(self).toOpaque()
-            set(CURLOPT_UPLOAD, 1)
-            if let length = source.length, length > CurlUploadPace.least {
-                isLarge = true
-                hint(CURLOPT_UPLOAD_BUFFERSIZE, min(length, CurlUploadPace.most))
-            }
-            keep(ccurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length ?? -1)))
-            keep(ccurl_set_data_callback(easy, CURLOPT_READFUNCTION, CurlCallbacks.read))
-            keep(ccurl_set_pointer(easy, CURLOPT_READDATA, context))
-            keep(ccurl_set_seek_callback(easy, CurlCallbacks.seek))
-            keep(ccurl_set_pointer(easy, CURLOPT_SEEKDATA, context))
-        }
-
-        /// A small body leaves together with the head, in one packet, from libcurl's own copy.
-        private func setInline(_ data: Data) {
-            keep(ccurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count)))
-            guard !data.isEmpty else {
-                keep(ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, ""))
-                return
-            }
-            data.withUnsafeBytes { bytes in
-                keep(ccurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, bytes.bindMemory(to: CChar.self).baseAddress))
-            }
-        }
-
-        private func set(_ option: CURLoption, _ value: Int) {
+        func set(_ option: CURLoption, _ value: Int) {
             keep(ccurl_set_long(easy, option, value))
         }
 
-        private func keep(_ code: CURLcode) {
-            if code != CURLE_OK { isSound = false }
+        /// A handle that still holds a buffer keeps it.
+        func hint(_ option: CURLoption, _ bytes: Int) {
+            _ = ccurl_set_long(easy, option, bytes)
+        }
+
+        /// Notes whether libcurl has taken an option.
+        func keep(_ code: CURLcode) {
+            if code != CURLE_OK { state.isSound = false }
         }
     }
 #endif

@@ -105,24 +105,26 @@
 
     extension CurlPool {
         /// Has the transfers that are due look for bytes that libcurl holds already.
-        func probeStalled() {
+        ///
+        /// - Returns: when the next is due; `nil` when none is left.
+        func probeStalled() -> UInt64? {
             var next: UInt64?
             for handle in handles {
                 guard let transfer = handle.transfer, transfer.isOnTheWire, let moved = transfer.state.clock.lastByte
                 else {
                     continue
                 }
-                let (isDue, moment) = transfer.state.probeBackoff.advance(moved, loop.now)
+                let (isDue, moment) = transfer.state.probeBackoff.advance(moved, now)
                 next = min(next ?? .max, moment)
                 if isDue, transfer.isFree { look(handle) }
             }
-            probes.looked(next ?? (handles.isEmpty ? nil : loop.now + CurlStallProbes.rarest))
+            return next ?? (handles.isEmpty ? nil : now + CurlStallProbes.rarest)
         }
 
         /// Unpausing is what makes libcurl look; the content it would pause is sent or is none of this transfer's.
         private func look(_ handle: CurlHandle) {
             let codes = [pause(handle, CURLPAUSE_SEND), pause(handle, CURLPAUSE_CONT)]
-            if let code = codes.lazy.compactMap({ $0 }).first { broken.append((handle, code)) }
+            if let code = codes.lazy.compactMap({ $0 }).first { end(handle, code) }
             act(CURL_SOCKET_TIMEOUT, 0)
         }
     }
