@@ -55,7 +55,7 @@
 
         func queueForDescriptors(_ transfer: CurlTransfer, _ detour: CurlDetour) {
             detour.awaitsDescriptors = true
-            descriptorQueue.add(transfer, now)
+            state.descriptorQueue.add(transfer, now)
         }
 
         /// - Returns: whether a transfer that failed before libcurl had it waits for descriptors.
@@ -73,8 +73,8 @@
 
         /// Lets those that wait for descriptors try again.
         func retryForDescriptors() {
-            guard !descriptorQueue.isEmpty else { return }
-            for transfer in descriptorQueue.take(now) {
+            guard !state.descriptorQueue.isEmpty else { return }
+            for transfer in state.descriptorQueue.take(now) {
                 transfer.state.detour?.awaitsDescriptors = false
                 launchIfAwake(transfer)
             }

@@ -139,7 +139,7 @@
 
         /// The next transfer opens another.
         func giveUp(_ pool: CurlPool) {
-            for transfer in deadlines.transfers where transfer.state.pool === pool {
+            for transfer in state.deadlines.transfers where transfer.state.pool === pool {
                 finish(transfer, .failure(transfer.error(.other, "libcurl has no memory left")))
             }
             pools.close(pool)

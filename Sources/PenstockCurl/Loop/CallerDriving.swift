@@ -131,14 +131,14 @@
         func perform(_ transfer: CurlTransfer) -> Bool {
             guard callersMayDrive, lock.tryLock() else { return mailbox.post(.start(transfer)) }
             defer { lock.unlock() }
-            guard !isStopping, deadlines.count <= CurlCallerDriving.mostOthers else {
+            guard !state.isStopping, state.deadlines.count <= CurlCallerDriving.mostOthers else {
                 return mailbox.post(.start(transfer))
             }
-            now = CurlClock.now()
-            let isAlone = deadlines.isEmpty
+            state.now = CurlClock.now()
+            let isAlone = state.deadlines.isEmpty
             begin(transfer)
             serve()
-            if isAlone, driving.isThreadParked { drive(transfer) }
+            if isAlone, state.driving.isThreadParked { drive(transfer) }
             handBack()
             return true
         }
@@ -147,8 +147,8 @@
         func proceed(_ transfer: CurlTransfer) {
             guard callersMayDrive, lock.tryLock() else { return _ = mailbox.post(.proceed(transfer)) }
             defer { lock.unlock() }
-            guard !isStopping else { return }
-            now = CurlClock.now()
+            guard !state.isStopping else { return }
+            state.now = CurlClock.now()
             goOn(transfer)
             serve()
             handBack()
@@ -157,23 +157,23 @@
         /// Tells the kernel what has changed, and wakes the loop's thread where something is due before it wakes by itself.
         private func handBack() {
             poller.applyChanges()
-            if nextMoment < driving.sleepsUntil { mailbox.wakeLoop() }
+            if nextMoment < state.driving.sleepsUntil { mailbox.wakeLoop() }
         }
 
         /// Stays with the only transfer there is, for as long as such transfers took lately.
         private func drive(_ transfer: CurlTransfer) {
             let limit = now + CurlCallerDriving.longestWait
-            while transfer.isUnderWay, deadlines.count == 1, now < limit {
+            while transfer.isUnderWay, state.deadlines.count == 1, now < limit {
                 poller.applyChanges()
-                let spin = driving.isImminent ? CurlCallerDriving.longestSpin : 0
+                let spin = state.driving.isImminent ? CurlCallerDriving.longestSpin : 0
                 let count = poller.wait(mailbox.fallAsleep() ? 1 : 0, busily: spin)
                 wakeUp(count)
                 handleMessages()
                 serve()
             }
-            let isOver = deadlines.isEmpty && !isStopping && mailbox.fallAsleep()
+            let isOver = state.deadlines.isEmpty && !state.isStopping && mailbox.fallAsleep()
             if isOver { return }
-            if transfer.isUnderWay { driving.backOff() }
+            if transfer.isUnderWay { state.driving.backOff() }
             mailbox.wakeLoop()
         }
 
@@ -182,14 +182,14 @@
             poller.applyChanges()
             guard mailbox.fallAsleep() else { return mailbox.wakeUp() }
             let timeout = timeout()
-            driving.isThreadParked = true
+            state.driving.isThreadParked = true
             lock.unlock()
             mailbox.waitForWakeup(timeout)
             lock.lock()
-            driving.isThreadParked = false
+            state.driving.isThreadParked = false
             mailbox.drainWakeup()
             mailbox.wakeUp()
-            now = CurlClock.now()
+            state.now = CurlClock.now()
         }
     }
 #endif

@@ -16,35 +16,45 @@
         let reading = CurlReadLimit()
         let finder: any HostFinder
         let mostConnectionsPerHost: Int
-        /// The moment the current round began, in nanoseconds.
-        @exclusivity(unchecked) var now = CurlClock.now()
-
+        let lock = CurlLoopLock()
         /// Whether the loop has ended.
         private let end = Monitor(false)
-        let lock = CurlLoopLock()
-        @exclusivity(unchecked) var driving: CurlCallerDriving
-        @exclusivity(unchecked) var pools: CurlPools
-        @exclusivity(unchecked) var descriptorQueue = CurlDescriptorQueue()
-        @exclusivity(unchecked) private(set) var deadlines = CurlDeadlines()
-        @exclusivity(unchecked) private var toPause: [CurlTransfer] = []
-        @exclusivity(unchecked) private var settled: [CurlTransfer] = []
-        /// Those with content for their readers.
-        @exclusivity(unchecked) private var gathering: [CurlTransfer] = []
-        /// Those that were answered before their request was sent.
-        @exclusivity(unchecked) private var answeredEarly: [CurlTransfer] = []
-        var hasEarlyAnswers: Bool { !answeredEarly.isEmpty }
-        /// Those that were held back, and are no longer.
-        @exclusivity(unchecked) private var admitted: [CurlTransfer] = []
         private static let batch = 64
         /// Nanoseconds after which a round ends although libcurl has more to do at once.
         private static let slice: UInt64 = 2_000_000
-        private var spareMessages: [CurlMailbox.Message] = []
-        private(set) var isStopping = false
+
+        /// What changes, the pools aside. Whoever drives the loop is alone in touching it, so the checks of exclusive access are
+        /// left out. Nothing that leads to libcurl is called while a part of it is being changed: the callbacks come back here.
+        @exclusivity(unchecked) var state: State
+        /// Apart from the state, which is read by what libcurl calls back when a pool is closed.
+        @exclusivity(unchecked) var pools: CurlPools
+
+        struct State {
+            /// The moment the current round began, in nanoseconds.
+            var now = CurlClock.now()
+            var isStopping = false
+            var driving: CurlCallerDriving
+            var deadlines = CurlDeadlines()
+            var descriptorQueue = CurlDescriptorQueue()
+            fileprivate var toPause: [CurlTransfer] = []
+            fileprivate var settled: [CurlTransfer] = []
+            /// Those with content for their readers.
+            fileprivate var gathering: [CurlTransfer] = []
+            /// Those that were answered before their request was sent.
+            var answeredEarly: [CurlTransfer] = []
+            /// Those that were held back, and are no longer.
+            fileprivate var admitted: [CurlTransfer] = []
+            fileprivate var spareMessages: [CurlMailbox.Message] = []
+
+            init(_ driving: CurlCallerDriving) {
+                self.driving = driving
+            }
+        }
 
         init(_ configuration: CurlTransport.Configuration, finder: any HostFinder = SystemResolver.shared) {
             self.configuration = configuration
             self.finder = finder
-            driving = CurlCallerDriving(isAllowed: configuration.drivesOnCallersThreads)
+            state = State(CurlCallerDriving(isAllowed: configuration.drivesOnCallersThreads))
             pools = CurlPools(life: UInt64(Self.idleSeconds(configuration)) * 1_000_000_000)
             mostConnectionsPerHost = configuration.maxConnectionsPerHost ?? max(CurlDescriptors.limit / 4, 16)
             poller = CurlPoller(wakeup: mailbox.wakeup)
@@ -61,7 +71,7 @@
         /// - Returns: `false` when the system gives no thread or no descriptors. It takes no transfers then.
         func start() -> Bool {
             if CurlLibrary.prepare(), poller.isUsable, CurlThread.start({ self.run() }) { return true }
-            isStopping = true
+            state.isStopping = true
             finishThread()
             return false
         }
@@ -74,10 +84,10 @@
 
         private func run() {
             lock.lock()
-            while !isStopping {
+            while !state.isStopping {
                 handleMessages()
                 serve()
-                if driving.isWorthwhile, deadlines.isEmpty { park() } else { sleep() }
+                if state.driving.isWorthwhile, state.deadlines.isEmpty { park() } else { sleep() }
             }
             closeDown()
             finishThread()
@@ -90,7 +100,7 @@
         }
 
         private func closeDown() {
-            while let transfer = deadlines.first { finish(transfer, .failure(transfer.error(.cancelled))) }
+            while let transfer = state.deadlines.first { finish(transfer, .failure(transfer.error(.cancelled))) }
             deliver()
             pools.closeAll()
         }
@@ -98,12 +108,12 @@
         // MARK: Messages
 
         func handleMessages() {
-            var messages = mailbox.take(leaving: spareMessages)
+            var messages = mailbox.take(leaving: state.spareMessages)
             guard !messages.isEmpty else { return }
-            spareMessages = []
+            state.spareMessages = []
             for message in messages { handle(message) }
             messages.removeAll(keepingCapacity: messages.count <= 1_024)
-            spareMessages = messages
+            state.spareMessages = messages
         }
 
         private func handle(_ message: CurlMailbox.Message) {
@@ -117,7 +127,7 @@
             case .skip(let transfer): skip(transfer)
             case .found(let transfer, let result): found(result, for: transfer)
             case .forget(let identity): pools.forget(identity)
-            case .stop: isStopping = true
+            case .stop: state.isStopping = true
             }
         }
 
@@ -125,8 +135,8 @@
             guard !transfer.state.isCancelled else { return finish(transfer, .failure(.stopped)) }
             transfer.state.isSuspended = transfer.exchange.control.isSuspended
             transfer.state.clock.begin(now)
-            driving.noteBegin(now)
-            deadlines.insert(transfer, at: transfer.state.clock.nextLook(now))
+            state.driving.noteBegin(now)
+            state.deadlines.insert(transfer, at: transfer.state.clock.nextLook(now))
             if !transfer.state.isSuspended { launch(transfer) }
         }
 
@@ -162,20 +172,20 @@
             guard let pool = transfer.state.pool, pool.isShared, transfer.exchange.request.url.scheme == .https,
                 let isHTTP2 = handle.agreesOnHTTP2
             else { return }
-            admitted += pool.learned(isHTTP2, from: transfer)
+            state.admitted += pool.learned(isHTTP2, from: transfer)
         }
 
         /// A transfer leaves the admission of its pool, so that another may take its place.
         func leaveAdmission(_ pool: CurlPool, _ transfer: CurlTransfer) {
-            if transfer.state.originQueue != nil { admitted += pool.leave(transfer) }
+            if transfer.state.originQueue != nil { state.admitted += pool.leave(transfer) }
         }
 
         private func launchAdmitted() {
-            for pool in pools.working { admitted += pool.impatient() }
+            for pool in pools.working { state.admitted += pool.impatient() }
             retryForDescriptors()
-            while !admitted.isEmpty {
-                let next = admitted
-                admitted = []
+            while !state.admitted.isEmpty {
+                let next = state.admitted
+                state.admitted = []
                 for transfer in next where transfer.isUnderWay && !transfer.state.isSuspended { launch(transfer) }
             }
         }
@@ -231,26 +241,26 @@
         /// A transfer whose content nobody wants may not keep its connection for long.
         private func hurry(_ transfer: CurlTransfer) {
             transfer.state.clock.hurry(now)
-            deadlines.move(transfer, to: transfer.state.clock.nextLook(now))
+            state.deadlines.move(transfer, to: transfer.state.clock.nextLook(now))
         }
 
         // MARK: Pausing
 
         /// A transfer whose connection is only being made cannot be paused yet, nor one that libcurl is in the middle of.
         func pauseSoon(_ transfer: CurlTransfer) {
-            toPause.append(transfer)
+            state.toPause.append(transfer)
         }
 
         /// What goes on meanwhile may ask to be paused once more.
         private func pause() {
-            guard !toPause.isEmpty else { return }
-            let transfers = toPause
-            toPause = []
+            guard !state.toPause.isEmpty else { return }
+            let transfers = state.toPause
+            state.toPause = []
             for transfer in transfers where transfer.isUnderWay { applyPause(transfer) }
         }
 
         /// A head is received also while its transfer is suspended, up to its end (``CurlTransfer/receiveHeader(_:_:)``).
-        private func applyPause(_ transfer: CurlTransfer) {
+        func applyPause(_ transfer: CurlTransfer) {
             guard let pool = transfer.state.pool, let handle = transfer.state.handle else { return }
             var bits = CURLPAUSE_CONT
             if transfer.state.isHeldBack || transfer.state.isSuspended && transfer.state.head.isComplete {
@@ -301,11 +311,11 @@
         }
 
         private func expire() {
-            while deadlines.nextMoment <= now, let transfer = deadlines.first {
+            while state.deadlines.nextMoment <= now, let transfer = state.deadlines.first {
                 if let kind = transfer.expired(now) {
                     finish(transfer, transfer.result(expiring: kind))
                 } else {
-                    deadlines.move(transfer, to: transfer.state.clock.nextLook(now))
+                    state.deadlines.move(transfer, to: transfer.state.clock.nextLook(now))
                 }
             }
         }
@@ -313,72 +323,52 @@
         /// The head of a response is there.
         func headCompleted(_ transfer: CurlTransfer) {
             if transfer.state.isAdmitted, let pool = transfer.state.pool {
-                admitted += pool.headCompleted(transfer)
+                state.admitted += pool.headCompleted(transfer)
             }
             if transfer.state.toSkip != nil { hurry(transfer) }
-            if !transfer.exchange.request.body.isNone, transfer.isSending { answeredEarly.append(transfer) }
+            if !transfer.exchange.request.body.isNone, transfer.isSending { state.answeredEarly.append(transfer) }
             guard transfer.settleHead(transfer.response()) else { return }
             if transfer.state.toSkip == nil { transfer.state.clock.endTotal() }
-            settled.append(transfer)
-        }
-
-        /// Ends those whose answer is complete although their request is not.
-        private func attendToEarlyAnswers() {
-            let transfers = answeredEarly
-            answeredEarly = []
-            for transfer in transfers {
-                switch transfer.earlyStep() {
-                case .forget: break
-                case .wait: answeredEarly.append(transfer)
-                case .goOn:
-                    answeredEarly.append(transfer)
-                    transfer.state.awaitsChunk = false
-                    applyPause(transfer)
-                case .hurry:
-                    transfer.state.clock.hurry(now, whileMoving: !(transfer.state.source is CurlStreamSource))
-                    deadlines.move(transfer, to: transfer.state.clock.nextLook(now))
-                case .end(let result): finish(transfer, result)
-                }
-            }
+            state.settled.append(transfer)
         }
 
         func finish(_ transfer: CurlTransfer, _ result: Result<TransportResponse, TransportError>) {
-            deadlines.remove(transfer)
-            driving.noteEnd(after: now - min(now, transfer.state.clock.began), others: deadlines.count)
+            state.deadlines.remove(transfer)
+            state.driving.noteEnd(after: now - min(now, transfer.state.clock.began), others: state.deadlines.count)
             if let handle = transfer.state.handle { transfer.state.pool?.remove(handle) }
             transfer.state.detour?.lookup?.cancel()
             if case .failure(let error) = result, let isLate = error.isUnreached {
                 transfer.tellUnreached(isLate: isLate)
             }
             if let pool = transfer.state.pool { leaveAdmission(pool, transfer) }
-            descriptorQueue.noteEnd()
+            state.descriptorQueue.noteEnd()
             (transfer.state.handle, transfer.state.pool) = (nil, nil)
             transfer.settle(result)
-            settled.append(transfer)
-            if settled.count >= Self.batch { deliver() }
+            state.settled.append(transfer)
+            if state.settled.count >= Self.batch { deliver() }
         }
 
         /// A piece of content has come for the reader of a stream.
         func gathers(_ transfer: CurlTransfer) {
-            gathering.append(transfer)
+            state.gathering.append(transfer)
         }
 
         private func handOver() {
-            guard !gathering.isEmpty else { return }
-            for transfer in gathering { transfer.handOver() }
-            gathering.removeAll(keepingCapacity: true)
+            guard !state.gathering.isEmpty else { return }
+            for transfer in state.gathering { transfer.handOver() }
+            state.gathering.removeAll(keepingCapacity: true)
         }
 
         /// Tasks are resumed many at a time: each alone would wake a thread of the pool, which costs more than the
         /// rest of a small transfer.
         private func deliver() {
-            guard !settled.isEmpty else { return }
-            for transfer in settled { transfer.deliver() }
-            settled.removeAll(keepingCapacity: true)
+            guard !state.settled.isEmpty else { return }
+            for transfer in state.settled { transfer.deliver() }
+            state.settled.removeAll(keepingCapacity: true)
         }
 
         private func sleep() {
-            guard !isStopping else { return }
+            guard !state.isStopping else { return }
             poller.applyChanges()
             let timeout = mailbox.fallAsleep() ? timeout() : 0
             lock.unlock()
@@ -395,23 +385,22 @@
                 pool.act(descriptor, events)
             }
             mailbox.wakeUp()
-            now = CurlClock.now()
+            state.now = CurlClock.now()
         }
 
         /// Milliseconds until something is due, rounded up; -1 when nothing is.
         func timeout() -> Int32 {
             let moment = nextMoment
             let current = CurlClock.now()
-            driving.sleepsUntil = moment
+            state.driving.sleepsUntil = moment
             guard moment != .max else { return -1 }
             guard moment > current else { return 0 }
             return Int32(clamping: (moment - current + 999_999) / 1_000_000)
         }
 
         var nextMoment: UInt64 {
-            var moment = min(
-                deadlines.nextMoment, pools.nextSweep, driving.nextLook(now), poller.retryMoment, descriptorQueue.moment
-            )
+            var moment = min(state.deadlines.nextMoment, state.driving.nextLook(now), state.descriptorQueue.moment)
+            moment = min(moment, pools.nextSweep, poller.retryMoment)
             for pool in pools.working { moment = min(moment, pool.nextMoment) }
             return moment
         }
@@ -419,6 +408,8 @@
 
     /// What its pools and their handles ask of it.
     extension CurlLoop {
+        /// The moment the current round began, in nanoseconds.
+        var now: UInt64 { state.now }
         /// The number of the current round.
         var round: UInt64 { reading.round }
         var sockets: CurlSockets { poller.sockets }

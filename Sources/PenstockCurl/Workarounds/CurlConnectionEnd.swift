@@ -73,6 +73,31 @@
         }
     }
 
+    extension CurlLoop {
+        /// Whether answers came before their requests were sent.
+        var hasEarlyAnswers: Bool { !state.answeredEarly.isEmpty }
+
+        /// Ends those whose answer is complete although their request is not.
+        func attendToEarlyAnswers() {
+            let transfers = state.answeredEarly
+            state.answeredEarly = []
+            for transfer in transfers {
+                switch transfer.earlyStep() {
+                case .forget: break
+                case .wait: state.answeredEarly.append(transfer)
+                case .goOn:
+                    state.answeredEarly.append(transfer)
+                    transfer.state.awaitsChunk = false
+                    applyPause(transfer)
+                case .hurry:
+                    transfer.state.clock.hurry(now, whileMoving: !(transfer.state.source is CurlStreamSource))
+                    state.deadlines.move(transfer, to: transfer.state.clock.nextLook(now))
+                case .end(let result): finish(transfer, result)
+                }
+            }
+        }
+    }
+
     /// Content that nothing but the end of its connection delimits is whole only where TLS announced that end, or else
     /// anybody on the way could have cut it off (RFC 9112 §9.8). libcurl does not tell the two apart
     /// (``CurlFault/unannouncedEnd``), and forgets the session before it tells that a transfer is over. So the session is looked
