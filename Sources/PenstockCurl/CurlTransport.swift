@@ -120,21 +120,21 @@
 
         @inline(never)
         private func begin(
-            _ exchange: TransportRequest, streams: Bool = false, connectsOnly: Bool = false
+            _ request: TransportRequest, streams: Bool = false, connectsOnly: Bool = false
         ) throws(TransportError) -> (CurlTransfer, CurlLoop) {
             let loop = isRunning ? loop : try fallback.loop(like: loop)
-            try CurlRefusal.check(exchange.request)
-            try CurlProxy.check(exchange.proxy)
-            if exchange.trust != .system { try CurlTrust.check(exchange.trust, capabilities) }
-            let transfer = CurlTransfer(exchange, loop: loop, streams: streams, connectsOnly: connectsOnly)
-            guard exchange.control.attach(transfer) else { throw TransportError(.cancelled, sendState: .unsent) }
+            try CurlRefusal.check(request.request)
+            try CurlProxy.check(request.proxy)
+            if request.trust != .system { try CurlTrust.check(request.trust, capabilities) }
+            let transfer = CurlTransfer(request, loop: loop, streams: streams, connectsOnly: connectsOnly)
+            guard request.control.attach(transfer) else { throw TransportError(.cancelled, sendState: .unsent) }
             return (transfer, loop)
         }
 
         @inline(never)
         private func response(of transfer: CurlTransfer) throws(TransportError) -> TransportResponse {
-            transfer.exchange.control.detach()
-            return try CurlContent.decoded(try transfer.outcome(), of: transfer.exchange)
+            transfer.request.control.detach()
+            return try CurlContent.decoded(try transfer.outcome(), of: transfer.request)
         }
 
         @inline(never)
@@ -145,7 +145,7 @@
                 return TransportStream(
                     head.response, timings: head.timings, connection: head.connection, content: content)
             } catch {
-                transfer.exchange.control.detach()
+                transfer.request.control.detach()
                 transfer.cancel()
                 throw error
             }

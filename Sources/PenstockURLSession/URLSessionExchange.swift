@@ -33,20 +33,20 @@ final class URLSessionExchange: ControlledExchange {
         var watchdog: Task<Void, Never>?
     }
 
-    private let exchange: TransportRequest
+    private let request: TransportRequest
     /// Where the content goes; `nil` when it is collected.
     let pipe: ContentPipe?
     private let brake = URLSessionBrake()
     private let state: Locked<State>
 
-    var body: HTTPBody { exchange.request.body }
+    var body: HTTPBody { request.request.body }
     /// Whom the server must prove to be.
-    var host: String { exchange.request.url.host }
+    var host: String { request.request.url.host }
 
-    init(_ exchange: TransportRequest, streams: Bool = false) {
-        self.exchange = exchange
+    init(_ request: TransportRequest, streams: Bool = false) {
+        self.request = request
         pipe = streams ? ContentPipe(onDemand: brake.release) : nil
-        state = Locked(State(timers: .init(exchange.timeouts, exchange.limits.minimumThroughput)))
+        state = Locked(State(timers: .init(request.timeouts, request.limits.minimumThroughput)))
     }
 
     func start(
@@ -71,7 +71,7 @@ final class URLSessionExchange: ControlledExchange {
     /// again, and the wire is closed otherwise.
     func leave() {
         let isShort = state.withLock { state in
-            let length = state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
+            let length = state.head.flatMap { URLSessionResponse.expectedLength($0, to: request.request.method) }
             guard let length, length - state.received <= Self.maxSkipped else { return false }
             state.isPassedOver = true
             state.timers.hurry()
@@ -127,7 +127,7 @@ final class URLSessionExchange: ControlledExchange {
             state.timers.touch()
             return state.isFinished ? nil : measured(state)
         }
-        if let progress { exchange.control.onProgress?(progress) }
+        if let progress { request.control.onProgress?(progress) }
     }
 
     func didReceive(_ response: URLResponse) {
@@ -135,11 +135,11 @@ final class URLSessionExchange: ControlledExchange {
         let head = URLSessionResponse.head(of: response)
         state.withLock { state in
             state.head = head
-            state.expandedLimit = URLSessionResponse.expandedLimit(head, exchange.limits)
+            state.expandedLimit = URLSessionResponse.expandedLimit(head, request.limits)
             state.timings.responseStart = state.timers.elapsed()
             state.timers.answered()
         }
-        if let limit = URLSessionResponse.exceededLimit(head.fields, exchange.limits) {
+        if let limit = URLSessionResponse.exceededLimit(head.fields, request.limits) {
             fail(.limitExceeded(limit), "the response's header is larger than allowed")
         }
         if URLSessionResponse.isCodedTooOften(head) {
@@ -149,14 +149,14 @@ final class URLSessionExchange: ControlledExchange {
             fail(.other, "the response announces trailers, which end the process in Foundation")
         }
         guard !deliver(head) else { return }
-        if exchange.isContentSkipped(head.status, head) { return pass(over: head) }
-        let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
-        if let length, length > exchange.limits.bodyBytes { didExceedBodyLimit() }
+        if request.isContentSkipped(head.status, head) { return pass(over: head) }
+        let length = URLSessionResponse.expectedLength(head, to: request.request.method)
+        if let length, length > request.limits.bodyBytes { didExceedBodyLimit() }
     }
 
     func didReceive(_ data: Data) {
         let (progress, isTooLarge, isExpanded, isWanted) = state.withLock { state in
-            let isTooLarge = pipe == nil && data.count > exchange.limits.bodyBytes - state.body.count
+            let isTooLarge = pipe == nil && data.count > request.limits.bodyBytes - state.body.count
             if pipe == nil, !isTooLarge, !state.isFinished { state.body.append(data) }
             state.received += data.count
             state.timers.received(data.count)
@@ -164,7 +164,7 @@ final class URLSessionExchange: ControlledExchange {
             let isExpanded = state.expandedLimit.map { state.received > $0 } ?? false
             return (isWanted ? measured(state) : nil, isTooLarge, isExpanded, isWanted)
         }
-        if let progress { exchange.control.onProgress?(progress) }
+        if let progress { request.control.onProgress?(progress) }
         if isExpanded { fail(.limitExceeded(.expansionRatio), "the content expands more than allowed") }
         if isWanted, let pipe, !pipe.push(data) { holdContent() }
         if isTooLarge { didExceedBodyLimit() }
@@ -200,7 +200,7 @@ final class URLSessionExchange: ControlledExchange {
 
     /// Content that nobody looks at is not waited for where it may be long, or is coded: Foundation would decode it.
     private func pass(over head: HTTPResponse) {
-        let length = URLSessionResponse.expectedLength(head, to: exchange.request.method)
+        let length = URLSessionResponse.expectedLength(head, to: request.request.method)
         guard length.map({ $0 > Self.maxSkipped }) ?? true else { return }
         let (timings, connection) = state.withLock { ($0.timings, $0.connection) }
         finish(.success(TransportResponse(head, timings: timings, connection: connection)))
@@ -228,7 +228,7 @@ final class URLSessionExchange: ControlledExchange {
             return fail(.protocolViolation, "the response contradicts itself about its length")
         }
         let isTruncated = URLSessionResponse.isTruncated(
-            response.response, received: state.withLock(\.received), to: exchange.request.method)
+            response.response, received: state.withLock(\.received), to: request.request.method)
         guard !isTruncated || state.withLock({ $0.isContentLost }) else {
             return fail(.connectionLost, "the response is shorter than its length")
         }
@@ -239,7 +239,7 @@ final class URLSessionExchange: ControlledExchange {
 
     private func completeResponse(_ state: inout State, _ task: URLSessionTask) -> TransportResponse? {
         guard var response = state.head else { return nil }
-        if !exchange.isContentSkipped(response.status, response) { response.body = state.body }
+        if !request.isContentSkipped(response.status, response) { response.body = state.body }
         state.timings.total = state.timers.elapsed()
         state.connection.bytesSent = max(state.sent, Int(task.countOfBytesSent))
         state.connection.bytesReceived = max(state.connection.bytesReceived, Int(task.countOfBytesReceived))
@@ -295,7 +295,7 @@ final class URLSessionExchange: ControlledExchange {
     private func measured(_ state: State) -> TransferProgress {
         TransferProgress(
             sent: state.sent, expectedToSend: body.length, received: state.received,
-            expectedToReceive: state.head.flatMap { URLSessionResponse.expectedLength($0, to: exchange.request.method) }
+            expectedToReceive: state.head.flatMap { URLSessionResponse.expectedLength($0, to: request.request.method) }
         )
     }
 

@@ -39,13 +39,13 @@ final class URLSessionPool: Sendable {
     ///
     /// - Throws: `cancelled` after the pool was closed.
     func task(
-        for exchange: TransportRequest, _ make: (URLSession) -> URLSessionTask
+        for request: TransportRequest, _ make: (URLSession) -> URLSessionTask
     ) throws(TransportError) -> (URLSessionTask, URLSessionBridge) {
-        let (key, files) = (exchange.isolation, exchange.trust.files.map(FileState.init))
+        let (key, files) = (request.isolation, request.trust.files.map(FileState.init))
         let made: (URLSessionTask, URLSessionBridge)? = state.withLock { state in
             guard !state.isClosed else { return nil }
             if let entry = state.entries[key], entry.files != files { state.end(key) }
-            let entry = state.entries[key] ?? makeEntry(trust: exchange.trust, files)
+            let entry = state.entries[key] ?? makeEntry(trust: request.trust, files)
             state.entries[key] = entry
             return (make(entry.session), entry.bridge)
         }

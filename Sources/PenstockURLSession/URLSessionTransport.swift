@@ -89,12 +89,12 @@ public final class URLSessionTransport: Transport {
     }
 
     private func run(
-        _ running: URLSessionExchange, _ exchange: TransportRequest
+        _ running: URLSessionExchange, _ request: TransportRequest
     ) async throws(TransportError) -> TransportResponse {
-        let request = try URLSessionRequest.make(exchange)
-        holdBack(running, as: exchange.control)
-        let (task, bridge) = try sessions.task(for: exchange) { session in
-            URLSessionPlatform.task(for: request, body: exchange.request.body, in: session)
+        let made = try URLSessionRequest.make(request)
+        holdBack(running, as: request.control)
+        let (task, bridge) = try sessions.task(for: request) { session in
+            URLSessionPlatform.task(for: made, body: request.request.body, in: session)
         }
         let outcome = await withCheckedContinuation { continuation in
             bridge.register(running, for: task)

@@ -260,32 +260,32 @@
     private final class CurlAddressSearch: ControlledExchange {
         typealias Found = (addresses: [HostAddress], isChosen: Bool)
 
-        private let order: TransportRequest
+        private let request: TransportRequest
         private let finder: any HostFinder
         private let result = Monitor<Result<Found, TransportError>?>(nil)
         private let lookup = Locked<(any HostLookup)?>(nil)
 
-        init(_ order: TransportRequest, _ finder: any HostFinder) {
-            (self.order, self.finder) = (order, finder)
+        init(_ request: TransportRequest, _ finder: any HostFinder) {
+            (self.request, self.finder) = (request, finder)
         }
 
         func run() async throws(TransportError) -> Found {
-            let host = order.connectionHost
-            if order.hasKnownHost {
+            let host = request.connectionHost
+            if request.hasKnownHost {
                 let own = [HostAddress(trusted: "127.0.0.1"), HostAddress(trusted: "::1")]
                 return (HostAddress(host).map { [$0] } ?? own, false)
             }
-            let begun = order.lookUp(finder) { [self] found, isChosen in
+            let begun = request.lookUp(finder) { [self] found, isChosen in
                 switch found {
                 case .success(let addresses): settle(.success((addresses, isChosen)))
                 case .failure(let failure):
-                    let (kind, message) = order.unreachable(failure)
+                    let (kind, message) = request.unreachable(failure)
                     settle(.failure(TransportError(kind, sendState: .unsent, message: message)))
                 }
             }
             lookup.withLock { $0 = begun }
-            let alarm = Task { [order, weak self] in
-                guard let limit = order.timeouts.connect else { return }
+            let alarm = Task { [request, weak self] in
+                guard let limit = request.timeouts.connect else { return }
                 try await TimeSource.system.sleep(limit)
                 self?.end(.timeout(.connect))
             }

@@ -40,7 +40,7 @@
             var result: Result<CurlWire, TransportError>?
         }
 
-        private let order: TransportRequest
+        private let request: TransportRequest
         private let trust: CurlTrust
         private let speaking: WireProtocol
         private let finder: any HostFinder
@@ -49,10 +49,10 @@
         private let began = ContinuousClock.now
 
         init(
-            _ order: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ finder: any HostFinder,
+            _ request: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ finder: any HostFinder,
             poller: CurlWirePoller
         ) {
-            self.order = order
+            self.request = request
             self.trust = trust
             self.speaking = speaking
             self.finder = finder
@@ -60,10 +60,10 @@
         }
 
         func run() async throws(TransportError) -> CurlWire {
-            if order.hasKnownHost { begin([], lookup: nil, isChosen: false) } else { lookUp(asksSystem: false) }
+            if request.hasKnownHost { begin([], lookup: nil, isChosen: false) } else { lookUp(asksSystem: false) }
             // Whoever looks up or connects may take longer than there is time.
-            let alarm = Task { [order, weak self] in
-                guard let (limit, phase) = order.timeouts.firstToEnd else { return }
+            let alarm = Task { [request, weak self] in
+                guard let (limit, phase) = request.timeouts.firstToEnd else { return }
                 try await TimeSource.system.sleep(limit)
                 self?.end(TransportError(.timeout(phase), sendState: .unsent))
             }
@@ -73,12 +73,12 @@
         }
 
         private func lookUp(asksSystem: Bool) {
-            let lookup = order.lookUp(finder, asksSystem: asksSystem) { [self] result, isChosen in
+            let lookup = request.lookUp(finder, asksSystem: asksSystem) { [self] result, isChosen in
                 switch result {
                 case .success(let addresses):
                     begin(addresses, lookup: ContinuousClock.now - began, isChosen: isChosen)
                 case .failure(let failure):
-                    let (kind, message) = order.unreachable(failure)
+                    let (kind, message) = request.unreachable(failure)
                     end(TransportError(kind, sendState: .unsent, message: message))
                 }
             }
@@ -87,7 +87,7 @@
 
         /// - Parameter isChosen: whether the client's own resolver has chosen the addresses.
         private func begin(_ addresses: [HostAddress], lookup: Duration?, isChosen: Bool) {
-            let handle = CurlWireHandle(order, trust, speaking, addresses, lookup: lookup, isChosen: isChosen)
+            let handle = CurlWireHandle(request, trust, speaking, addresses, lookup: lookup, isChosen: isChosen)
             guard let handle else { return end(.outOfMemory) }
             let goesOn = state.withLock { state in
                 state.handle = handle
@@ -102,12 +102,12 @@
             guard state.withLock({ $0.ending == nil }) else { return }
             do throws(TransportError) {
                 try handle.connect()
-                let wire = CurlWire(handle, order.control, poller)
+                let wire = CurlWire(handle, request.control, poller)
                 let isFirst = settle(.success(wire))
                 if !isFirst { wire.close() }
             } catch {
                 // None of the addresses that the resolver has chosen was connected to.
-                guard handle.isUnreached, order.resolver.fallsBackToSystem else { return end(error) }
+                guard handle.isUnreached, request.resolver.fallsBackToSystem else { return end(error) }
                 lookUp(asksSystem: true)
             }
         }

@@ -21,7 +21,7 @@
         }
 
         private let easy: UnsafeMutableRawPointer
-        private let order: TransportRequest
+        private let request: TransportRequest
         private let proxy: CurlProxy
         private let trust: CurlTrust
         private var addresses: UnsafeMutablePointer<curl_slist>?
@@ -45,15 +45,15 @@
         ///   - isChosen: whether the client's own resolver has chosen them, and is to be told what becomes of them.
         /// - Returns: `nil` when libcurl has no memory.
         init?(
-            _ order: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ addresses: [HostAddress],
+            _ request: TransportRequest, _ trust: CurlTrust, _ speaking: WireProtocol, _ addresses: [HostAddress],
             lookup: Duration?, isChosen: Bool
         ) {
-            guard let proxy = CurlProxy(order.proxy), let easy = curl_easy_init() else { return nil }
-            (self.easy, self.order, self.proxy, self.trust, self.lookup) = (easy, order, proxy, trust, lookup)
+            guard let proxy = CurlProxy(request.proxy), let easy = curl_easy_init() else { return nil }
+            (self.easy, self.request, self.proxy, self.trust, self.lookup) = (easy, request, proxy, trust, lookup)
             choice = Locked(isChosen ? CurlChoice(CurlClock.now()) : nil)
             zones = Dictionary(addresses.filter { $0.zone != 0 }.map { ($0.text, $0.zone) }) { first, _ in first }
             errorText.pointee = 0
-            self.addresses = order.known(addresses).flatMap { curl_slist_append(nil, $0) }
+            self.addresses = request.known(addresses).flatMap { curl_slist_append(nil, $0) }
             setOptions(speaking)
             guard isSound else { return nil }
         }
@@ -84,12 +84,12 @@
             let facts = ccurl_get_facts(easy)
             if facts.connected > 0 {
                 choice.tell(
-                    order.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
+                    request.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
             } else if code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT,
                 !sockets.withLock({ $0.isEnded })
             {
                 isUnreached = true
-                choice.tellFailure(order.resolver, isLate: code == CURLE_OPERATION_TIMEDOUT, CurlClock.now())
+                choice.tellFailure(request.resolver, isLate: code == CURLE_OPERATION_TIMEDOUT, CurlClock.now())
             }
         }
 
@@ -112,7 +112,7 @@
             let message = String(cString: errorText)
             let facts = ccurl_get_facts(easy)
             let kind =
-                CurlProxy.failure(code, easy, order.proxy, isConnected: false)
+                CurlProxy.failure(code, easy, request.proxy, isConnected: false)
                 ?? CurlErrors.kind(code, easy, message, isReadingHead: false)
             return TransportError(
                 kind, sendState: .unsent,
@@ -166,12 +166,12 @@
         }
 
         /// Whether the bytes go through OpenSSL. No proxy is reached over TLS.
-        private var isSecure: Bool { order.request.url.scheme == .https }
+        private var isSecure: Bool { request.request.url.scheme == .https }
 
         // MARK: Options
 
         private func setOptions(_ speaking: WireProtocol) {
-            let url = order.request.url
+            let url = request.request.url
             keep(ccurl_set_text(easy, CURLOPT_URL, url.origin.text + "/"))
             keep(ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"))
             set(CURLOPT_CONNECT_ONLY, 1)
@@ -182,7 +182,7 @@
             set(CURLOPT_TCP_KEEPALIVE, 1)
             proxy.apply(to: easy, keep)
             // Bytes that are no requests have no other way through a proxy.
-            if case .http = order.proxy.route { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+            if case .http = request.proxy.route { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
             set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
             set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.attemptDelay)
             if let addresses { keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses)) }
@@ -208,12 +208,12 @@
 
         /// What is left of the time to connect; libcurl takes nothing for its own five minutes.
         private var milliseconds: Int {
-            guard let limit = order.timeouts.untilConnected else { return Int(Int32.max) }
+            guard let limit = request.timeouts.untilConnected else { return Int(Int32.max) }
             // Two weeks are as good as for ever, and libcurl takes no more than 31 bits.
             let left = min(limit, .seconds(1_209_600)) - (lookup ?? .zero)
             let milliseconds = max(1, Int(clamping: left.components.seconds) * 1_000 + left.milliseconds)
             // Where the system can be asked behind the resolver's addresses, half of the time is left for that.
-            let leavesHalf = choice.withLock { $0 != nil } && order.resolver.fallsBackToSystem
+            let leavesHalf = choice.withLock { $0 != nil } && request.resolver.fallsBackToSystem
             return leavesHalf ? max(1, milliseconds / 2) : milliseconds
         }
 
@@ -254,7 +254,7 @@
 
         private static let secure: curl_ssl_ctx_callback = { _, context, pointer in
             guard let context, let handle = handle(pointer) else { return CURLE_SSL_CONNECT_ERROR }
-            let (connection, host) = (OpaquePointer(context), handle.order.request.url.host)
+            let (connection, host) = (OpaquePointer(context), handle.request.request.url.host)
             let isSet = CurlHostVerification.require(host, of: connection) && handle.trust.apply(to: connection, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }

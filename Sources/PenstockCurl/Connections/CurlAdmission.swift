@@ -44,7 +44,7 @@
         ///
         /// - Returns: whether it has a place.
         mutating func admit(_ transfer: CurlTransfer, _ now: UInt64) -> Bool {
-            let originQueue = originQueue(for: transfer.exchange.request.url.origin)
+            let originQueue = originQueue(for: transfer.request.request.url.origin)
             transfer.state.originQueue = originQueue
             present += 1
             if originQueue.admit(transfer) { return true }

@@ -125,12 +125,12 @@
                 if !pool.isRetired { return pool }
                 leaveAdmission(pool, transfer)
             }
-            let isShared = CurlMultiplexing.suits(transfer.exchange.request)
-            if let pool = pools.find(transfer.exchange, isShared: isShared) {
+            let isShared = CurlMultiplexing.suits(transfer.request.request)
+            if let pool = pools.find(transfer.request, isShared: isShared) {
                 if pool.trust.isCurrent { return pool }
                 pools.retire(pool)
             }
-            let key = CurlPools.key(transfer.exchange, isShared: isShared)
+            let key = CurlPools.key(transfer.request, isShared: isShared)
             let trust = try CurlTrust(key.isolation.trust)
             guard let pool = CurlPool(key, trust, loop: self) else { throw .outOfMemory }
             pools.add(pool, now)

@@ -141,8 +141,8 @@
         /// Whether the response is the proxy's own: only a proxy asks for credentials with 407 (RFC 9110 §15.5.8). One
         /// that asks before it opens a tunnel never gets as far as a response.
         var isRefusedByProxy: Bool {
-            guard state.head.status == 407, case .http = exchange.proxy.route else { return false }
-            return exchange.request.url.scheme == .http
+            guard state.head.status == 407, case .http = request.proxy.route else { return false }
+            return request.request.url.scheme == .http
         }
     }
 #endif

@@ -121,14 +121,14 @@
     }
 
     extension CurlTransfer {
-        private var connectionHost: String { exchange.connectionHost }
+        private var connectionHost: String { request.connectionHost }
 
         /// libcurl is about to look the name of the host up. Its own look-ups cannot be ended without waiting for them, so
         /// they are made elsewhere.
         ///
         /// - Returns: whether it need not look anything up.
         func skipLookup(_ now: UInt64) -> Bool {
-            if exchange.hasKnownHost { return true }
+            if request.hasKnownHost { return true }
             if (state.detour?.lookups ?? 0) < CurlDetour.mostLookups { lacks(.addresses, now) }
             return false
         }
@@ -155,7 +155,7 @@
         func lookUp(_ system: any HostFinder) {
             guard let detour = state.detour else { return }
             detour.lookups += 1
-            let finder = detour.asksSystem ? system : exchange.finder(system)
+            let finder = detour.asksSystem ? system : request.finder(system)
             detour.lookup = finder.lookUp(connectionHost) { [weak self] in self?.tellFound($0) }
         }
 
@@ -170,7 +170,7 @@
             guard let choice = state.detour?.choice else { return }
             let facts = ccurl_get_facts(easy)
             choice.tell(
-                exchange.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
+                request.resolver, facts.address.map { String(cString: $0) } ?? "", connected: Int(facts.connected))
         }
 
         /// The transfer ends, or is begun again, without a connection.
@@ -178,7 +178,7 @@
         /// - Parameter isLate: whether its time was up.
         func tellUnreached(isLate: Bool) {
             guard state.attempts == 0, let choice = state.detour?.choice else { return }
-            choice.tellFailure(exchange.resolver, isLate: isLate, CurlClock.now())
+            choice.tellFailure(request.resolver, isLate: isLate, CurlClock.now())
             state.detour?.choice = nil
         }
 
@@ -188,7 +188,7 @@
         func patienceWithChoice(_ now: UInt64) -> Int {
             let left = min(state.clock.connectingEnds - min(state.clock.connectingEnds, now), Self.mostPatience)
             // Where nothing comes after, the transfer's own clock is to end it, which knows what took too long.
-            return Int(exchange.resolver.fallsBackToSystem ? left / 2 : left + Self.haste) / 1_000_000 + 1
+            return Int(request.resolver.fallsBackToSystem ? left / 2 : left + Self.haste) / 1_000_000 + 1
         }
 
         private static let mostPatience: UInt64 = 20_000_000_000
@@ -198,15 +198,15 @@
         /// resolver of the client's own a transfer uses no entry but its own, since the resolver chooses for each connection.
         var knownAddresses: String? {
             guard let addresses = state.detour?.addresses, !addresses.isEmpty else {
-                guard !exchange.resolver.isSystem, !HostAddress.isNumeric(connectionHost) else { return nil }
-                return "-\(connectionHost):\(exchange.connectionPort)"
+                guard !request.resolver.isSystem, !HostAddress.isNumeric(connectionHost) else { return nil }
+                return "-\(connectionHost):\(request.connectionPort)"
             }
-            return exchange.known(addresses)
+            return request.known(addresses)
         }
 
         /// What a look-up that failed means for the transfer.
         func error(_ failure: HostFailure) -> TransportError {
-            let (kind, message) = exchange.unreachable(failure)
+            let (kind, message) = request.unreachable(failure)
             return error(kind, message)
         }
 
@@ -261,7 +261,7 @@
         /// - Returns: `false` where the resolver does not leave it to the system.
         private func asksSystem(_ transfer: CurlTransfer, isLate: Bool) -> Bool {
             transfer.tellUnreached(isLate: isLate)
-            guard transfer.exchange.resolver.fallsBackToSystem, let detour = transfer.state.detour,
+            guard transfer.request.resolver.fallsBackToSystem, let detour = transfer.state.detour,
                 let handle = transfer.state.handle
             else { return false }
             detour.asksSystem = true

@@ -133,7 +133,7 @@
 
         func begin(_ transfer: CurlTransfer) {
             guard !transfer.state.isCancelled else { return finish(transfer, .failure(.stopped)) }
-            transfer.state.isSuspended = transfer.exchange.control.isSuspended
+            transfer.state.isSuspended = transfer.request.control.isSuspended
             transfer.state.clock.begin(now)
             state.driving.noteBegin(now)
             state.deadlines.insert(transfer, at: transfer.state.clock.nextLook(now))
@@ -169,7 +169,7 @@
 
         /// What the new connection of a transfer speaks is known.
         func connected(_ transfer: CurlTransfer, _ handle: CurlHandle) {
-            guard let pool = transfer.state.pool, pool.isShared, transfer.exchange.request.url.scheme == .https,
+            guard let pool = transfer.state.pool, pool.isShared, transfer.request.request.url.scheme == .https,
                 let isHTTP2 = handle.agreesOnHTTP2
             else { return }
             state.admitted += pool.learned(isHTTP2, from: transfer)
@@ -326,7 +326,7 @@
                 state.admitted += pool.headCompleted(transfer)
             }
             if transfer.state.toSkip != nil { hurry(transfer) }
-            if !transfer.exchange.request.body.isNone, transfer.isSending { state.answeredEarly.append(transfer) }
+            if !transfer.request.request.body.isNone, transfer.isSending { state.answeredEarly.append(transfer) }
             guard transfer.settleHead(transfer.response()) else { return }
             if transfer.state.toSkip == nil { transfer.state.clock.endTotal() }
             state.settled.append(transfer)

@@ -112,7 +112,7 @@
 
         /// - Returns: `nil` where there is no body, or one that is small enough to be given to libcurl.
         static func source(for transfer: CurlTransfer) throws(TransportError) -> (any CurlBodySource)? {
-            let body = transfer.exchange.request.body
+            let body = transfer.request.request.body
             transfer.state.progress.expectedToSend = body.length
             switch body.source {
             case .none: return nil

@@ -21,7 +21,7 @@
         /// - Throws: when the content is coded in a way that is refused.
         init(of transfer: CurlTransfer, _ head: HTTPResponse) throws(TransportError) {
             self.transfer = transfer
-            state = Locked(State(decoder: try Self.decoder(for: head, of: transfer.exchange)))
+            state = Locked(State(decoder: try Self.decoder(for: head, of: transfer.request)))
         }
 
         deinit {
@@ -31,7 +31,7 @@
         func next() async throws(TransportError) -> Data? {
             do throws(TransportError) {
                 while !state.withLock({ $0.isEnded }) {
-                    if transfer.exchange.control.isCancelled { throw TransportError(.cancelled, sendState: .answered) }
+                    if transfer.request.control.isCancelled { throw TransportError(.cancelled, sendState: .answered) }
                     if let decoded = try decoded() { return decoded }
                     guard let raw = try await transfer.pipe?.read() else { break }
                     if let piece = accept(raw) { return piece }
@@ -55,23 +55,23 @@
 
         /// A caller who names the codings that it accepts removes them itself.
         private static func decoder(
-            for head: HTTPResponse, of exchange: TransportRequest
+            for head: HTTPResponse, of request: TransportRequest
         ) throws(TransportError) -> ContentDecoder? {
-            guard head.fields.contains(.contentEncoding), !exchange.request.fields.contains(.acceptEncoding) else {
+            guard head.fields.contains(.contentEncoding), !request.request.fields.contains(.acceptEncoding) else {
                 return nil
             }
-            return try ContentDecoder(head.fields, limits: exchange.limits)
+            return try ContentDecoder(head.fields, limits: request.limits)
         }
 
         /// A response whose content was collected, without its codings. One that has none is not copied.
         static func decoded(
-            _ coded: TransportResponse, of exchange: TransportRequest
+            _ coded: TransportResponse, of request: TransportRequest
         ) throws(TransportError) -> TransportResponse {
             var response = coded
             do throws(TransportError) {
                 let body = coded.response.body
-                guard !body.isEmpty, let decoder = try decoder(for: coded.response, of: exchange) else { return coded }
-                response.response.body = try decoded(body, decoder, atMost: exchange.limits.bodyBytes)
+                guard !body.isEmpty, let decoder = try decoder(for: coded.response, of: request) else { return coded }
+                response.response.body = try decoded(body, decoder, atMost: request.limits.bodyBytes)
                 return response
             } catch {
                 var error = error
@@ -125,7 +125,7 @@
                 defer { state.isEnded = true }
                 return !state.isEnded
             }
-            if isFirst { transfer.exchange.control.detach() }
+            if isFirst { transfer.request.control.detach() }
             return isFirst
         }
     }

@@ -286,7 +286,7 @@
         }
 
         private var sockets: CurlSockets { loop.sockets }
-        private var isPlain: Bool { state.transfer?.exchange.request.url.scheme == .http }
+        private var isPlain: Bool { state.transfer?.request.request.url.scheme == .http }
 
         // MARK: What it tells the loop of its transfer
 
@@ -355,7 +355,7 @@
 
         /// Lays down the rules for a connection that is about to be secured.
         func secure(_ context: OpaquePointer, for transfer: CurlTransfer) -> CURLcode {
-            let host = transfer.exchange.request.url.host
+            let host = transfer.request.request.url.host
             if CurlFault.unboundedReading.isPresent, !loop.boundReading(of: context) { return CURLE_OUT_OF_MEMORY }
             let isSet = CurlHostVerification.require(host, of: context) && pool.trust.apply(to: context, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
@@ -380,12 +380,12 @@
 
         func prepare(for transfer: CurlTransfer) {
             state.transfer = transfer
-            let request = transfer.exchange.request
+            let request = transfer.request.request
             keep(ccurl_set_text(easy, CURLOPT_URL, request.url.absoluteString))
             setVersion(request.url.scheme, isIdempotent: request.method.isIdempotent)
             setMethodAndBody(request, transfer.state.source)
             if let detour = transfer.state.detour { note(detour) }
-            if transfer.state.detour != nil || !transfer.exchange.resolver.isSystem { setAddresses(transfer) }
+            if transfer.state.detour != nil || !transfer.request.resolver.isSystem { setAddresses(transfer) }
             state.headers.build(request.fields, hasBody: state.needsReset)
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, state.headers.head))
             guard transfer.pipe != nil else { return setBuffer() }

@@ -49,7 +49,7 @@
             if !isAlone { state.mayRememberRefusal = CurlFault.rememberedRefusal.isPresent }
             state.isRefused = state.wasAlone && state.attempts > 1
             let isSafe =
-                state.wasAlone || exchange.request.method.isIdempotent || !hasSent(easy)
+                state.wasAlone || request.request.method.isIdempotent || !hasSent(easy)
             guard !isSafe || state.isRefused else { return true }
             let isTooLong = state.handle.map { CurlErrors.isTooLong($0.message) } ?? false
             let message =
@@ -111,13 +111,13 @@
         /// - Returns: `false` when the response is not acceptable.
         private func receiveLine(_ line: UnsafeRawBufferPointer, _ now: UInt64) -> Bool {
             let wasComplete = state.head.isComplete
-            if let kind = state.head.take(line, exchange.limits, state.pool?.headerLines) {
+            if let kind = state.head.take(line, request.limits, state.pool?.headerLines) {
                 return refuse(kind, "the response head is not acceptable") > 0
             }
-            if let interim = state.head.endedInterim { exchange.control.onInterim?(interim, exchange.request.url) }
+            if let interim = state.head.endedInterim { request.control.onInterim?(interim, request.request.url) }
             guard state.head.isComplete, !wasComplete else { return true }
             state.clock.answered(now)
-            if state.head.version == .http2, exchange.request.url.scheme == .http {
+            if state.head.version == .http2, request.request.url.scheme == .http {
                 return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on") > 0
             }
             if isRefusedByProxy {
@@ -131,7 +131,7 @@
             state.clock.received(bytes.count, now)
             if state.toSkip != nil { return skip(bytes.count) }
             guard pipe == nil else { return passOn(bytes) }
-            guard bytes.count <= exchange.limits.bodyBytes - state.body.count else {
+            guard bytes.count <= request.limits.bodyBytes - state.body.count else {
                 return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit")
             }
             append(bytes)
@@ -156,13 +156,13 @@
             guard state.head.codings <= CurlHead.maxCodings else {
                 return refuse(.limitExceeded(.contentCodings), "the content is coded too many times over") > 0
             }
-            if exchange.isContentSkipped(state.head.status, answer) { beginSkipping() }
-            guard exchange.request.method != .head, state.head.allowsContent, let length = state.head.contentLength
+            if request.isContentSkipped(state.head.status, answer) { beginSkipping() }
+            guard request.request.method != .head, state.head.allowsContent, let length = state.head.contentLength
             else {
                 return true
             }
             state.progress.expectedToReceive = length
-            guard pipe == nil, state.toSkip == nil, length > exchange.limits.bodyBytes else { return true }
+            guard pipe == nil, state.toSkip == nil, length > request.limits.bodyBytes else { return true }
             return refuse(.limitExceeded(.bodyBytes), "the response body is larger than its limit") > 0
         }
 
@@ -208,7 +208,7 @@
         }
 
         private func reportReceived(_ count: Int) {
-            guard let report = exchange.control.onProgress else { return }
+            guard let report = request.control.onProgress else { return }
             state.progress.received += count
             report(state.progress)
             heedSuspension()
@@ -216,7 +216,7 @@
 
         /// A report may suspend its call: what libcurl has read by then waits as well.
         private func heedSuspension() {
-            guard exchange.control.isSuspended, !state.isSuspended else { return }
+            guard request.control.isSuspended, !state.isSuspended else { return }
             state.isSuspended = true
             state.clock.suspend()
             state.handle?.pauseSoon()
@@ -275,7 +275,7 @@
         }
 
         private func reportSent(_ count: Int) {
-            guard let report = exchange.control.onProgress else { return }
+            guard let report = request.control.onProgress else { return }
             state.progress.sent += count
             report(state.progress)
             heedSuspension()

@@ -39,7 +39,7 @@
             guard let handle = state.handle else { return TransportError(.other, sendState: .unsent) }
             if let failure = state.failure { return error(failure.kind, failure.message) }
             let kind =
-                CurlProxy.failure(code, handle.easy, exchange.proxy, isConnected: state.attempts > 0)
+                CurlProxy.failure(code, handle.easy, request.proxy, isConnected: state.attempts > 0)
                 ?? CurlErrors.kind(code, handle.easy, handle.message, isReadingHead: isReadingHead)
             let message =
                 code == CURLE_OK ? "the connection ended before the head of the response did" : handle.message

@@ -9,7 +9,7 @@
     /// Unchecked because the compiler cannot see the confinement: the task writes before it posts the transfer to the
     /// mailbox and reads after the continuation resumes, and in between only whoever drives the loop touches it.
     final class CurlTransfer: @unchecked Sendable {
-        let exchange: TransportRequest
+        let request: TransportRequest
         /// Whether there is to be a connection and no request.
         let connectsOnly: Bool
         /// Where the content goes; `nil` when it is collected.
@@ -112,12 +112,12 @@
         var isUnderWay: Bool { state.heapIndex != nil }
 
         init(
-            _ exchange: TransportRequest, loop: CurlLoop, streams: Bool = false, connectsOnly: Bool = false
+            _ request: TransportRequest, loop: CurlLoop, streams: Bool = false, connectsOnly: Bool = false
         ) {
-            self.exchange = exchange
+            self.request = request
             self.connectsOnly = connectsOnly
             mailbox = loop.mailbox
-            state = State(CurlClock(exchange.timeouts, exchange.limits.minimumThroughput))
+            state = State(CurlClock(request.timeouts, request.limits.minimumThroughput))
             completion = streams ? Locked(TransportCompletion()) : nil
             let reader = streams ? CurlReader(loop) : nil
             pipe = reader.map { reader in ContentPipe(capacity: Self.streamed) { reader.proceed() } }

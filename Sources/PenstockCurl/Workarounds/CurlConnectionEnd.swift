@@ -23,7 +23,7 @@
     extension CurlTransfer {
         /// Whether libcurl has not sent all of the request's body, as far as it tells.
         var isSending: Bool {
-            let body = exchange.request.body
+            let body = request.request.body
             guard !body.isNone, let handle = state.handle else { return false }
             guard let length = body.length else { return state.source.map { !$0.isFinished } ?? false }
             return Int(ccurl_get_sent(handle.easy)) < length
@@ -54,7 +54,7 @@
         /// Whether what came is all of the content. Where the connection has ended, chunks may have been cut off before the
         /// last one, which libcurl does not tell while it still wants to send.
         private func isWhole(_ handle: CurlHandle) -> Bool {
-            guard exchange.request.method != .head, state.head.allowsContent else { return true }
+            guard request.request.method != .head, state.head.allowsContent else { return true }
             if let length = state.head.contentLength { return Int(ccurl_get_received(handle.easy)) >= length }
             return state.head.endsWithConnection || !handle.hasEnded
         }
@@ -109,8 +109,8 @@
         /// - Parameter easy: whose head is complete.
         /// - Returns: whether ``lookForEnd(_:)`` is to be called from here on.
         func beginWatchingEnd(_ easy: UnsafeMutableRawPointer) -> Bool {
-            guard CurlFault.unannouncedEnd.isPresent, exchange.request.url.scheme == .https,
-                state.head.endsWithConnection, exchange.request.method != .head,
+            guard CurlFault.unannouncedEnd.isPresent, request.request.url.scheme == .https,
+                state.head.endsWithConnection, request.request.method != .head,
                 ccurl_openssl_session(easy) != nil
             else { return false }
             state.endsSecurely = false

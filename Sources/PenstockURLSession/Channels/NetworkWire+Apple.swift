@@ -23,25 +23,25 @@
         private static let mostRead = 64 << 10
 
         /// - Parameter kind: streams, by TLS where the URL says so, or datagrams.
-        init(_ exchange: TransportRequest, _ speaking: WireProtocol?) throws(TransportError) {
-            guard exchange.proxy == .none else {
+        init(_ request: TransportRequest, _ speaking: WireProtocol?) throws(TransportError) {
+            guard request.proxy == .none else {
                 throw TransportError(.unsupported("channels through a proxy"), sendState: .unsent)
             }
-            if let names = exchange.resolver.refusal(by: []) {
+            if let names = request.resolver.refusal(by: []) {
                 throw TransportError(.unsupported(names), sendState: .unsent)
             }
-            if let policy = exchange.trust.refusal(by: URLSessionPlatform.capabilities) {
+            if let policy = request.trust.refusal(by: URLSessionPlatform.capabilities) {
                 throw TransportError(.unsupported(policy), sendState: .unsent)
             }
-            let identity = try Self.identity(exchange.trust)
-            let url = exchange.request.url
+            let identity = try Self.identity(request.trust)
+            let url = request.request.url
             guard let port = NWEndpoint.Port(rawValue: UInt16(clamping: url.port)) else {
                 throw TransportError(.other, sendState: .unsent)
             }
-            control = exchange.control
+            control = request.control
             let refused = Locked<TransportError.TLSFailure?>(nil)
             let parameters =
-                speaking.map { Self.parameters(exchange, $0, identity, refused, queue) } ?? NWParameters.udp
+                speaking.map { Self.parameters(request, $0, identity, refused, queue) } ?? NWParameters.udp
             network = NWConnection(host: NWEndpoint.Host(url.host), port: port, using: parameters)
             network.stateUpdateHandler = { [weak self] in self?.changed(to: $0, refused.withLock { $0 }) }
         }
@@ -63,19 +63,19 @@
         }
 
         private static func parameters(
-            _ exchange: TransportRequest, _ speaking: WireProtocol, _ identity: sec_identity_t?,
+            _ request: TransportRequest, _ speaking: WireProtocol, _ identity: sec_identity_t?,
             _ refused: Locked<TransportError.TLSFailure?>, _ queue: DispatchQueue
         ) -> NWParameters {
             let tcp = NWProtocolTCP.Options()
             tcp.noDelay = true
-            guard exchange.request.url.scheme == .https else { return NWParameters(tls: nil, tcp: tcp) }
+            guard request.request.url.scheme == .https else { return NWParameters(tls: nil, tcp: tcp) }
             let tls = NWProtocolTLS.Options()
             let options = tls.securityProtocolOptions
-            let least: Security.tls_protocol_version_t = exchange.trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+            let least: Security.tls_protocol_version_t = request.trust.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
             sec_protocol_options_set_min_tls_protocol_version(options, least)
             if speaking == .http1 { sec_protocol_options_add_tls_application_protocol(options, "http/1.1") }
             if let identity { sec_protocol_options_set_local_identity(options, identity) }
-            if exchange.trust != .system {
+            if request.trust != .system {
                 // A session that goes on is not verified again, and may be that of another policy.
                 sec_protocol_options_set_tls_resumption_enabled(options, false)
                 sec_protocol_options_set_verify_block(
@@ -83,7 +83,7 @@
                     { _, trust, complete in
                         let trust = sec_trust_copy_ref(trust).takeRetainedValue()
                         let failure = ServerTrust.failure(
-                            of: trust, for: exchange.request.url.host, under: exchange.trust)
+                            of: trust, for: request.request.url.host, under: request.trust)
                         refused.withLock { $0 = failure }
                         complete(failure == nil)
                     }, queue)
