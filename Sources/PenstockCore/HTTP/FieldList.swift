@@ -41,10 +41,12 @@ enum FieldList {
     static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard let end = endOfQuotes(bytes[...]), end == bytes.endIndex else { return nil }
-        guard bytes.contains(UInt8(ascii: "\\")) else { return String(text.dropFirst().dropLast()) }
+        // Of bytes, as a combining character behind a quotation mark is one character with it.
+        let content = bytes.dropFirst().dropLast()
+        guard content.contains(UInt8(ascii: "\\")) else { return String(Substring(content)) }
         var output: [UInt8] = []
         var isEscaped = false
-        for byte in bytes.dropFirst().dropLast() {
+        for byte in content {
             isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
             if !isEscaped { output.append(byte) }
         }
