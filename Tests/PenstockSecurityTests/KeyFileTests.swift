@@ -199,15 +199,44 @@ import Testing
         for other in others {
             #expect(throws: CryptographyError.invalidKey) { try Ed25519PrivateKey(pem: Self.pem(other)) }
         }
-        // Attributes and a public key may follow (RFC 5958 §2), each once and in that order.
-        let attributes = Data([0xA0, 0x00]), publicKey = Data([0x81, 0x01, 0x00])
-        let followed: [(Data, Bool)] = [
-            (attributes, true), (publicKey, true), (attributes + publicKey, true), (publicKey + attributes, false),
-            (publicKey + publicKey, false), (Data([0x05, 0x00]), false),
+    }
+
+    /// Attributes and, in the second version, a public key may follow (RFC 5958 §2), each once and in that order.
+    @Test func `what follows a key for Ed25519 is attributes, and the public key that is its own`() throws {
+        let content = Self.der(Self.ed25519).dropFirst(5)
+        let own = try Ed25519PrivateKey(pem: Self.ed25519).publicKey
+        func element(_ key: Data, unused: UInt8 = 0) -> Data { [0x81, UInt8(key.count + 1), unused] + key }
+        let attributes = Data([0xA0, 0x00]), publicKey = element(own)
+        var other = own
+        other[31] ^= 1
+        let followed: [(version: UInt8, Data, Bool)] = [
+            (0, Data(), true), (0, attributes, true), (0, publicKey, false), (0, attributes + publicKey, false),
+            (1, Data(), true), (1, attributes, true), (1, publicKey, true), (1, attributes + publicKey, true),
+            (1, publicKey + attributes, false), (1, publicKey + publicKey, false), (1, attributes + attributes, false),
+            (1, Data([0x05, 0x00]), false), (1, element(other), false), (1, element(own, unused: 1), false),
+            (1, element(own.dropLast()), false), (1, element(own + [0]), false), (1, element(Data()), false),
+            (1, Data([0x81, 0x00]), false), (1, Data([0xA1, 0x23, 0x03, 0x21, 0x00]) + own, false),
         ]
-        for (rest, isFine) in followed {
-            let text = Self.pem(Data([0x30, UInt8(0x2E + rest.count)]) + content + rest)
-            #expect(((try? Ed25519PrivateKey(pem: text)) != nil) == isFine, "\(rest.hexadecimal)")
+        for (version, rest, isFine) in followed {
+            let text = Self.pem(Data([0x30, UInt8(0x2E + rest.count), 0x02, 0x01, version]) + content + rest)
+            #expect(((try? Ed25519PrivateKey(pem: text)) != nil) == isFine, "\(version) \(rest.hexadecimal)")
+        }
+    }
+
+    @Test func `what follows a key on P-256 is the public point that is its own, not compressed`() throws {
+        let content = Self.der(Self.pkcs8).dropFirst(6)
+        let (own, other) = (bytes(Self.point), try P256PrivateKey(bytes(Self.seed)).publicPoint)
+        func element(_ bits: Data) -> Data { [0x81, UInt8(bits.count)] + bits }
+        let followed: [(version: UInt8, Data, Bool)] = [
+            (1, element([0, 4] + own), true), (0, element([0, 4] + own), false), (1, element([0, 4] + other), false),
+            (1, element([0, 3] + own.prefix(32)), false), (1, element([1, 4] + own), false),
+            (1, element([0, 4] + own.dropLast()), false), (1, element([0, 4] + own + [0]), false),
+        ]
+        for (version, rest, isFine) in followed {
+            let length = 3 + content.count + rest.count
+            let head = Data([0x30, 0x81, UInt8(length), 0x02, 0x01, version])
+            let key = try? P256PrivateKey(pem: Self.pem(head + content + rest))
+            #expect((key != nil) == isFine, "\(version) \(rest.hexadecimal)")
         }
     }
 

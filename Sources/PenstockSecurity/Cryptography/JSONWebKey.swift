@@ -107,7 +107,7 @@ extension Ed25519PrivateKey {
     /// A key from the text of a PEM file: `PRIVATE KEY` (RFC 8410), as `openssl genpkey -algorithm ED25519` writes it.
     ///
     /// - Throws: ``CryptographyError/encryptedKey`` for one that a password protects; ``CryptographyError/invalidKey``
-    ///   for one of another kind, and for no key or several.
+    ///   for one of another kind, for one with a public key that is not its own, and for no key or several.
     public init(pem: String) throws(CryptographyError) {
         try self.init(PrivateKeyFile.ed25519(pem: pem))
     }

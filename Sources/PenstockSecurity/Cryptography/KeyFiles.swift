@@ -11,18 +11,26 @@ enum PrivateKeyFile {
         let block = try PEMBlock.privateKey(in: pem)
         if block.label == "EC PRIVATE KEY" { return try ecPrivateKey(block.bytes, isCurveKnown: false) }
         guard block.label == "PRIVATE KEY" else { throw .invalidKey }
-        let key = try privateKeyInfo(block.bytes, algorithm: ecPublicKey, parameters: p256Curve)
-        return try ecPrivateKey(key, isCurveKnown: true)
+        let info = try privateKeyInfo(block.bytes, algorithm: ecPublicKey, parameters: p256Curve)
+        let number = try ecPrivateKey(info.key, isCurveKnown: true)
+        if let written = info.publicKey { try require(uncompressedPoint(written), isOf: number) }
+        return number
     }
 
-    /// The 32 bytes of a key for Ed25519 (RFC 8410 §7).
+    /// The 32 bytes of a key for Ed25519 (RFC 8410 §7). A public key that the file has beside it must be its own.
     static func ed25519(pem: String) throws(CryptographyError) -> Data {
         let block = try PEMBlock.privateKey(in: pem)
         guard block.label == "PRIVATE KEY" else { throw .invalidKey }
-        var key = DERReader(try privateKeyInfo(block.bytes, algorithm: ed25519Key, parameters: nil))
-        let bytes = try key.read(DERReader.octetString)
+        let info = try privateKeyInfo(block.bytes, algorithm: ed25519Key, parameters: nil)
+        var key = DERReader(info.key)
+        let bytes = Data(try key.read(DERReader.octetString))
         try key.end()
-        return Data(bytes)
+        if let written = info.publicKey {
+            guard try written.elementsEqual([0x00] + platformCryptography.ed25519PublicKey(of: bytes)) else {
+                throw .invalidKey
+            }
+        }
+        return bytes
     }
 
     /// The coordinates of a public key on P-256 (RFC 5480 §2).
@@ -43,10 +51,11 @@ enum PrivateKeyFile {
     private static let p256Curve: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
     private static let ed25519Key: [UInt8] = [0x2B, 0x65, 0x70]
 
-    /// The key within a `PrivateKeyInfo`. What may follow it, attributes and a public key, is read and of no use here.
+    /// The key within a `PrivateKeyInfo`, and the bits of the public key that may follow it in the second version (RFC 5958 §2).
+    /// Attributes, which may stand between the two, are read and of no use here.
     private static func privateKeyInfo(
         _ bytes: ArraySlice<UInt8>, algorithm: [UInt8], parameters: [UInt8]?
-    ) throws(CryptographyError) -> ArraySlice<UInt8> {
+    ) throws(CryptographyError) -> (key: ArraySlice<UInt8>, publicKey: ArraySlice<UInt8>?) {
         var file = DERReader(bytes)
         var info = DERReader(try file.read(DERReader.sequence))
         try file.end()
@@ -55,9 +64,9 @@ enum PrivateKeyFile {
         try readAlgorithm(&info, algorithm, parameters)
         let key = try info.read(DERReader.octetString)
         _ = try info.readIfPresent(DERReader.constructedTag(0))
-        _ = try info.readIfPresent(DERReader.primitiveTag(1))
+        let publicKey = version == [1] ? try info.readIfPresent(DERReader.primitiveTag(1)) : nil
         try info.end()
-        return key
+        return (key, publicKey)
     }
 
     private static func readAlgorithm(
@@ -90,10 +99,14 @@ enum PrivateKeyFile {
             var point = DERReader(written)
             let coordinates = try uncompressedPoint(point.read(DERReader.bitString))
             try point.end()
-            guard try platformCryptography.p256PublicKey(of: number) == coordinates else { throw .invalidKey }
+            try require(coordinates, isOf: number)
         }
         try key.end()
         return number
+    }
+
+    private static func require(_ point: Data, isOf number: Data) throws(CryptographyError) {
+        guard try platformCryptography.p256PublicKey(of: number) == point else { throw .invalidKey }
     }
 
     /// The coordinates in a bit string that holds a whole number of bytes.
