@@ -43,6 +43,12 @@ import Testing
 
     @Test(arguments: [
         "", "sha256/", "sha1/AAAA", "not base64 at all", "sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0=",
+        // Bits behind the last byte, too little padding and too much of it, white space, and a prefix that is another one.
+        "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa1=", "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0",
+        "sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0==", "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\n",
+        " ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=", "SHA256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
+        "sha256/sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
+        "sha512/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=", "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
     ])
     func `a text that is no digest is told as it was written`(text: String) {
         #expect(throws: PinError.self) { try PublicKeyPin(text) }
