@@ -53,7 +53,8 @@ public struct Cookie: Sendable {
     ///   - suffixes: tell for which domains a host may set cookies. Without them, as by default, for itself alone.
     /// - Returns: `nil` for a line that sets no cookie, or that RFC 6265bis refuses: a domain that the host is not in or that
     ///   is a public suffix, a `Secure` cookie over plain http, `SameSite=None` without `Secure`, or a name that begins with
-    ///   `__Secure-` or `__Host-` and does not keep what that promises. Refused too, as in browsers, is
+    ///   `__Secure-` or `__Host-` and does not keep what that promises. Refused too, as in browsers, is one whose name begins with
+    ///   `__Http-` or `__Host-Http-` and that is not `Secure` and `HttpOnly`, and
     ///   a domain that a public suffix of the host is in: that of a host below `s3.example` cannot be `example`. A cookie that
     ///   is to be deleted is one whose ``expiry`` has passed.
     public init?(
@@ -151,13 +152,15 @@ public struct Cookie: Sendable {
             || path.utf8.dropFirst(folder.utf8.count).first == slash
     }
 
-    /// What the prefixes of names promise (RFC 6265bis §5.7, steps 20 to 22). A server cannot tell a value without a name from
-    /// a name, so that one may not begin with a prefix at all. A `Path` that cannot be read stands for the folder of the
-    /// request, and that may be `/`.
+    /// What the prefixes of names promise (RFC 6265bis §5.7, steps 20 to 22; those with `Http` are of its successor,
+    /// draft-ietf-httpbis-layered-cookies, and in browsers). A server cannot tell a value without a name from a name, so that
+    /// one may not begin with a prefix at all. A `Path` that cannot be read stands for the folder of the request, and that may
+    /// be `/`.
     private func keepsPromise(hasPath: Bool) -> Bool {
         let isForHost = hasPrefix("__host-")
-        guard isForHost || hasPrefix("__secure-") else { return true }
-        guard !name.isEmpty, isSecure else { return false }
+        let isForHTTP = hasPrefix("__http-") || hasPrefix("__host-http-")
+        guard isForHost || isForHTTP || hasPrefix("__secure-") else { return true }
+        guard !name.isEmpty, isSecure, isHTTPOnly || !isForHTTP else { return false }
         return !isForHost || hasPath && path == "/" && domain == nil
     }
 

@@ -137,7 +137,7 @@ public struct CookieJar: Sendable {
         for scope in possibleScopes(of: url.host) { change(scope) { $0.removeAll { $0.cookie.isExpired(at: now) } } }
         for line in lines {
             let cookie = Cookie(setCookie: line, from: url, at: now, suffixes: suffixes)
-            guard let cookie, !isShadowed(cookie, overTLS: overTLS) else { continue }
+            guard let cookie, !isShadowed(cookie, overTLS: overTLS, at: now) else { continue }
             if put(cookie, at: now) { isChanged = true }
         }
         if count > limits.total {
@@ -156,13 +156,14 @@ public struct CookieJar: Sendable {
         if !entries.isEmpty { scopes[scope] = entries }
     }
 
-    /// Of any host above or below that of the cookie as well, since the two might be sent together.
-    private func isShadowed(_ cookie: Cookie, overTLS: Bool) -> Bool {
+    /// Of any host above or below that of the cookie as well, since the two might be sent together. One that has expired is sent
+    /// with nothing, though hosts below may still have some.
+    private func isShadowed(_ cookie: Cookie, overTLS: Bool, at now: Date) -> Bool {
         guard !overTLS else { return false }
         let scope = cookie.scope
         return scopes.contains { other, entries in
             (Cookie.isHost(other, in: scope) || Cookie.isHost(scope, in: other))
-                && entries.contains { $0.cookie.isShadowed(by: cookie) }
+                && entries.contains { !$0.cookie.isExpired(at: now) && $0.cookie.isShadowed(by: cookie) }
         }
     }
 

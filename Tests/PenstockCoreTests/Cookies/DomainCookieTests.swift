@@ -211,4 +211,13 @@ import Testing
         #expect(jar.field(for: CookieQuery(url, initiator: try HTTPURL("https://x.a.example/")), at: Self.now) == nil)
         #expect(jar.field(for: CookieQuery(url, initiator: url), at: Self.now) == "a=1")
     }
+
+    @Test func `a secure cookie of a host below stands in the way of one over http until it has expired`() throws {
+        let (below, plain) = ("https://x.a.example/", try HTTPURL("http://a.example/"))
+        for (seconds, isTaken) in [(59.0, false), (60, true)] {
+            var jar = try jar((below, "sid=1; Secure; Path=/; Max-Age=60"))
+            jar.receive(["sid=2; Domain=a.example; Path=/"], from: plain, at: Self.now + seconds)
+            #expect((jar.field(for: plain, at: Self.now + seconds) == "sid=2") == isTaken)
+        }
+    }
 }

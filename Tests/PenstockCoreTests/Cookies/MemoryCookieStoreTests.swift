@@ -93,6 +93,15 @@ import Testing
         ("=__secure-a=1; Secure", nil),
         ("__Secure-a; Secure", nil),
         ("=__Hosta=1", "__Hosta=1"),
+        ("__Http-a=1; Secure; HttpOnly", "__Http-a=1"),
+        ("__Http-a=1; Secure", nil), ("__HTTP-a=1; HttpOnly", nil), ("__http-a=1; Secure", nil),
+        ("=__Http-a=1; Secure; HttpOnly", nil), ("__Http-a; Secure; HttpOnly", nil), ("__Httpa=1", "__Httpa=1"),
+        ("__Http-a=1; Secure; HttpOnly; Domain=a.example", "__Http-a=1"),
+        ("__Host-Http-a=1; Secure; HttpOnly; Path=/", "__Host-Http-a=1"),
+        ("__Host-Http-a=1; Secure; Path=/", nil), ("__HOST-HTTP-a=1; Secure; Path=/", nil),
+        ("__Host-Http-a=1; Secure; HttpOnly; Path=/x", nil),
+        ("__Host-Http-a=1; Secure; HttpOnly; Path=/; Domain=a.example", nil),
+        ("__Secure-Http-a=1; Secure", "__Secure-Http-a=1"), ("__Host-Httpa=1; Secure; Path=/", "__Host-Httpa=1"),
     ]
 
     @Test(arguments: lines) func `a line is kept or refused as a whole`(line: String, expected: String?) throws {
