@@ -16,10 +16,12 @@ public protocol PublicSuffixes: Sendable {
 extension PublicSuffixes {
     /// The part of a host that somebody has registered: its public suffix and one label more.
     ///
-    /// - Returns: `nil` for a host that is a public suffix itself.
+    /// - Parameter host: ASCII, in letters of either case.
+    /// - Returns: in lower case; `nil` for a host that is a public suffix itself, and for what begins with a dot, which is no host.
     public func registrableDomain(of host: String) -> String? {
+        guard host.utf8.first != UInt8(ascii: ".") else { return nil }
         var registrable: String?
-        for domain in DomainNames(of: host) {
+        for domain in DomainNames(of: host.lowercased()) {
             if isPublic(domain) { return registrable }
             registrable = domain
         }

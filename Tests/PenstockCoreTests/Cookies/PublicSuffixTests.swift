@@ -41,6 +41,8 @@ import Testing
         ("a.localhost", "a.localhost"), ("town.ward.example", "town.ward.example"),
         ("a.town.ward.example", "town.ward.example"), ("c.b.a.ward.example", "b.a.ward.example"), ("ward.example", nil),
         ("a.shop.co.uk.", "shop.co.uk."), ("co.uk.", nil), ("uk.", nil),
+        ("COM", nil), ("WwW.shop.CO.UK", "shop.co.uk"), ("A.B.ck", "a.b.ck"), ("WWW.CK", "www.ck"), ("", nil),
+        (".com", nil), (".shop.co.uk", nil), (".unknown", nil), (".", nil),
     ]
 
     @Test(arguments: hosts) func `what somebody has registered is the public suffix and one label more`(
