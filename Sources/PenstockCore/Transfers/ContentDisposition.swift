@@ -18,10 +18,10 @@ public struct ContentDisposition: Hashable, Sendable {
 
     /// Reads the value of a field. Broken parameters are passed over, as browsers do; the work is linear in the length.
     ///
-    /// - Returns: `nil` where there is no type.
+    /// - Returns: `nil` where there is no type, also where a parameter stands in its place.
     public init?(_ value: String) {
         var scanner = Scanner(value)
-        guard let type = scanner.token() else { return nil }
+        guard let type = scanner.token(), !scanner.isAtValue else { return nil }
         self.type = type.lowercased()
         var plain: String?
         var extended: String?
@@ -96,14 +96,21 @@ private struct Scanner {
         return token.isEmpty ? nil : token
     }
 
+    /// Whether the token that was just read is the name of a parameter, the white space behind it passed over.
+    var isAtValue: Bool {
+        mutating get {
+            skipSpace()
+            return rest.first == UInt8(ascii: "=")
+        }
+    }
+
     /// The next parameter that has a name and a value; `nil` at the end.
     mutating func parameter() -> (name: String, value: String)? {
         while true {
             _ = take { $0 != UInt8(ascii: ";") }
             guard rest.popFirst() != nil else { return nil }
             guard let name = token() else { continue }
-            skipSpace()
-            guard rest.first == UInt8(ascii: "=") else { continue }
+            guard isAtValue else { continue }
             rest = rest.dropFirst()
             skipSpace()
             if rest.first == UInt8(ascii: "\"") {

@@ -12,6 +12,20 @@ import Testing
         ("attachment; filename=a.txt", "attachment", "a.txt"), ("attachment; FILENAME=a.txt", "attachment", "a.txt"),
         ("attachment; filename = \"a.txt\"", "attachment", "a.txt"),
         ("attachment;filename=a.txt;size=7", "attachment", "a.txt"),
+        // A parameter is no type.
+        ("filename=a", nil, nil), ("filename=a; attachment", nil, nil), ("filename = a", nil, nil), ("a=", nil, nil),
+        ("attachment filename=a", "attachment", nil), ("attachment, filename=a", "attachment", nil),
+        ("attachment; ;filename=a ;", "attachment", "a"), ("foobar; x=\"\\\"\\\\\";filename=\"a\"", "foobar", "a"),
+        ("attachment; filename='a.b'", "attachment", "'a.b'"), ("attachment; filename=a,b", "attachment", "a,b"),
+        ("attachment; foo=\"filename=x\"; filename=a", "attachment", "a"),
+        ("attachment; filename*0=a; filename*1=b", "attachment", nil),
+        ("attachment; filename*0*=UTF-8''a", "attachment", nil),
+        ("attachment; filename *=UTF-8''a", "attachment", nil), ("attachment; filename* = UTF-8''a", "attachment", "a"),
+        ("attachment; filename*=UTF-8''A-%2541.html", "attachment", "A-%41.html"),
+        ("attachment; filename*=UTF-8''foo-a%cc%88.html", "attachment", "foo-a\u{308}.html"),
+        ("attachment; filename*=''a; filename=b", "attachment", "b"),
+        ("attachment; filename==?ISO-8859-1?Q?foo=E4?=", "attachment", "=?ISO-8859-1?Q?foo=E4?="),
+        ("attachment; filename=\"\u{301}a\"", "attachment", "\u{301}a"),
         // As it stands, for whoever makes it harmless.
         ("attachment; filename=\"../../a\"", "attachment", "../../a"),
         // Escapes of a quoted string (RFC 9110 §5.6.4).
