@@ -18,7 +18,7 @@ extension APIClient {
         let context = call.context
         let endpoint = call.endpoint
         let options = context.settings.modelFormat
-        let envelope = try envelope(of: call)
+        let envelope = exchange.hasNoContent ? nil : try envelope(of: call)
         try context.stage(.status) { () throws(APIError) in
             try context.settings.status.check(exchange.response, envelope: envelope, options: options)
         }
@@ -48,5 +48,13 @@ extension APIClient {
         case .none: nil
         case .custom(let envelope): envelope
         }
+    }
+}
+
+extension Exchange {
+    /// Whether HTTP has no content for this response, so that there can be no envelope: the answer to HEAD, 204 and 205
+    /// (RFC 9110 §9.3.2, §15.3.5, §15.3.6).
+    fileprivate var hasNoContent: Bool {
+        response.body.isEmpty && (request.method == .head || response.status == 204 || response.status == 205)
     }
 }

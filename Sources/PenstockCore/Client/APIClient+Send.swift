@@ -37,11 +37,13 @@ extension APIClient {
     /// for try await page in client.responses(to: ProductList(page: 1)) { show(page.value, isOld: page.source != .network) }
     /// ```
     ///
+    /// The mode is always that one; how long a response is fresh, and how stale it may be, is as the options say.
+    ///
     /// The sequence owns the call: ending the iteration ends it.
     public func responses<E: Endpoint>(to endpoint: E, options: CallOptions = .init()) -> CachedResponses<E.Output> {
         let policy = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.cache
         let isTwofold = !policy.isOff && policy.mode != .cacheOnly
-        let call = start(endpoint, options: isTwofold ? options.cache(.cacheThenNetwork) : options)
+        let call = start(endpoint, options: isTwofold ? options.cache(policy.givingTwice) : options)
         return .owning(call, \.arrival)
     }
 }

@@ -155,6 +155,21 @@ import Testing
         #expect(try await rig.responses() == ["2 network"])
     }
 
+    @Test(
+        "The lifetimes of a call's own policy count for what is stored and then loaded", .covers("S2.10"),
+        arguments: [CachePolicy.Mode.http, .cacheThenNetwork])
+    func ownLifetimes(mode: CachePolicy.Mode) async throws {
+        let rig = CacheRig(nil) { _ in .tea(1, ["Cache-Control": "no-cache"]) }
+        let hour = CallOptions.cache(CachePolicy(mode, ttl: .seconds(3_600)))
+        #expect(try await rig.responses(hour) == ["1 network"])
+        rig.pass(3_000)
+        #expect(try await rig.responses(hour) == ["1 memory", "1 network"])
+        rig.pass(3_700)
+        #expect(try await rig.responses(hour) == ["1 network"])
+        rig.pass(3_700)
+        #expect(try await rig.responses(.cache(CachePolicy(mode, ttl: .seconds(3_600), maxStale: .seconds(900)))).count == 2)
+    }
+
     @Test("A server error after what was stored is a failure, as no answer is", .covers("S2.10"))
     func cacheThenError() async throws {
         let rig = CacheRig(.cacheThenNetwork)
@@ -231,9 +246,9 @@ import Testing
 
 extension CacheRig {
     /// What the sequence of responses gives, in words.
-    fileprivate func responses() async throws -> [String] {
+    fileprivate func responses(_ options: CallOptions = .init()) async throws -> [String] {
         var all: [String] = []
-        for try await response in client.responses(to: Tea()) { all.append(response.summary) }
+        for try await response in client.responses(to: Tea(), options: options) { all.append(response.summary) }
         return all
     }
 }

@@ -90,6 +90,11 @@ public struct CachePolicy: Hashable, Sendable {
     /// ``Mode/networkOnly``: neither reads nor stores.
     public static let networkOnly = CachePolicy(.networkOnly)
 
+    /// This policy with the mode that gives what is stored and then what was loaded; its lifetimes stay.
+    var givingTwice: CachePolicy {
+        CachePolicy(.cacheThenNetwork, ttl: ttl, maxStale: maxStale, isRead: isRead)
+    }
+
     /// Whether anything may be read or stored.
     public var isOff: Bool { mode == .networkOnly || ttl.map { $0 <= .zero } ?? false }
 }
