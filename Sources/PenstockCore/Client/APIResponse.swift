@@ -75,3 +75,8 @@ public struct APIResponse<Output: Sendable>: Sendable {
     /// The raw bytes.
     public var data: Data { payload.data }
 }
+
+extension APIResponse: CustomStringConvertible {
+    /// Status, source and size, and then the value as it prints: `200 from network, 21 bytes: User(id: "7")`.
+    public var description: String { "\(http.status) from \(source), \(data.count) bytes: \(value)" }
+}

@@ -53,6 +53,28 @@ public struct HTTPBody: Sendable {
         HTTPBody(source: .bytes(data), length: data.count)
     }
 
+    /// A text in UTF-8, as `text/plain` unless the request says otherwise.
+    public static func text(_ text: String) -> HTTPBody {
+        var body = bytes(Data(text.utf8))
+        body.contentType = "text/plain; charset=utf-8"
+        return body
+    }
+
+    /// JSON of no type of the app's, such as a list that is the whole of it; its members are sorted. An endpoint that is
+    /// `Encodable` needs none: its parameters are sent as JSON already. A number that JSON has no form for fails the call as
+    /// ``APIError/TransportFault/requestBody``.
+    public static func json(_ value: JSONValue) -> HTTPBody {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            var body = bytes(try encoder.encode(value))
+            body.contentType = "application/json"
+            return body
+        } catch {
+            return .defective(error)
+        }
+    }
+
     /// A regular file that stays unchanged until the call ends.
     ///
     /// Where there is none at `url` that can be read, the call fails as ``APIError/TransportFault/requestBody`` when it is

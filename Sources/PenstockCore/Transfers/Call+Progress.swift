@@ -1,6 +1,21 @@
 import Foundation
 
 extension Call {
+    /// Delivers the progress to a closure on the main actor, thirty times a second at most, until the call is over or its scope
+    /// is gone. Who comes late gets the latest. The last progress may come after the result.
+    ///
+    /// ```swift
+    /// client.download(film, to: .file(place), in: page).onProgress { bar.progress = $0.fraction ?? 0 }
+    /// ```
+    @discardableResult
+    public func onProgress(_ take: @escaping @MainActor @Sendable (TransferProgress) -> Void) -> Call {
+        let (updates, owner) = (updates, audience.owner)
+        Task { @MainActor in
+            for try await case .progress(let bytes) in updates where !owner.isGone { take(bytes) }
+        }
+        return self
+    }
+
     /// Foundation's form of the call's progress, for views and for a tree of several transfers. Cancelling, pausing and resuming
     /// it does the same to the call.
     ///

@@ -95,4 +95,38 @@ import Testing
         #expect(received.last == 1_000)
         #expect(received == received.sorted())
     }
+
+    @MainActor private final class Bar {
+        var received: [Int] = []
+    }
+
+    @Test func `a closure hears of the progress on the main actor, up to the last`() async throws {
+        let clock = TestClock()
+        let start = Latch()
+        let bar = await Bar()
+        let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
+        await withCheckedContinuation { continuation in
+            client.start(Hello()).onProgress { progress in
+                bar.received.append(progress.received)
+                if progress.received == 1_000 { continuation.resume() }
+            }
+            start.open()
+        }
+        let received = await bar.received
+        #expect(received.count <= 32)
+        #expect(received == received.sorted())
+    }
+
+    @Test func `a scope that is gone hears of no progress`() async throws {
+        let clock = TestClock()
+        let start = Latch()
+        let bar = await Bar()
+        let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
+        var scope: CallScope? = CallScope()
+        let call = client.start(Hello(), in: scope).onProgress { bar.received.append($0.received) }
+        scope = nil
+        start.open()
+        _ = await call.result
+        #expect(await bar.received == [])
+    }
 }

@@ -15,6 +15,11 @@ import Testing
         #expect(rig.sent.first?.text == #"{"account":"alice","age":7}"#)
     }
 
+    @Test func `a response prints what a person looks for first`() async throws {
+        let response = try await Rig().client.response(for: GetProduct())
+        #expect("\(response)" == "200 from network, \(response.data.count) bytes: \(response.value)")
+    }
+
     @Test(.covers("S1.5", "S0.6")) func `a manager's method takes business arguments and the right request arrives`()
         async throws
     {

@@ -21,6 +21,29 @@ struct HTTPBodyTests {
         #expect(HTTPBody.bytes(slice).isReplayable)
     }
 
+    @Test("A text and JSON say what they are, and JSON has one form for each value")
+    func described() {
+        let text = HTTPBody.text("caf\u{E9}")
+        #expect(text.contentType == "text/plain; charset=utf-8")
+        #expect(text.length == 5 && text.isReplayable)
+        let json = HTTPBody.json([["b": 1, "a": "x/y"], nil, true])
+        #expect(json.contentType == "application/json")
+        guard case .bytes(let bytes) = json.source else {
+            Issue.record("\(json.source)")
+            return
+        }
+        #expect(String(decoding: bytes, as: UTF8.self) == #"[{"a":"x/y","b":1},null,true]"#)
+    }
+
+    @Test("JSON that has no form is no body, and never is sent as another one")
+    func unrepresentable() {
+        guard case .stream(let open) = HTTPBody.json([.double(.nan)]).source else {
+            Issue.record("it has a form")
+            return
+        }
+        #expect(throws: EncodingError.self) { try open() }
+    }
+
     @Test("A regular file knows its length; a folder or a missing file fails when it is to be read, and never is empty")
     func file() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
