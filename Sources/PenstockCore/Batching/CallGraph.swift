@@ -189,7 +189,7 @@ extension CallGraphError: CustomStringConvertible {
         switch self {
         case .cycle(let names): "calls wait for themselves: \(names.joined(separator: " after "))"
         case .duplicateName(let name): "two calls are named \(name)"
-        case .unknownCall(let name): "the graph has no call \(name)"
+        case .unknownCall(let name): "the graph does not have this call: \(name)"
         }
     }
 }

@@ -44,10 +44,19 @@ public struct StatusRule: Hashable, Sendable {
         _ response: HTTPResponse, envelope: Envelope?, options: DecodingOptions = DecodingOptions()
     ) throws(APIError) {
         guard !accepts(response.status) else { return }
-        var error = APIError(.httpStatus(response.status), stage: .status)
+        let isSurprise = (200..<300).contains(response.status)
+        var error = APIError(
+            .httpStatus(response.status), stage: .status, debugMessage: isSurprise ? "\(text) was to come" : "")
         if let business = businessError(in: response, envelope: envelope, options: options) { error = business }
         error.response = response
         throw error
+    }
+
+    /// The accepted statuses, for developers.
+    private var text: String {
+        guard !accepted.isEmpty else { return "no status" }
+        return accepted.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound - 1)" }
+            .joined(separator: " or ")
     }
 
     private func businessError(

@@ -58,6 +58,21 @@ public enum OutboxError: Error, Sendable {
     case over(OutboxState)
 }
 
+extension OutboxError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .request(let error): "the request could not be made: \(error)"
+        case .unregistered(let name): "\(name) is not among the endpoints of the outbox's configuration"
+        case .cipher(let error): "the cipher did not seal the write: \(error)"
+        case .store(let error): "the store failed: \(error)"
+        case .answer(let error): "the server has the write, and its answer could not be read: \(error)"
+        case .undeliverable(let failure, let error):
+            "the write is undeliverable: \(failure.reason)\(error.map { "; \($0)" } ?? "")"
+        case .over(let state): "the write is over: \(state)"
+        }
+    }
+}
+
 /// A write that is on disk.
 ///
 /// Letting go of it changes nothing: the write goes on, and ``Outbox/receipt(for:_:)`` gives another one, also after the app

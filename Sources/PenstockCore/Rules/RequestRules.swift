@@ -45,7 +45,8 @@ public struct RequestRules: Sendable {
     ///   - allowsRelease: whether there may be rules in a release build. `false` by default, since whoever can change them
     ///     can send users' data anywhere.
     ///   - build: how the app was built. By default it is how the package was built.
-    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` in a release build that does not allow them.
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` in a release build that does not allow them, and for a rule whose
+    ///   host or path no request can have, such as a URL in place of a host.
     public init(
         _ rules: [Rule], cleartext: CleartextPolicy = .loopback, allowsRelease: Bool = false,
         build: BuildFlavor = .current
@@ -55,6 +56,11 @@ public struct RequestRules: Sendable {
                 .invalidConfiguration(
                     reason: "rules below the app are not for release builds; allowsRelease allows them"),
                 stage: .prepare)
+        }
+        for rule in rules {
+            guard let fault = rule.match.fault else { continue }
+            throw APIError(
+                .invalidConfiguration(reason: "the rule \(rule.name) is for no request: \(fault)"), stage: .prepare)
         }
         self.rules = rules
         self.cleartext = cleartext
@@ -92,6 +98,23 @@ extension RequestRules {
         /// Every request to a path of any host, or to those below one: `/cart/*`. By any method unless some are named.
         public static func path(_ path: String, _ methods: HTTPMethod...) -> Match {
             Match(path: path, methods: Set(methods))
+        }
+
+        /// Why no request can match; `nil` where one can.
+        var fault: String? {
+            if let host, !Self.canBeHost(host) {
+                return "a host is a name or an address, without scheme, port and path"
+            }
+            if let path, !path.hasPrefix("/") { return "a path begins with /" }
+            if let path, path.contains(where: { "?#".contains($0) }) { return "a path has no query" }
+            return nil
+        }
+
+        /// An IPv6 address stands in brackets.
+        private static func canBeHost(_ host: String) -> Bool {
+            let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
+            let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+            return !name.isEmpty && !name.contains { "/*?#@ ".contains($0) } && (isBracketed || !name.contains(":"))
         }
 
         func matches(_ request: HTTPRequest) -> Bool {

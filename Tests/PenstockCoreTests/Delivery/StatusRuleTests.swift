@@ -27,6 +27,12 @@ import Testing
         #expect(failure(.any, 500, Self.page) == nil)
     }
 
+    @Test func `a success that is refused says what was to come in its place`() {
+        #expect(failure(.codes(101..<102), 200, Self.page)?.debugMessage == "101 was to come")
+        #expect(failure(.codes(201..<203, 304..<305), 200, Self.page)?.debugMessage == "201 to 202 or 304 was to come")
+        #expect(failure(.success, 404, Self.page)?.debugMessage == "")
+    }
+
     @Test func `the envelope of a failure is opened only where the service asks for it`() {
         #expect(failure(.success, 409, Self.explained)?.kind == .httpStatus(409))
         let error = failure(.success.openingEnvelopeOfFailures(), 409, Self.explained)

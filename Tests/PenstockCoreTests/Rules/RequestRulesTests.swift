@@ -61,6 +61,29 @@ import Testing
         #expect(rules.decide(on: try request(url, method)).isTaken == isFor)
     }
 
+    @Test(
+        arguments: [
+            .host(""), .host("*."), .host("https://a.example"), .host("a.example:8443"), .host("a.example/x"),
+            .host("a.*"), .path("cart"), .path(""), .path("/cart?q=1"), .path("/cart#top"),
+        ] as [RequestRules.Match])
+    func `a rule that no request can match is refused, and named`(match: RequestRules.Match) throws {
+        let error = #expect(throws: APIError.self) {
+            try RequestRules([.init("first", .all, .drop), .init("mine", match, .drop)], build: .debug)
+        }
+        guard case .invalidConfiguration(let reason)? = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.hasPrefix("the rule mine is for no request: "))
+    }
+
+    @Test(
+        arguments: [.host("[::1]"), .host("*.a.example"), .host("127.0.0.1"), .path("/*"), .path("/a%3Fb")]
+            as [RequestRules.Match])
+    func `a rule that a request can match is taken`(match: RequestRules.Match) throws {
+        _ = try RequestRules([.init("it", match, .drop)], build: .debug)
+    }
+
     @Test func `the first rule that is for a request decides, and one put before it goes first`() throws {
         var rules = try RequestRules(
             [
