@@ -28,6 +28,10 @@ struct Forgetful: Endpoint {
         "var callInterceptors: [Passing] { [Passing()] }",
         "var attemptInterceptors: [Passing] { [Passing()] }",
         "var parameters: [String: Any] { [\"a\": 1] }",
+        "var placement: ParameterPlacement? { .form }",
+        "var cacheTags: String { \"cart\" }",
+        "var cacheTags: Set<String> { [\"cart\"] }",
+        "var invalidates: CacheSelection { .tag(\"cart\") }",
     ]
 
     private static let hits = [
@@ -36,6 +40,9 @@ struct Forgetful: Endpoint {
         "static var parameterRules: ParameterRules<Self> { [] }", "var body: HTTPBody { .bytes(Data()) }",
         "var service: ServiceID { \"shop\" }", "var envelope: EnvelopeChoice { .custom(.retcode) }",
         "var callInterceptors: [any Interceptor] { [Passing()] }", "let headers: HeaderEdits",
+        "var placement: ParameterPlacement { .form }", "var decoding: ResponseDecoding<String> { .text }",
+        "var cacheTags: [String] { [\"cart\"] }", "var invalidates: [CacheSelection] { [.tag(\"cart\")] }",
+        "let decoding: ResponseDecoding<String>",
     ]
 
     private static func program(_ members: [String]) -> [String: String] {

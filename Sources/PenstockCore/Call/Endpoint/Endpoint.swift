@@ -20,15 +20,17 @@ import Foundation
 /// on the wire in `CodingKeys`.
 public protocol Endpoint: EndpointMembers {
     /// Not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this protocol gives
-    /// it: compare `headers`, `options`, `body`, `service`, `envelope`, the validators, the rules and the interceptors.
+    /// it: compare `headers`, `options`, `body`, `service`, `placement`, `envelope`, the validators, the rules, the
+    /// interceptors, `cacheTags` and `invalidates`.
     associatedtype MembersMustHaveTheTypesThatEndpointGivesThem: MembersAsDeclared = Members<
         (
             _Service, _Body, _Headers, _Options, _Envelope, _PayloadValidator, _Validator, _Calls, _Attempts, _Rules,
-            _Parameters
+            _Parameters, _Placement, _Tags, _Invalidates
         ),
         (
             ServiceID, HTTPBody, HeaderEdits, CallOptions, EnvelopeChoice, Validator<Payload>, Validator<Output>,
-            [any Interceptor], [any Interceptor], ParameterRules<Self>, Parameters
+            [any Interceptor], [any Interceptor], ParameterRules<Self>, Parameters, ParameterPlacement,
+            [String], [CacheSelection]
         )
     >
 

@@ -17,6 +17,10 @@ public protocol EndpointMembers: EndpointParameters {
     associatedtype _Service
     /// See ``Endpoint/service``.
     var service: _Service { get }
+    /// The type that ``placement`` is declared with.
+    associatedtype _Placement
+    /// See ``Endpoint/placement``.
+    var placement: _Placement { get }
     /// The type that ``body`` is declared with.
     associatedtype _Body
     /// See ``Endpoint/body``.
@@ -33,6 +37,14 @@ public protocol EndpointMembers: EndpointParameters {
     associatedtype _Envelope
     /// See ``Endpoint/envelope``.
     var envelope: _Envelope { get }
+    /// The type that ``cacheTags`` is declared with.
+    associatedtype _Tags
+    /// See ``Endpoint/cacheTags``.
+    var cacheTags: _Tags { get }
+    /// The type that ``invalidates`` is declared with.
+    associatedtype _Invalidates
+    /// See ``Endpoint/invalidates``.
+    var invalidates: _Invalidates { get }
     /// The type that ``payloadValidator`` is declared with.
     associatedtype _PayloadValidator
     /// See ``Endpoint/payloadValidator``.
