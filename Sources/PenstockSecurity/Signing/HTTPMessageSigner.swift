@@ -91,7 +91,8 @@ public struct SignatureBase: Hashable, Sendable {
 public struct HTTPMessageSigner: Signer {
     /// Each must be in the request: a call whose request lacks one fails, unsent. ``defaultComponents`` unless set.
     public var components: [SignatureComponent]
-    /// Covered where a request has them. ``defaultOptionalComponents`` unless set.
+    /// Covered where a request has them. One that it has, and that cannot be covered, fails the call as one of ``components``
+    /// does: nothing is left unsigned unseen. ``defaultOptionalComponents`` unless set.
     public var optionalComponents: [SignatureComponent]
     /// The name of the signature among others of the request; `sig1` unless set. A key of a dictionary: small letters,
     /// digits and `_-.*`.

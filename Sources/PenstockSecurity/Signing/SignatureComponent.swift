@@ -86,9 +86,14 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a request has it.
+    /// Whether a request has it, also where its value cannot be written.
     func isPresent(in request: HTTPRequest) -> Bool {
-        (try? value(in: request)) != nil
+        do throws(SignatureBaseError) {
+            _ = try value(in: request)
+        } catch {
+            if case .missing = error { return false }
+        }
+        return true
     }
 
     /// Its value in a request (RFC 9421 §2.5).
