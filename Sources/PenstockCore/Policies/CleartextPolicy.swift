@@ -40,10 +40,12 @@ public struct CleartextPolicy: Hashable, Sendable {
         }
     }
 
-    /// Why plain `http` to a URL is refused, and what allows it.
-    static func refusal(of url: HTTPURL) -> String {
+    /// Why what is not encrypted is refused, and what allows it.
+    ///
+    /// - Parameter traffic: what would go there.
+    static func refusal(of url: HTTPURL, _ traffic: String = "plain http") -> String {
         let policy = isLoopback(url.host) ? ".loopback" : ".hosts([\"\(url.host)\"])"
-        return "plain http to \(url.host) is not allowed; the option .cleartext(\(policy)) allows it"
+        return "\(traffic) to \(url.host) is not allowed; the option .cleartext(\(policy)) allows it"
     }
 
     /// The parser leaves only dotted quads as numbers, so a prefix decides.

@@ -144,7 +144,8 @@
                 #expect(error?.kind == .timeout(.connect))
                 let refused = client.datagrams("127.0.0.1", port: echo.port, options: .cleartext(.refused))
                 let blocked = await #expect(throws: APIError.self) { try await refused.open() }
-                guard case .blocked = blocked?.kind else { return #expect(Bool(false)) }
+                guard case .blocked(let reason) = blocked?.kind else { return #expect(Bool(false)) }
+                #expect(reason.hasPrefix("a channel without encryption to 127.0.0.1 is not allowed; "))
                 #expect(client.callCount == 0)
             }
         }

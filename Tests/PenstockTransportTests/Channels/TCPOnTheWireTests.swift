@@ -305,7 +305,8 @@ struct TCPOnTheWireTests {
             #expect(error?.kind == .tls(.untrusted))
             let careful = client.with { $0.options.cleartext = .refused }
             let refused = await #expect(throws: APIError.self) { try await self.line(careful, server).open() }
-            guard case .blocked = refused?.kind else { return #expect(Bool(false)) }
+            guard case .blocked(let reason) = refused?.kind else { return #expect(Bool(false)) }
+            #expect(reason.hasPrefix("a channel without encryption to 127.0.0.1 is not allowed; "))
         }
     }
 

@@ -241,7 +241,8 @@ extension APIClient {
             throw APIError(.cancelled, stage: .prepare)
         }
         guard context.settings.cleartext.allows(url) else {
-            throw APIError(.blocked(reason: CleartextPolicy.refusal(of: url)), stage: .transport)
+            let reason = CleartextPolicy.refusal(of: url, "a channel without encryption")
+            throw APIError(.blocked(reason: reason), stage: .transport)
         }
         let (trust, resolver) = (context.isolation.trust, context.isolation.resolver)
         let capabilities = transport.capabilities
