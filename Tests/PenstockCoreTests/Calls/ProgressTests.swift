@@ -103,7 +103,7 @@ import Testing
     @Test func `a closure hears of the progress on the main actor, up to the last`() async throws {
         let clock = TestClock()
         let start = Latch()
-        let bar = await Bar()
+        let bar = Bar()
         let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
         await withCheckedContinuation { continuation in
             client.start(Hello()).onProgress { progress in
@@ -120,7 +120,7 @@ import Testing
     @Test func `a scope that is gone hears of no progress`() async throws {
         let clock = TestClock()
         let start = Latch()
-        let bar = await Bar()
+        let bar = Bar()
         let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
         var scope: CallScope? = CallScope()
         let call = client.start(Hello(), in: scope).onProgress { bar.received.append($0.received) }

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func client(_ status: Int, _ body: String = "") -> APIClient {
-        Rig { _ in HTTPResponse(status: status, body: Data(body.utf8)) }.client
+        Rig(answering: { _ in HTTPResponse(status: status, body: Data(body.utf8)) }).client
     }
 
     @Test(arguments: [204, 205])
