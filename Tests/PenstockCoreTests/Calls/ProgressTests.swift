@@ -103,16 +103,18 @@ import Testing
     @Test func `a closure hears of the progress on the main actor, up to the last`() async throws {
         let clock = TestClock()
         let start = Latch()
-        let bar = Bar()
         let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
-        await withCheckedContinuation { continuation in
-            client.start(Hello()).onProgress { progress in
-                bar.received.append(progress.received)
-                if progress.received == 1_000 { continuation.resume() }
-            }
-            start.open()
+        let (told, continuation) = AsyncStream<Int>.makeStream()
+        client.start(Hello()).onProgress { progress in
+            MainActor.preconditionIsolated()
+            continuation.yield(progress.received)
         }
-        let received = await bar.received
+        start.open()
+        var received: [Int] = []
+        for await count in told {
+            received.append(count)
+            if count == 1_000 { break }
+        }
         #expect(received.count <= 32)
         #expect(received == received.sorted())
     }
