@@ -141,15 +141,16 @@ extension JSONParser {
         let parts = mantissa.split(separator: UInt8(ascii: "."))
         var digits = Array(parts.joined().drop { $0 == zero })
         guard let exponent = mark.map({ Int(Substring(text[text.index(after: $0)...])) }) ?? 0 else { return nil }
+        guard !digits.isEmpty else { return 0 }
         // How many zeros stand behind the digits, which would make a fraction of them where it is less than none.
         let scale = exponent.subtractingReportingOverflow(parts.dropFirst().first?.count ?? 0)
+        guard !scale.overflow else { return nil }
         var zeros = scale.partialValue
         while digits.last == zero {
             digits.removeLast()
             zeros += 1
         }
-        guard !digits.isEmpty else { return 0 }
-        guard !scale.overflow, (0...19).contains(zeros), digits.count + zeros <= 19 else { return nil }
+        guard (0...19).contains(zeros), digits.count + zeros <= 19 else { return nil }
         digits += Array(repeating: zero, count: zeros)
         let sign = text.first == UInt8(ascii: "-") ? "-" : ""
         return Int(sign + String(decoding: digits, as: UTF8.self))

@@ -74,6 +74,8 @@ import Testing
         ("9.223372036854775808e18", nil), ("1e18", 1_000_000_000_000_000_000), ("1e19", nil),
         ("10000000000000000000e-1", 1_000_000_000_000_000_000),
         ("0.1", nil), ("1E2", 100), ("1e+2", 100),
+        // Its scale is less than any Int; the Double next to it is 0.
+        ("10.0e-9223372036854775808", 0), ("0.0e-9223372036854775808", 0),
     ]
 
     @Test(arguments: numbers) func `a number becomes an integer only where it is exactly one that fits`(
