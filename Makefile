@@ -7,6 +7,9 @@
 # manifest makes it look.
 refresh-example = touch Examples/Shop/Package.swift
 
+# The example is built where the package is, so that Penstock is compiled once for both.
+example = --package-path Examples/Shop --scratch-path .build
+
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -16,7 +19,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 16
 demo: ## build the example shop and tell its story
 	@Scripts/setup build
 	@$(refresh-example)
-	@swift run --package-path Examples/Shop
+	@swift run $(example)
 
 # Runs of their own, since the crashes of the third, the bombs of the fourth, the floods of the fifth, the failing calls of
 # the sixth, the servers of the seventh and the compilers of the last would starve the time-outs of the first. Who waits for a test in a process of its
@@ -39,7 +42,7 @@ test: ## everything that must hold: lint, the package's tests, the example's tes
 	@swift test --skip-build --disable-xctest --filter 'OwnProcessTests|SoakTests|StormTests'
 	@swift test --skip-build --disable-xctest --filter 'PenstockPackagingTests|CompileTimeTests|ReadmeTests|NetworkNamespaceTests'
 	@$(refresh-example)
-	@swift test --disable-xctest --package-path Examples/Shop
+	@swift test --disable-xctest $(example)
 
 lint: ## layout, house rules, the register of requirements and the list of what is public
 	@Scripts/lint
