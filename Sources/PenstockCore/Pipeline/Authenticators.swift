@@ -88,10 +88,16 @@ public struct BasicAuthenticator: Authenticator {
         self.trustedOrigins = trustedOrigins
     }
 
-    /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for a name with a colon in it, which would end there.
+    /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for a credential of no user, and for a name with a colon in
+    ///   it, which would end there. An empty name is one (RFC 7617 §2).
     public func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) throws -> HTTPRequest {
+        guard let user = credential.user else {
+            throw APIError(
+                .invalidParameter(field: "user", reason: "is missing: Credential(\"password\", user: \"alice\")"),
+                stage: .authenticate)
+        }
         var request = request
-        request.fields[.authorization] = try Self.value(credential.user ?? "", credential.token)
+        request.fields[.authorization] = try Self.value(user, credential.token)
         return request
     }
 
