@@ -4,6 +4,8 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
+let apple: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+
 let package = Package(
     name: "Penstock",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -24,12 +26,9 @@ let package = Package(
         .target(
             name: "Penstock",
             dependencies: [
-                "PenstockCore", "PenstockInspect", "PenstockSecurity", "PenstockSQLite",
+                "PenstockCore", "PenstockInspect", "PenstockPublicSuffixes", "PenstockSecurity", "PenstockSQLite",
                 .target(name: "PenstockCurl", condition: .when(platforms: [.linux])),
-                .target(name: "PenstockPublicSuffixes", condition: .when(platforms: [.linux])),
-                .target(
-                    name: "PenstockURLSession",
-                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+                .target(name: "PenstockURLSession", condition: .when(platforms: apple)),
             ],
             swiftSettings: strict),
         // Foundation and digests: CryptoKit's, or on Linux those of OpenSSL's libcrypto. Without libssl, which TLS needs alone.
@@ -65,12 +64,17 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The system's list of public suffixes, for cookies.
+        // The system's list of public suffixes, for cookies; where a system shows it to no app, one of the package's own.
         .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .target(
             name: "PenstockPublicSuffixes",
-            dependencies: ["PenstockCore", .target(name: "CPSL", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "PenstockCore",
+                .target(name: "CPSL", condition: .when(platforms: [.linux])),
+                .target(name: "PenstockSuffixRules", condition: .when(platforms: apple)),
+            ],
             swiftSettings: strict),
+        .target(name: "PenstockSuffixRules", dependencies: ["PenstockCore"], swiftSettings: strict),
 
         // The store on disk.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -132,8 +136,8 @@ let package = Package(
         .testTarget(
             name: "PenstockTests",
             dependencies: [
-                "Penstock", "PenstockTesting", "PenstockTestSupport", "network-watcher",
-                .target(name: "PenstockPublicSuffixes", condition: .when(platforms: [.linux])),
+                "Penstock", "PenstockPublicSuffixes", "PenstockSuffixRules", "PenstockTesting", "PenstockTestSupport",
+                "network-watcher", .target(name: "CPSL", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .executableTarget(

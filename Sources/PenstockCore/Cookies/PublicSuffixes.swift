@@ -3,8 +3,8 @@ import Foundation
 /// Knows the domains under which everybody may register a name, such as `com`, `co.uk` and `github.io`. A server of one of
 /// them may set no cookie for all of it (RFC 6265bis §5.7), since its neighbours are strangers.
 ///
-/// The list is kept at <https://publicsuffix.org>. On Linux `SystemPublicSuffixes` reads the system's; a
-/// ``PublicSuffixList`` reads the file itself, which an app on Apple's systems brings along.
+/// The list is kept at <https://publicsuffix.org>. `SystemPublicSuffixes` asks the system's on Linux, and on Apple's systems
+/// the one that comes with the package; a ``PublicSuffixList`` reads a newer file that an app brings along.
 public protocol PublicSuffixes: Sendable {
     /// Whether a domain is a public suffix. Domains that no rule is about are, if they have a single label; and those are whose
     /// subdomains are by a wildcard, such as `kobe.jp` by `*.kobe.jp`.
