@@ -48,7 +48,9 @@
         }
 
         /// Makes one connection to the bank, by way of a server in the clear where it takes one to get there.
-        private func connect(_ kind: Connection, to bank: Bank, under trust: TrustPolicy) async throws -> APIError? {
+        private func connect(
+            _ kind: Connection, to bank: Bank, under trust: TrustPolicy, through proxy: ProxyPolicy = .none
+        ) async throws -> APIError? {
             let lobby = try LoopbackServer { request in
                 kind == .redirect
                     ? .text("moved", status: 307, fields: [.location: "\(bank.url)/page"]) : .text("who?", status: 401)
@@ -62,7 +64,7 @@
             }
             if kind == .refresh { main.authenticator = refresh }
             var configuration = APIClient.Configuration(services: [main, bankService])
-            configuration.options = .trust(trust).cleartext(.loopback)
+            configuration.options = .trust(trust).cleartext(.loopback).proxy(proxy)
             configuration.cache = .none
             let client = APIClient(configuration, transport: CurlTransport())
             if kind == .refresh { try await client.signIn(Credential("old", refreshToken: "r"), to: .main) }
@@ -98,12 +100,16 @@
         }
 
         @Test(
-            "Every kind of connection is held to the pins, once, and sends nothing without them",
-            .covers("S4.23", "S3.38", "H19"), arguments: Connection.allCases)
-        func everyConnection(kind: Connection) async throws {
-            let bank = try Bank()
-            defer { bank.server.stop() }
-            let error = try await connect(kind, to: bank, under: bank.trust())
+            "Every kind of connection, directly or by a tunnel, is held to the pins, once, and sends nothing without them",
+            .covers("S4.23", "S3.38", "H19"), arguments: Connection.allCases, ProxyRelay.Kind.ways)
+        func everyConnection(kind: Connection, way: ProxyRelay.Kind?) async throws {
+            let (bank, proxy) = (try Bank(), try way.map(ProxyRelay.init))
+            defer {
+                bank.server.stop()
+                proxy?.stop()
+            }
+            let error = try await connect(kind, to: bank, under: bank.trust(), through: proxy?.policy ?? .none)
+            #expect(proxy.map { $0.connections(to: bank.server) } ?? 1 == 1)
             #expect(bank.reports.withLock(\.count) == 1)
             #expect(bank.server.connectionCount == 1)
             #expect(bank.server.requestCount == 0)
@@ -116,15 +122,21 @@
 
         @Test(
             "Pins that are only reported on are asked on every kind of connection, and break none",
-            arguments: Connection.allCases)
-        func reported(kind: Connection) async throws {
+            arguments: Connection.allCases, ProxyRelay.Kind.ways)
+        func reported(kind: Connection, way: ProxyRelay.Kind?) async throws {
             let bank = try Bank { request in
                 request.fields["Upgrade"] == nil
                     ? .text("data: x\n\n", fields: [.contentType: "text/event-stream"])
                     : .webSocket(request) { $0.echo() }
             }
-            defer { bank.server.stop() }
-            let error = try await connect(kind, to: bank, under: bank.trust(mode: .reportOnly))
+            let proxy = try way.map(ProxyRelay.init)
+            defer {
+                bank.server.stop()
+                proxy?.stop()
+            }
+            let error = try await connect(
+                kind, to: bank, under: bank.trust(mode: .reportOnly), through: proxy?.policy ?? .none)
+            #expect(proxy.map { $0.connections(to: bank.server) } ?? 1 == 1)
             #expect(error == nil || kind == .refresh)
             #expect(bank.reports.withLock { $0.map(\.isRefused) } == [false])
             #expect(bank.server.handshakeCount == 1)

@@ -87,6 +87,13 @@ public final class RawClient {
         return String(decoding: buffer, as: UTF8.self)
     }
 
+    /// What has come, once there is something; `nil` at the end of the stream.
+    public func readSome() -> Data? {
+        guard !buffer.isEmpty || fill() else { return nil }
+        defer { buffer = [] }
+        return Data(buffer)
+    }
+
     /// Whether nothing comes, not even the end, for so many milliseconds.
     public func isQuiet(for milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -45,19 +45,21 @@ struct TrustServers: Sendable {
     }
 
     private static let running = Task {
-        try await withCheckedThrowingContinuation { continuation in
+        let echo = try await WebSocketServers.shared().direct
+        return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try start() })
+                continuation.resume(with: Result { try start(echo) })
             }
         }
     }
 
-    private static func start() throws -> TrustServers {
+    /// - Parameter echo: where WebSockets are handed on to.
+    private static func start(_ echo: String) throws -> TrustServers {
         var made: Material?
         let ports = try Nginx.start(ports: Site.allCases.count + 1, level: "crit") { folder, ports, ready in
             let material = try Material(in: folder)
             made = material
-            return configuration(ports, material, ready)
+            return configuration(ports, material, echo, ready)
         }
         guard let made else { throw HarnessError("there are no certificates") }
         return TrustServers(
@@ -125,9 +127,11 @@ struct TrustServers: Sendable {
         }
     }
 
-    private static func configuration(_ ports: [UInt16], _ material: Material, _ ready: String) -> String {
+    private static func configuration(
+        _ ports: [UInt16], _ material: Material, _ echo: String, _ ready: String
+    ) -> String {
         let sites = zip(Site.allCases, ports.dropFirst()).map { site, port in
-            server(site, port, material)
+            server(site, port, material, echo)
         }
         return """
             access_log off;
@@ -136,7 +140,7 @@ struct TrustServers: Sendable {
             """
     }
 
-    private static func server(_ site: Site, _ port: UInt16, _ material: Material) -> String {
+    private static func server(_ site: Site, _ port: UInt16, _ material: Material, _ echo: String) -> String {
         guard let identity = material.sites[site] else { return "" }
         var extra: [String] = []
         if let staple = material.staples[site] { extra = ["ssl_stapling on;", "ssl_stapling_file \(staple.path);"] }
@@ -156,7 +160,13 @@ struct TrustServers: Sendable {
                 location = /who {
                     default_type application/json;
                     return 200 '{"connection":$connection,"client":"$ssl_client_s_dn","session":"$ssl_session_reused",\
-            "version":"$ssl_protocol"}';
+            "version":"$ssl_protocol"}\\n';
+                }
+                location = /chat {
+                    proxy_pass \(echo);
+                    proxy_http_version 1.1;
+                    proxy_set_header Upgrade $http_upgrade;
+                    proxy_set_header Connection upgrade;
                 }
                 location = /last {
                     default_type application/json;

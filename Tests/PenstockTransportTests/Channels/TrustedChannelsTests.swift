@@ -13,6 +13,18 @@
             case webSocket, tcp
         }
 
+        /// A channel, and the proxy on its way to the server.
+        struct Road: Sendable, CustomTestStringConvertible {
+            let kind: Kind
+            let way: ProxyRelay.Kind?
+
+            var testDescription: String { "\(kind), \(way.map { "\($0)" } ?? "direct")" }
+
+            static let all = Kind.allCases.flatMap { kind in
+                ProxyRelay.Kind.ways.map { Road(kind: kind, way: $0) }
+            }
+        }
+
         // MARK: The server
 
         /// What a server shows and asks for, under which policy a channel meets it, and what comes of that.
@@ -53,10 +65,12 @@
             let identity: TLSIdentity
             let stranger: TLSIdentity
             let server: LoopbackServer
+            private let relay: ProxyRelay?
             let messages = Locked<[String]>([])
             let reports = Locked<[PinReport]>([])
 
-            init(_ kind: Kind, _ setting: Setting = Setting("", { $0.own })) throws {
+            init(_ road: Road, _ setting: Setting = Setting("", { $0.own })) throws {
+                relay = try road.way.map(ProxyRelay.init)
                 authority = try TestCertificateAuthority()
                 stranger = try TestCertificateAuthority.selfSigned()
                 identity =
@@ -71,7 +85,7 @@
                 tls.versions = setting.versions
                 if setting.asksForClient { tls.clientAuthorities = authority.root }
                 server =
-                    switch kind {
+                    switch road.kind {
                     case .tcp: try Self.lines(.init(tls: tls), messages)
                     case .webSocket: try Self.sockets(.init(tls: tls), messages)
                     }
@@ -104,6 +118,17 @@
                     }
                 }
             }
+
+            func stop() {
+                server.stop()
+                relay?.stop()
+            }
+
+            /// The way to it.
+            var proxy: ProxyPolicy { relay?.policy ?? .none }
+
+            /// How many connections were made to it, as the proxy says; as itself does, where there is none.
+            var connectionCount: Int { relay?.connections(to: server) ?? server.connectionCount }
 
             // MARK: Policies
 
@@ -164,7 +189,7 @@
         ) -> Channel {
             let port = bank.server.url.port
             let client = APIClient(
-                BaseURLs("https://\(host):\(port)"), options: .trust(trust), transport: transport)
+                BaseURLs("https://\(host):\(port)"), options: .trust(trust).proxy(bank.proxy), transport: transport)
             let reconnection =
                 isKept ? ChannelReconnection(backoff: Backoff(base: .milliseconds(1), cap: .milliseconds(1))) : nil
             switch kind {
@@ -215,18 +240,18 @@
         ]
 
         @Test(
-            "A channel opens to a server that the policy trusts", .covers("S4.23", "S3.38"), arguments: Kind.allCases,
-            opened)
-        func opens(kind: Kind, setting: Setting) async throws {
-            let bank = try Bank(kind, setting)
-            defer { bank.server.stop() }
+            "A channel opens to a server that the policy trusts", .covers("S4.23", "S3.38"), arguments: Road.all, opened
+        )
+        func opens(road: Road, setting: Setting) async throws {
+            let bank = try Bank(road, setting)
+            defer { bank.stop() }
             try await withTransport { transport in
-                let channel = channel(kind, to: bank, under: try setting.trust(bank), transport)
+                let channel = channel(road.kind, to: bank, under: try setting.trust(bank), transport)
                 #expect(try await channel.ask("hello") == "hello")
                 await channel.close()
             }
             let handshakes = bank.server.connections.map(\.handshake)
-            #expect(handshakes.count == 1)
+            #expect(handshakes.count == 1 && bank.connectionCount == 1)
             #expect(handshakes.first??.version == (setting.versions.upperBound == .tls12 ? "TLSv1.2" : "TLSv1.3"))
             #expect(handshakes.first??.clientName == (setting.asksForClient ? "anna" : nil))
             #expect(bank.reports.withLock { $0.map(\.isRefused) } == setting.reports)
@@ -293,36 +318,37 @@
 
         @Test(
             "A server that the policy refuses gets nothing of a channel's, and is not tried again",
-            .covers("H18", "H19", "S4.22", "S2.30", "S4.23", "S3.38"), arguments: Kind.allCases, refused)
-        func refuses(kind: Kind, setting: Setting) async throws {
-            let bank = try Bank(kind, setting)
-            defer { bank.server.stop() }
+            .covers("H18", "H19", "S4.22", "S2.30", "S4.23", "S3.38"), arguments: Road.all, refused)
+        func refuses(road: Road, setting: Setting) async throws {
+            let bank = try Bank(road, setting)
+            defer { bank.stop() }
             let failure = try #require(setting.failure)
             try await withTransport { transport in
                 // A handshake that fails may go better the next time, and the others may not.
                 let channel = channel(
-                    kind, to: bank, at: setting.host, under: try setting.trust(bank), isKept: failure != .handshake,
-                    transport)
+                    road.kind, to: bank, at: setting.host, under: try setting.trust(bank),
+                    isKept: failure != .handshake, transport)
                 let error = await #expect(throws: APIError.self) { try await channel.ask("secret") }
                 #expect(error?.kind == .tls(failure))
                 #expect(error?.sendState == .unsent)
             }
             try await bank.server.waitForOpenConnections(atMost: 0)
             #expect(bank.server.connectionCount == (setting.connects ? 1 : 0))
+            #expect(bank.connectionCount == bank.server.connectionCount)
             #expect(bank.server.requestCount == 0)
             #expect(bank.messages.withLock { $0 }.isEmpty)
             #expect(bank.reports.withLock { $0.map(\.isRefused) } == setting.reports)
         }
 
         @Test(
-            "Without the certificate that the server asks for no message comes through", arguments: Kind.allCases,
+            "Without the certificate that the server asks for no message comes through", arguments: Road.all,
             [LoopbackServer.TLS.Version.tls12, .tls13])
-        func nameless(kind: Kind, version: LoopbackServer.TLS.Version) async throws {
+        func nameless(road: Road, version: LoopbackServer.TLS.Version) async throws {
             let setting = Setting("", { $0.own }) { ($0.versions, $0.asksForClient) = (version...version, true) }
-            let bank = try Bank(kind, setting)
-            defer { bank.server.stop() }
+            let bank = try Bank(road, setting)
+            defer { bank.stop() }
             try await withTransport { transport in
-                let channel = channel(kind, to: bank, under: bank.own, transport)
+                let channel = channel(road.kind, to: bank, under: bank.own, transport)
                 let error = await #expect(throws: APIError.self) { try await channel.ask("secret") }
                 // A client of TLS 1.3 is through with the handshake before the server has looked (RFC 8446 §4.6.2).
                 let kinds: [APIError.Kind] = [.tls(.handshake), .transport(.connectionLost)]
@@ -335,8 +361,8 @@
 
         @Test("A refusal of the client's certificate is told as such, also behind the handshake")
         func refusedClient() async throws {
-            let bank = try Bank(.tcp, Setting("", { $0.own }) { $0.asksForClient = true })
-            defer { bank.server.stop() }
+            let bank = try Bank(Road(kind: .tcp, way: nil), Setting("", { $0.own }) { $0.asksForClient = true })
+            defer { bank.stop() }
             let people = try TestCertificateAuthority(name: "Other people").issue(.client("anna"))
             let unknown = ClientIdentity.pem(certificates: people.certificates, key: people.privateKey)
             for trust in [bank.own, bank.own.identified(by: unknown)] {
@@ -354,16 +380,16 @@
 
         @Test(
             "Each channel is of the client that its policy names, and goes on with no session of another",
-            .covers("H20", "H21"), arguments: Kind.allCases)
-        func sessions(kind: Kind) async throws {
-            let bank = try Bank(kind, Setting("", { $0.own }) { $0.asksForClient = true })
-            defer { bank.server.stop() }
+            .covers("H20", "H21"), arguments: Road.all)
+        func sessions(road: Road) async throws {
+            let bank = try Bank(road, Setting("", { $0.own }) { $0.asksForClient = true })
+            defer { bank.stop() }
             let (anna, bert) = (try bank.identified(as: "anna"), try bank.identified(as: "bert"))
             let pins = try PinSet("127.0.0.1", keys: [bank.pin, Self.nobodys])
             let policies = [anna, bert, try anna.pinned([pins])]
             try await withTransport { transport in
                 for trust in policies + policies {
-                    let channel = channel(kind, to: bank, under: trust, transport)
+                    let channel = channel(road.kind, to: bank, under: trust, transport)
                     let answer = try await channel.ask("hello")
                     #expect(answer == "hello")
                     await channel.close()
@@ -372,20 +398,21 @@
             let handshakes = bank.server.connections.compactMap(\.handshake)
             #expect(handshakes.map(\.clientName) == ["anna", "bert", "anna", "anna", "bert", "anna"])
             #expect(!handshakes.contains { $0.isResumed })
+            #expect(bank.connectionCount == 6)
         }
 
         @Test(
             "A channel that connects again is held to the file of authorities as it is by then", .covers("H20"),
-            arguments: Kind.allCases)
-        func changedFile(kind: Kind) async throws {
-            let bank = try Bank(kind)
-            defer { bank.server.stop() }
+            arguments: Road.all)
+        func changedFile(road: Road) async throws {
+            let bank = try Bank(road)
+            defer { bank.stop() }
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).pem")
             defer { try? FileManager.default.removeItem(at: file) }
             try bank.authority.root.write(to: file)
             let other = try TestCertificateAuthority(name: "Somebody else")
             try await withTransport { transport in
-                let channel = channel(kind, to: bank, under: .authorities(file), isKept: true, transport)
+                let channel = channel(road.kind, to: bank, under: .authorities(file), isKept: true, transport)
                 #expect(try await channel.ask("hello") == "hello")
                 try other.root.write(to: file)
                 let error = await #expect(throws: APIError.self) { try await channel.ask("die") }
@@ -393,6 +420,7 @@
             }
             try await bank.server.waitForOpenConnections(atMost: 0)
             #expect(bank.server.connectionCount == 2 && bank.server.failedHandshakeCount == 1)
+            #expect(bank.connectionCount == 2)
             #expect(bank.messages.withLock { $0 } == ["hello", "die"])
         }
     }
