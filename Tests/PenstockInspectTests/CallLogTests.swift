@@ -113,6 +113,21 @@ import Testing
         #expect(kept.entries.count > 3)
     }
 
+    @Test("A log asks for no more than its level shows, as the level is when a call begins", .covers("S2.22"))
+    func interest() async throws {
+        let log = CallLog(level: .off, to: KeptLog())
+        for level in LogLevel.allCases {
+            log.level = level
+            #expect(log.interest == (level == .off ? .nothing : level == .trace ? .stages : .calls))
+        }
+        let recorder = EventRecorder()
+        let kept = KeptLog()
+        let quiet = CallLog(level: .off, to: kept)
+        _ = try await InspectRig.client { $0.sinks = [quiet] }.send(Hello())
+        _ = try await InspectRig.client { $0.sinks = [quiet, recorder] }.send(Hello())
+        #expect(kept.entries.isEmpty && !recorder.records.isEmpty)
+    }
+
     @Test("A log can be observed by anything that takes an entry", .covers("S2.22"))
     func observers() async throws {
         struct Counter: LogDestination {

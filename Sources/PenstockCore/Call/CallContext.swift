@@ -33,6 +33,8 @@ public final class CallContext: Sendable {
     /// Whether ``events`` is there. It is stored because it is read at every step, and reading a flag takes less time than reading
     /// the reference.
     let isTold: Bool
+    /// Whether starts and ends of stages are among what is told.
+    let tellsStages: Bool
     let deadlines: Deadlines
     /// Of the client that made it.
     let lineage: ClientLineage
@@ -111,8 +113,9 @@ public final class CallContext: Sendable {
         deadlines = surroundings.deadlines
         lineage = surroundings.lineage
         clocks = surroundings.clocks
-        events = surroundings.sink.map { CallEvents(of: id, to: $0, surroundings.time) }
-        isTold = surroundings.sink != nil
+        events = surroundings.sink.flatMap { CallEvents(of: id, to: $0, surroundings.time) }
+        isTold = events != nil
+        tellsStages = events?.tellsStages ?? false
         self.streams = streams
         self.isRefresh = isRefresh
         self.upgrade = upgrade
@@ -277,6 +280,7 @@ extension CallContext {
     func stage<Result>(
         _ stage: StageName, _ body: () throws(APIError) -> Result
     ) throws(APIError) -> Result {
+        guard tellsStages else { return try body() }
         emit(.stageStarted(stage))
         do throws(APIError) {
             let result = try body()

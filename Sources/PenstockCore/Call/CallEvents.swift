@@ -17,15 +17,31 @@ final class CallEvents: Sendable {
         var untold: [(Event, EventContext)] = []
         /// Whether a thread is telling the sink.
         var isTelling = false
+
+        mutating func take(_ event: Event) {
+            switch event {
+            case .requestSent: attempts += 1
+            case .stageStarted(let stage): open.append(stage)
+            case .stageEnded(let stage, _):
+                if let index = open.lastIndex(of: stage) { open.remove(at: index) }
+            default: break
+            }
+        }
     }
 
+    /// Whether starts and ends of stages are told of.
+    let tellsStages: Bool
     private let call: CallID
     private let sink: any EventSink
     private let time: TimeSource
     private let started: Duration
     private let state = Locked(State())
 
-    init(of call: CallID, to sink: any EventSink, _ time: TimeSource) {
+    /// Nothing, where the sink wants to hear nothing.
+    init?(of call: CallID, to sink: any EventSink, _ time: TimeSource) {
+        let interest = sink.interest
+        guard interest > .nothing else { return nil }
+        tellsStages = interest == .stages
         self.call = call
         self.sink = sink
         self.time = time
@@ -33,8 +49,22 @@ final class CallEvents: Sendable {
     }
 
     func tell(_ event: Event) {
-        note(event)
-        tellNoted()
+        let (date, now) = (time.date(), time.now())
+        let only = state.withLock { state -> EventContext? in
+            guard !state.isOver else { return nil }
+            state.take(event)
+            let context = context(state, date, now)
+            guard !state.isTelling, state.untold.isEmpty else {
+                state.untold.append((event, context))
+                return nil
+            }
+            // It is told at once, without a place among others, for it is the only one, as nearly every event is.
+            state.isTelling = true
+            return context
+        }
+        guard let only else { return tellNoted() }
+        sink.receive(event, only)
+        tellRest()
     }
 
     /// Tells of the end of the call, and before it of the ends of the stages that it was in. The delivery of the result is the
@@ -48,7 +78,7 @@ final class CallEvents: Sendable {
         state.withLock { state in
             guard !state.isOver else { return }
             var events = state.open.reversed().map { Event.stageEnded($0, outcome) }
-            if !state.open.contains(.delivery) {
+            if tellsStages, !state.open.contains(.delivery) {
                 events.append(.stageStarted(.delivery))
                 if isDeliveredLater {
                     state.delivery = delivery
@@ -86,13 +116,7 @@ final class CallEvents: Sendable {
         let (date, now) = (time.date(), time.now())
         return state.withLock { state in
             guard !state.isOver else { return state.attempts }
-            switch event {
-            case .requestSent: state.attempts += 1
-            case .stageStarted(let stage): state.open.append(stage)
-            case .stageEnded(let stage, _):
-                if let index = state.open.lastIndex(of: stage) { state.open.remove(at: index) }
-            default: break
-            }
+            state.take(event)
             let number = attempt ?? state.attempts
             state.untold.append((event, context(state, date, now, attempt: number)))
             return number
@@ -100,19 +124,25 @@ final class CallEvents: Sendable {
     }
 
     func tellNoted() {
-        while let events = take() {
-            for (event, context) in events { sink.receive(event, context) }
-            state.withLock { $0.isTelling = false }
+        // A thread that is telling already finds what is there.
+        let begins = state.withLock { state in
+            guard !state.isTelling, !state.untold.isEmpty else { return false }
+            state.isTelling = true
+            return true
         }
+        if begins { tellRest() }
     }
 
-    /// `nil` when there is nothing to tell, or another thread is telling, which then finds what is there.
-    private func take() -> [(Event, EventContext)]? {
-        state.withLock { state in
-            guard !state.isTelling, !state.untold.isEmpty else { return nil }
-            state.isTelling = true
-            defer { state.untold = [] }
-            return state.untold
+    /// Tells, as the one thread that does, until there is nothing more to tell.
+    private func tellRest() {
+        while true {
+            let events = state.withLock { state in
+                defer { state.untold = [] }
+                state.isTelling = !state.untold.isEmpty
+                return state.untold
+            }
+            guard !events.isEmpty else { return }
+            for (event, context) in events { sink.receive(event, context) }
         }
     }
 
@@ -134,9 +164,11 @@ final class RelayedEvents: EventSink {
     private let state: Locked<State>
     /// Whether the stages that the exchange passes are told of: where several go on side by side they would not nest.
     private let tellsStages: Bool
+    let interest: EventInterest
 
     init(to call: CallContext, tellsStages: Bool = true) {
-        self.tellsStages = tellsStages
+        self.tellsStages = tellsStages && call.tellsStages
+        interest = self.tellsStages ? .stages : .calls
         state = Locked(State(call: call))
     }
 

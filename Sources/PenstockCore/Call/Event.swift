@@ -140,11 +140,31 @@ public struct EventContext: Hashable, Sendable {
     }
 }
 
+/// How much of what happens to a call a sink wants to hear.
+public enum EventInterest: Int, Hashable, Comparable, Sendable, CaseIterable {
+    /// Nothing: a call is made as if there were no sink.
+    case nothing
+    /// Everything but ``Event/stageStarted(_:)`` and ``Event/stageEnded(_:_:)``, which are most of a call's events.
+    case calls
+    /// Everything.
+    case stages
+
+    public static func < (one: EventInterest, other: EventInterest) -> Bool { one.rawValue < other.rawValue }
+}
+
 /// A receiver of what happens: a log, a recorder, a counter.
 public protocol EventSink: Sendable {
+    /// How much it wants to hear of a call that begins now, asked once for each call: what no sink of the client wants is not
+    /// made. Where another sink wants more, this one is told of that as well. ``EventInterest/stages`` by default.
+    var interest: EventInterest { get }
+
     /// Called on whatever thread the event happens on, in order and by one thread at a time for each call. It must return
     /// soon, since the call waits for it.
     func receive(_ event: Event, _ context: EventContext)
+}
+
+extension EventSink {
+    public var interest: EventInterest { .stages }
 }
 
 /// Tells several sinks, in their order.
@@ -155,6 +175,9 @@ struct EventFork: EventSink {
     static func of(_ sinks: [any EventSink]) -> (any EventSink)? {
         sinks.count > 1 ? EventFork(sinks: sinks) : sinks.first
     }
+
+    /// That of the one who wants most.
+    var interest: EventInterest { sinks.lazy.map(\.interest).max() ?? .nothing }
 
     func receive(_ event: Event, _ context: EventContext) {
         for sink in sinks { sink.receive(event, context) }

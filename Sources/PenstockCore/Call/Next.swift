@@ -34,7 +34,7 @@ public struct Next: Sendable {
     private func run(_ request: HTTPRequest) async throws(APIError) -> Exchange {
         try call.checkGoesOn(at: type(of: stages[index]).name)
         let below = Next(stages: stages, index: index + 1, call: call, discards: discards)
-        if call.isTold { return try await tell(stages[index], request, below) }
+        if call.tellsStages { return try await tell(stages[index], request, below) }
         return try await stages[index].run(request, call, below)
     }
 

@@ -111,7 +111,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
             throw finish(error) ?? error
         }
         guard !context.streams || context.isCancelled else {
-            context.emit(.stageStarted(.delivery))  // lasts as long as the content is read
+            if context.tellsStages { context.emit(.stageStarted(.delivery)) }  // lasts as long as the content is read
             return output
         }
         // What was ended after its answer had been judged was about to be delivered.

@@ -59,6 +59,8 @@ public final class HARRecorder: EventSink {
         self.contents = contents
     }
 
+    public var interest: EventInterest { .calls }
+
     public func receive(_ event: Event, _ context: EventContext) {
         guard let record = collector.withLock({ $0.take(event, context) }) else { return }
         writer.write { [contents] in

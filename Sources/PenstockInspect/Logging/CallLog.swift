@@ -65,51 +65,68 @@ public final class CallLog: EventSink {
     /// How many calls it remembers something of.
     package var callsUnderWay: Int { state.withLock(\.calls.count) }
 
+    /// Nothing while the log is off: a call that begins then costs no more than without a log, and is not told of if the level
+    /// is raised before it ends. Of stages only ``LogLevel/trace`` says something.
+    public var interest: EventInterest {
+        switch level {
+        case .off: .nothing
+        case .trace: .stages
+        default: .calls
+        }
+    }
+
     public func receive(_ event: Event, _ context: EventContext) {
         let eventLevel = LogLevel(of: event)
-        let (isShown, filter, progress) = state.withLock { state -> (Bool, Filter?, CallProgress) in
+        let shown = state.withLock { state -> (filter: Filter?, progress: CallProgress)? in
             // A call that began while the log was off is told of with what is known since.
             guard state.level != .off else {
                 state.calls = [:]
-                return (false, nil, CallProgress())
+                return nil
             }
-            guard let progress = note(event, context, &state) else { return (false, nil, CallProgress()) }
-            return (eventLevel <= state.level, state.filter, progress)
+            let isShown = eventLevel <= state.level
+            switch event {
+            // With these the call may be let go of.
+            case .callEnded:
+                let progress = noteEnd(context.call, &state)
+                return isShown ? (state.filter, progress) : nil
+            case .stageEnded(.delivery, _):
+                let progress = noteDelivered(context.call, &state)
+                return isShown ? (state.filter, progress) : nil
+            default:
+                note(event, context.call, &state)
+                return isShown ? (state.filter, state.calls[context.call] ?? CallProgress()) : nil
+            }
         }
         // Nothing is formatted of what is not said.
-        guard isShown else { return }
+        guard let (filter, progress) = shown else { return }
         let entry = entry(event, context, progress, eventLevel)
         guard filter?(entry) ?? true else { return }
         destination.write(entry)
     }
 
-    /// - Returns: `nil` for an event that is neither noted nor shown.
-    private func note(_ event: Event, _ context: EventContext, _ state: inout State) -> CallProgress? {
+    /// Keeps what the lines of later events need.
+    private func note(_ event: Event, _ call: CallID, _ state: inout State) {
+        func update(_ change: (inout CallProgress) -> Void) { change(&state.calls[call, default: CallProgress()]) }
         switch event {
-        case .stageEnded(.delivery, _): return noteDelivered(context.call, &state)
-        case .stageStarted where state.level < .trace, .stageEnded where state.level < .trace: return nil
-        case .stageStarted(.delivery): state.calls[context.call]?.isBeingDelivered = true
-        case .callStarted(let summary): state.calls[context.call, default: CallProgress()].endpoint = summary.endpoint
-        case .requestSent(let request):
-            state.calls[context.call, default: CallProgress()].method = request.method
-            state.calls[context.call, default: CallProgress()].url = request.url
-            state.calls[context.call, default: CallProgress()].status = nil
-        case .responseReceived(let response, _, _):
-            state.calls[context.call, default: CallProgress()].status = response.status
+        // Where no line tells of stages a call is let go of with its end.
+        case .stageStarted(.delivery) where state.level == .trace: state.calls[call]?.isBeingDelivered = true
+        case .callStarted(let summary): update { $0.endpoint = summary.endpoint }
+        case .requestSent(let request): update { ($0.method, $0.url, $0.status) = (request.method, request.url, nil) }
+        case .responseReceived(let response, _, _): update { $0.status = response.status }
         case .answered(let answer):
             // The head is enough: content is not kept for as long as it is judged.
             var head = answer.response
             head.body = Data()
-            state.calls[context.call, default: CallProgress()].answer = Event.Answer(
-                request: answer.request, response: head, source: answer.source, isJoined: answer.isJoined,
-                isStale: answer.isStale)
-            state.calls[context.call, default: CallProgress()].method = answer.request.method
-            state.calls[context.call, default: CallProgress()].url = answer.request.url
-            state.calls[context.call, default: CallProgress()].status = answer.response.status
-        case .callEnded: return noteEnd(context.call, &state)
+            update { progress in
+                progress.answer = Event.Answer(
+                    request: answer.request, response: head, source: answer.source, isJoined: answer.isJoined,
+                    isStale: answer.isStale)
+                progress.method = answer.request.method
+                progress.url = answer.request.url
+                progress.status = answer.response.status
+            }
         default: break
         }
-        return state.calls[context.call] ?? CallProgress()
     }
 
     /// A call is let go of with its end, or with the end of its delivery where that is shown and comes later.
@@ -119,10 +136,10 @@ public final class CallLog: EventSink {
         return progress
     }
 
-    private func noteDelivered(_ call: CallID, _ state: inout State) -> CallProgress? {
+    private func noteDelivered(_ call: CallID, _ state: inout State) -> CallProgress {
         let progress = state.calls[call] ?? CallProgress()
         if progress.isOver { state.calls[call] = nil } else { state.calls[call]?.isBeingDelivered = false }
-        return state.level < .trace ? nil : progress
+        return progress
     }
 
     private func entry(

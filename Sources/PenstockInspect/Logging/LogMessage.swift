@@ -17,8 +17,7 @@ struct CallProgress: Sendable {
 /// What happened, in words.
 enum LogMessage {
     static func text(_ event: Event, _ context: EventContext, _ progress: CallProgress) -> String {
-        let what = [progress.method?.rawValue, progress.url.map { "\($0)" }].compactMap(\.self).joined(separator: " ")
-        let name = what.isEmpty ? progress.endpoint : what
+        let name = name(progress)
         // Of a call that began while the log was off, there may be no name.
         let lead = name.isEmpty ? "" : "\(name): "
         let elapsed = Words.duration(context.elapsed)
@@ -46,6 +45,16 @@ enum LogMessage {
         }
     }
 
+    /// The method and the URL, or the endpoint where there is no request yet.
+    private static func name(_ progress: CallProgress) -> String {
+        switch (progress.method, progress.url) {
+        case (let method?, let url?): "\(method) \(url)"
+        case (let method?, nil): method.rawValue
+        case (nil, let url?): "\(url)"
+        case (nil, nil): progress.endpoint
+        }
+    }
+
     private static func status(_ progress: CallProgress) -> String { progress.status.map { " \($0)" } ?? "" }
 
     private static func attempts(_ context: EventContext) -> String {
@@ -69,6 +78,8 @@ enum LogMessage {
 enum LogText {
     /// Control and format characters, and what breaks lines, are escaped; what is longer than 4,096 characters is cut.
     static func oneLine(_ text: String) -> String {
+        // Nearly every line is one already, which is told without taking it apart into characters.
+        if text.utf8.count <= 4096, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
         let head = text.prefix(4096)
         let line = head.unicodeScalars.reduce(into: "") { line, scalar in
             switch scalar.properties.generalCategory {

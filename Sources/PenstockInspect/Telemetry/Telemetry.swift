@@ -133,6 +133,8 @@ public final class Telemetry: EventSink, Interceptor {
 
     // MARK: What happened
 
+    public var interest: EventInterest { .calls }
+
     public func receive(_ event: Event, _ context: EventContext) {
         let fresh: TraceContext? = if case .callStarted = event { newContext() } else { nil }
         let ended = state.withLock { state -> (record: CallRecord, trace: Trace)? in
