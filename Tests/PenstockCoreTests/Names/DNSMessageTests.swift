@@ -59,7 +59,7 @@ enum DNSBytes {
         for name in ["", ".", "a..b", ".a"] { #expect(DNSMessage.question(name, .a) == nil, "\(name)") }
         // 255 bytes with all lengths and the end: four labels of which the last has 61.
         let most = [63, 63, 63, 61].map { String(repeating: "a", count: $0) }.joined(separator: ".")
-        #expect(DNSMessage.question(most, .a) != nil && DNSMessage.question("a" + most, .a) == nil)
+        #expect(DNSMessage.question(most, .a) != nil && DNSMessage.question(most + "a", .a) == nil)
     }
 
     @Test func `the standard's own answer is read`() throws {
@@ -119,10 +119,40 @@ enum DNSBytes {
         #expect(Self.read(Bytes.answer(flags: 0x8183, [])) == HostAnswer([]))
         #expect(Self.read(Bytes.answer([])) == HostAnswer([]))
         let good = [Bytes.record(Bytes.asked, 1, [1, 0, 0, 1])]
-        for flags in [0x0180, 0x8181, 0x8182, 0x8184, 0x8185, 0x8188, 0x818B, 0x8380, 0x8980, 0x9180, 0xA180, 0xC180] {
+        for flags in [
+            0x0180, 0x8181, 0x8182, 0x8184, 0x8185, 0x8188, 0x818B, 0x8380, 0x8980, 0x9180, 0xA180, 0xC180, 0x0183,
+        ] {
             #expect(Self.read(Bytes.answer(flags: flags, good)) == nil, "\(flags)")
         }
-        #expect(Self.read(Bytes.answer(flags: 0x8580, good)) != nil)
+        // Authoritative, recursive, authentic and unchecked are all the same.
+        for flags in [0x8580, 0x8000, 0x8100, 0x8080, 0x81A0, 0x8190] {
+            #expect(Self.read(Bytes.answer(flags: flags, good)) == Self.answer(["1.0.0.1"], 300), "\(flags)")
+        }
+    }
+
+    @Test func `labels are read up to 63 bytes, and names up to 255`() {
+        func read(_ lengths: [Int]) -> HostAnswer? {
+            let owner: [UInt8] = lengths.reduce([]) { $0 + [UInt8($1)] + [UInt8](repeating: 0x62, count: $1) } + [0]
+            let host = lengths.map { String(repeating: "b", count: $0) }.joined(separator: ".")
+            return Self.read(
+                Bytes.answer([
+                    Bytes.record(Bytes.asked, 5, owner, lifetime: 20), Bytes.record(owner, 1, [1, 0, 0, 1]),
+                    Bytes.record(Bytes.name("x.\(host.prefix(9))"), 16, [UInt8](repeating: 0, count: 255)),
+                ]))
+        }
+        for lengths in [[63], [1], [63, 63, 63, 61], Array(repeating: 1, count: 127)] {
+            #expect(read(lengths) == Self.answer(["1.0.0.1"], 20), "\(lengths)")
+        }
+        for lengths in [[64], [65], [0x80], [0xBF], [63, 63, 63, 62], Array(repeating: 1, count: 126) + [2]] {
+            #expect(read(lengths) == nil, "\(lengths)")
+        }
+    }
+
+    @Test func `an alias may be the last record, its name written out`() {
+        let alias = Bytes.record(Bytes.asked, 5, Bytes.name("b.example"))
+        #expect(Self.read(Bytes.answer([alias])) == HostAnswer([]))
+        let address = Bytes.record(Bytes.name("b.example"), 1, [1, 0, 0, 1])
+        #expect(Self.read(Bytes.answer([address, alias])) == Self.answer(["1.0.0.1"], 300))
     }
 
     @Test func `an answer to another question is none`() {
@@ -254,6 +284,8 @@ enum DNSBytes {
         #expect(
             answer
                 == HostAnswer([HostAddress(trusted: "::1"), HostAddress(trusted: "1.0.0.1")], lifetime: .seconds(60)))
+        // RFC 8484 §6: no message is longer than that.
+        #expect(server.requests.withLock { $0.map(\.limits.bodyBytes) } == [65_535, 65_535])
         let requests = server.requests.withLock { $0.map(\.request) }
         #expect(requests.count == 2)
         for request in requests {
@@ -268,7 +300,7 @@ enum DNSBytes {
         "What is left of the lifetime is what no cache on the way has taken",
         arguments: [
             (nil, 300), ("0", 300), ("100", 200), ("300", 0), ("9999", 0), ("99999999999999999999", 0), ("-5", 300),
-            ("x", 300),
+            ("x", 300), ("", 300), ("1:", 300), ("9223372036854775807", 0), ("299", 1),
         ] as [(String?, Int)])
     func ages(age: String?, left: Int) async throws {
         let server = Server { type in Self.response(Self.good(type), age: age) }

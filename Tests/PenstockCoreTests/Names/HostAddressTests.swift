@@ -123,6 +123,17 @@ import Testing
         #expect(!ranking.isResting(a, at: now))
     }
 
+    @Test func `what an address took before it failed is forgotten, so that it is measured anew`() {
+        var ranking = AddressRanking()
+        ranking.connected(a, in: .milliseconds(20), at: .zero)
+        ranking.connected(b, in: .milliseconds(10), at: .zero)
+        ranking.failed(a, at: .zero)
+        #expect(ranking.ranked([b, a], at: .seconds(30)) == [a, b])
+        ranking.connected(a, in: .milliseconds(2), at: .seconds(30))
+        ranking.connected(c, in: .milliseconds(5), at: .seconds(30))
+        #expect(ranking.ranked([c, b, a], at: .seconds(30)) == [a, c, b])
+    }
+
     @Test func `of those at rest the one that wakes first is first`() {
         var ranking = AddressRanking()
         ranking.failed(a, at: .seconds(2))
@@ -194,6 +205,9 @@ import Testing
         var none = HostCache(maxHosts: 0)
         none.keep(Self.answer(60), for: Self.key, at: Self.start)
         #expect(none.count == 0)
+        var one = HostCache(maxHosts: 1)
+        for number in 1...2 { one.keep(Self.answer(60), for: Self.key(number), at: Self.start) }
+        #expect(one.count == 1 && one.look(up: Self.key(2), at: Self.start) == .fresh(Self.addresses))
     }
 
     @Test func `nothing holds for more than a week, and no more than 32 addresses are kept`() {
@@ -214,6 +228,18 @@ import Testing
         cache.keep(Self.answer(60), for: Self.key(3), at: Self.start)
         #expect(cache.count == 2 && cache.look(up: Self.key(2), at: Self.start) == .nothing)
         #expect(cache.look(up: Self.key(1), at: Self.start) == .fresh(Self.addresses))
+    }
+
+    @Test func `hosts go in the order in which they were used, whether they were read or kept`() {
+        for isRead in [false, true] {
+            var cache = HostCache(maxHosts: 20)
+            for number in 1...20 { cache.keep(Self.answer(60), for: Self.key(number), at: Self.start) }
+            // Backwards, the first one last.
+            if isRead { for number in (1...20).reversed() { _ = cache.look(up: Self.key(number), at: Self.start) } }
+            for number in 21...30 { cache.keep(Self.answer(60), for: Self.key(number), at: Self.start) }
+            let left = (1...30).filter { cache.look(up: Self.key($0), at: Self.start) != .nothing }
+            #expect(left == Array(isRead ? 1...10 : 11...20) + Array(21...30))
+        }
     }
 
     @Test func `by default 128 hosts are known, and an answer is stale for a day`() {
@@ -267,6 +293,8 @@ import Testing
             #"{"version":2,"hosts":[{"key":{"host":"a.example","port":443,"network":""},"addresses":["1.0.0.1"],"lifetime":60,"told":0}]}"#,
             #"{"version":1,"hosts":[{"key":{"host":"a.example","port":443,"network":""},"addresses":["evil"],"lifetime":60,"told":0}]}"#,
             #"{"version":1,"hosts":[{"key":{"host":"a.example","port":443,"network":""},"addresses":["1.0.0.1"],"lifetime":-1,"told":0}]}"#,
+            #"{"version":1,"hosts":[{"key":{"host":"a.example","port":443,"network":""},"addresses":["1.0.0.1"],"lifetime":-1e300,"told":0}]}"#,
+            #"{"version":1,"hosts":[{"key":{"host":"a.example","port":443,"network":""},"addresses":["1.0.0.1"],"lifetime":0,"told":0}]}"#,
             #"{"version":1,"hosts":[{"key":{"host":"a.example","port":443,"network":""},"addresses":["1.0.0.1"],"told":0}]}"#,
         ])
     func damaged(text: String) {

@@ -90,7 +90,7 @@ enum DNSMessage {
     }
 
     private static func bytes(_ number: UInt16) -> Data {
-        Data([UInt8(number >> 8), UInt8(number & 0xFF)])
+        withUnsafeBytes(of: number.bigEndian) { Data($0) }
     }
 
     /// Reads on from where it stands, never beyond the message.

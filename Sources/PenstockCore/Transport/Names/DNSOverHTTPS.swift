@@ -35,11 +35,10 @@ public struct DNSOverHTTPS: HostSource {
         async let old = ask(host, .a)
         let answers = [await new, await old]
         let found = answers.compactMap { try? $0.get() }.filter { !$0.addresses.isEmpty }
-        guard let first = found.first else {
+        guard let lifetime = found.map(\.lifetime).min() else {
             for answer in answers { _ = try answer.get() }
             return nil
         }
-        let lifetime = found.reduce(first.lifetime) { min($0, $1.lifetime) }
         return HostAnswer(found.flatMap(\.addresses), lifetime: lifetime)
     }
 
@@ -85,12 +84,10 @@ public struct DNSOverHTTPS: HostSource {
         return HostAnswer(answer.addresses, lifetime: answer.lifetime - .seconds(age(response.fields)))
     }
 
-    /// How long the answer has been in a cache, in seconds. What is no number says nothing.
+    /// How long the answer has been in a cache, in seconds. What is no number says nothing; one that does not fit is more than
+    /// any answer holds (RFC 9111 §1.2.2).
     private static func age(_ fields: HTTPFields) -> Int64 {
         guard let text = fields["Age"], !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return 0 }
-        return min(Int64(text) ?? longestAge, longestAge)
+        return Int64(text) ?? .max
     }
-
-    /// RFC 9111 §1.2.2: what does not fit is taken for this.
-    private static let longestAge: Int64 = 2_147_483_648
 }

@@ -13,10 +13,10 @@ public struct HostAddress: Hashable, Sendable {
     /// - Returns: `nil` where it is anything else: whatever a name server says is looked at before it is used.
     public init?(_ text: String) {
         guard !text.utf8.contains(0) else { return nil }
-        for family in [AF_INET, AF_INET6] {
-            var bytes = [UInt8](repeating: 0, count: 16)
+        for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+            var bytes = [UInt8](repeating: 0, count: count)
             if inet_pton(family, text, &bytes) == 1 {
-                self.init(bytes: bytes.prefix(family == AF_INET ? 4 : 16))
+                self.init(bytes: bytes)
                 return
             }
         }

@@ -126,8 +126,8 @@ public struct HostCache: Hashable, Sendable {
         guard let saved = try? JSONDecoder().decode(Saved.self, from: data), saved.version == Saved.current else {
             return
         }
-        for host in saved.hosts where host.lifetime > 0 && host.lifetime.isFinite && entries[host.key] == nil {
-            let lifetime = min(host.lifetime, Self.longestLifetime / .seconds(1))
+        for host in saved.hosts where entries[host.key] == nil {
+            let lifetime = max(0, min(host.lifetime, Self.longestLifetime / .seconds(1)))
             keep(
                 HostAnswer(host.addresses.compactMap { HostAddress($0) }, lifetime: .seconds(lifetime)), for: host.key,
                 at: host.told)
