@@ -126,6 +126,8 @@
                 status([Kernel.link(2), Kernel.address(), route]).isReachable
             }
             #expect(isReachable(Kernel.route(2, length: 1)))
+            // Whether its link is up is what the link says.
+            for flags in [0x1, 0x10, 0x100, 0x400] as [UInt32] { #expect(isReachable(Kernel.route(2, flags: flags))) }
             #expect(!isReachable(Kernel.route(2, length: 2)))
             #expect(!isReachable(Kernel.route(2, length: 24)))
             #expect(!isReachable(Kernel.route(2, table: 255)))
@@ -145,7 +147,9 @@
                 (1, "x", "wwan", .cellular),
                 (519, "rmnet0", nil, .cellular), (530, "x", nil, .cellular), (65_534, "tun0", "tun", .tunnel),
                 (65_534, "wg0", "wireguard", .tunnel), (65_534, "x", nil, .tunnel), (768, "x", nil, .tunnel),
-                (769, "x", nil, .tunnel), (770, "x", nil, .other), (776, "x", nil, .tunnel), (778, "x", nil, .tunnel),
+                (769, "x", nil, .tunnel), (770, "x", nil, .other), (775, "x", nil, .other), (776, "x", nil, .tunnel),
+                (777, "x", nil, .tunnel), (778, "x", nil, .tunnel),
+                (779, "x", nil, .other),
                 (800, "x", nil, .other), (801, "x", nil, .wifi), (803, "x", nil, .wifi), (804, "x", nil, .other),
                 (512, "ppp0", nil, .other), (1, "veth0", "veth", .wired), (1, "tap0", "tun", .tunnel),
             ] as [(UInt16, String, String?, NetworkStatus.Interface)])
@@ -209,6 +213,37 @@
             for message in Netlink.messages(in: Kernel.address()) { table.take(message) }
             #expect(table.status.isReachable)
             #expect(MemoryLayout.size(ofValue: table) < 100)
+        }
+
+        @Test("4,096 interfaces are kept and as many ways out, and what comes after those is not", arguments: [0, 1])
+        func limits(more: Int) {
+            let wifi = Kernel.link(10_000, hardware: 801)
+            let links = (0..<UInt32(4_095 + more)).map { Kernel.link($0, flags: 0) }
+            #expect(status(links + [wifi, Kernel.address(), Kernel.route(10_000)]).isReachable == (more == 0))
+            let routes = (0..<UInt32(4_095 + more)).map { Kernel.route($0) }
+            #expect(status(routes + [wifi, Kernel.address(), Kernel.route(10_000)]).isReachable == (more == 0))
+        }
+
+        @Test("Each message of a datagram has the content that its length says, and begins at a multiple of four")
+        func contents() {
+            let contents = (0...9).map { count in (0..<count).map { UInt8(100 + $0) } }
+            let messages = Netlink.messages(in: contents.flatMap { Kernel.message(9, sequence: 7, flags: 5, $0) })
+            #expect(messages.map { Array($0.content) } == contents)
+            #expect(messages.allSatisfy { $0.type == 9 && $0.sequence == 7 && $0.flags == 5 })
+        }
+
+        @Test("An attribute ends where its length says, and one may be empty", arguments: ["wifi", "wlan0", "w"])
+        func attributes(name: String) {
+            var bytes: [UInt8] = [0, 0]
+            bytes.append(native: UInt16(1))
+            bytes.append(native: UInt32(2))
+            bytes.append(native: UInt32(0x41))
+            bytes.append(native: UInt32.max)
+            // No zero ends the name, and what follows is none of it. Of two names the first is the one.
+            bytes += Kernel.attribute(99, []) + Kernel.attribute(3, Array(name.utf8)) + Kernel.attribute(98, [0x61])
+            bytes += Kernel.attribute(3, Array("eth0".utf8)) + Kernel.attribute(97, [])
+            let messages = [Kernel.message(16, bytes), Kernel.address(), Kernel.route(2)]
+            #expect(status(messages, wireless: [name]).interfaces == [.wifi])
         }
     }
 
@@ -320,6 +355,18 @@
             var other = self.session()
             _ = other.start(at: .zero)
             #expect(other.lost(at: .seconds(5)).first == request(0, 2))
+        }
+
+        @Test(
+            "Any message of links, addresses and routes is a change, and no other one",
+            arguments: [(15, false), (16, true), (17, true), (20, true), (26, true), (27, true), (28, false)]
+                as [(UInt16, Bool)])
+        func whatIsAChange(type: UInt16, isChange: Bool) {
+            var session = session()
+            _ = session.start(at: .zero)
+            _ = answer(&session, from: 1, at: .zero)
+            let actions = session.receive(Kernel.message(type, sequence: 0, []), at: .seconds(1))
+            #expect(actions == (isChange ? [request(0, 4), .wake(after: .seconds(5))] : []))
         }
 
         @Test("What answers no request of now is not taken in, and what is no change asks for nothing")

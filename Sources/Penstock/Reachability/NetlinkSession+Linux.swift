@@ -74,7 +74,8 @@
             if message.flags & Netlink.isInterruptedDump != 0 { dump.isOutdated = true }
             switch message.type {
             case Netlink.done: return advance(dump, now)
-            case Netlink.error: return giveUp(now)
+            // The kernel refuses: because it is busy, for one.
+            case Netlink.error: return schedule(at: now)
             default:
                 dump.table.take(message)
                 state = .dumping(dump)
@@ -108,12 +109,6 @@
             return [.publish(dump.table.status)]
         }
 
-        /// The kernel refuses: because it is busy, for one.
-        private mutating func giveUp(_ now: Duration) -> [Action] {
-            state = .idle
-            return schedule(at: now)
-        }
-
         private mutating func schedule(at now: Duration) -> [Action] {
             let wait = lastDump.map { $0 + Self.pause - now } ?? .zero
             guard wait > .zero else { return beginDump(at: now) }
@@ -134,7 +129,7 @@
 
         /// Never 0, which is what the kernel has in messages that nobody asked for.
         private mutating func nextSequence() -> UInt32 {
-            sequence = sequence == .max ? 1 : sequence + 1
+            sequence = max(1, sequence &+ 1)
             return sequence
         }
     }

@@ -90,7 +90,7 @@
         /// `struct ifaddrmsg`: family, length of the prefix, flags, scope, index.
         private mutating func takeAddress(_ message: NetlinkMessage) {
             guard let family = message.content.native(UInt8.self, at: 0),
-                let scope = message.content.native(UInt8.self, at: 3), families.count < 256
+                let scope = message.content.native(UInt8.self, at: 3)
             else { return }
             // From 253 on an address is for this link or this machine alone.
             if scope < 253 { families.insert(family) }

@@ -33,13 +33,22 @@ import Testing
     @Test("One who listens late gets the status of the moment; one who is slow gets the newest")
     func lateAndSlow() async {
         let reachability = Reachability()
-        #expect(reachability.status == nil)
+        #expect(reachability.status == nil && reachability.failure == nil && reachability.listenersSoFar == 0)
         var slow = reachability.changes.makeAsyncIterator()
         reachability.update(.unreachable)
         reachability.update(wifi)
         #expect(await slow.next() == wifi)
         var late = reachability.changes.makeAsyncIterator()
         #expect(await late.next() == wifi)
+        #expect(reachability.listenersSoFar == 2)
+        reachability.fail("the kernel says nothing")
+        #expect(reachability.failure == "the kernel says nothing" && reachability.status == wifi)
+    }
+
+    @Test func `a network costs nothing and is unlimited unless it is said to be otherwise`() {
+        let status = NetworkStatus(isReachable: true)
+        #expect(!status.isExpensive && !status.isConstrained && status.interfaces.isEmpty)
+        #expect(!NetworkStatus.unreachable.isReachable)
     }
 
     @Test("Who ends the iteration is forgotten, and listening ends with the source")
