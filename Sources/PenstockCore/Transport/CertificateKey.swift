@@ -50,7 +50,7 @@ private struct DERReader {
         if first < 0x80 { return checked(2, Int(first)) }
         let count = Int(first & 0x7F)
         // Three bytes are enough for any certificate, and cannot overflow.
-        guard (1...3).contains(count), rest.count >= 2 + count else { return nil }
+        guard (1...3).contains(count) else { return nil }
         return checked(2 + count, rest.dropFirst(2).prefix(count).reduce(0) { $0 << 8 | Int($1) })
     }
 

@@ -5,35 +5,27 @@ import Foundation
 /// It is made once for each call, and whatever the call leaves running behind it goes on with the same one. So nothing of
 /// one user or environment reaches another, and nothing that came by one way is taken for what came by another.
 public struct IsolationKey: Hashable, Sendable {
+    private struct Parts: Hashable, Sendable {
+        var identity: String
+        var environment: String
+        var trust: TrustPolicy
+        var proxy: ProxyPolicy
+        /// No part of the partition: what came from a host is the host's, wherever that was found.
+        var resolver: HostResolver
+    }
+
     /// Shared by all copies: a key is handed on many times, and compared with itself most of the time.
     private final class Storage: Sendable {
-        let environment: String
-        let identity: String
-        let trust: TrustPolicy
-        let proxy: ProxyPolicy
-        /// No part of the partition: what came from a host is the host's, wherever that was found.
-        let resolver: HostResolver
+        let parts: Parts
         let partition: CachePartition
         /// The hash of all that is compared, in this process: a key is looked for several times in each call.
         let fingerprint: Int
 
-        init(
-            _ environment: String, _ identity: String, _ trust: TrustPolicy, _ proxy: ProxyPolicy,
-            _ resolver: HostResolver
-        ) {
-            self.environment = environment
-            self.identity = identity
-            self.trust = trust
-            self.proxy = proxy
-            self.resolver = resolver
-            partition = CachePartition(environment: environment, identity: identity, way: Self.way(trust, proxy))
-            var hasher = Hasher()
-            hasher.combine(environment)
-            hasher.combine(identity)
-            hasher.combine(trust)
-            hasher.combine(proxy)
-            hasher.combine(resolver)
-            fingerprint = hasher.finalize()
+        init(_ parts: Parts) {
+            self.parts = parts
+            partition = CachePartition(
+                environment: parts.environment, identity: parts.identity, way: Self.way(parts.trust, parts.proxy))
+            fingerprint = parts.hashValue
         }
 
         /// Where the policies are the usual ones, nothing has to be told apart.
@@ -57,37 +49,44 @@ public struct IsolationKey: Hashable, Sendable {
         environment: String = "", identity: String = "", trust: TrustPolicy = .system, proxy: ProxyPolicy = .none,
         resolver: HostResolver = .system
     ) {
-        storage = Storage(environment, identity, trust, proxy, resolver)
+        storage = Storage(
+            Parts(identity: identity, environment: environment, trust: trust, proxy: proxy, resolver: resolver))
+    }
+
+    private mutating func change(_ body: (inout Parts) -> Void) {
+        var parts = storage.parts
+        body(&parts)
+        storage = Storage(parts)
     }
 
     /// The environment's name.
     public var environment: String {
-        get { storage.environment }
-        set { storage = Storage(newValue, identity, trust, proxy, resolver) }
+        get { storage.parts.environment }
+        set { change { $0.environment = newValue } }
     }
 
     /// The user that the calls are made for; empty while nobody is signed in.
     public var identity: String {
-        get { storage.identity }
-        set { storage = Storage(environment, newValue, trust, proxy, resolver) }
+        get { storage.parts.identity }
+        set { change { $0.identity = newValue } }
     }
 
     /// Whom TLS trusts.
     public var trust: TrustPolicy {
-        get { storage.trust }
-        set { storage = Storage(environment, identity, newValue, proxy, resolver) }
+        get { storage.parts.trust }
+        set { change { $0.trust = newValue } }
     }
 
     /// By what way connections are made.
     public var proxy: ProxyPolicy {
-        get { storage.proxy }
-        set { storage = Storage(environment, identity, trust, newValue, resolver) }
+        get { storage.parts.proxy }
+        set { change { $0.proxy = newValue } }
     }
 
     /// Where the names of hosts lead.
     public var resolver: HostResolver {
-        get { storage.resolver }
-        set { storage = Storage(environment, identity, trust, proxy, newValue) }
+        get { storage.parts.resolver }
+        set { change { $0.resolver = newValue } }
     }
 
     /// What of it is kept with stored responses.
@@ -95,9 +94,7 @@ public struct IsolationKey: Hashable, Sendable {
 
     public static func == (left: IsolationKey, right: IsolationKey) -> Bool {
         left.storage === right.storage
-            || left.storage.fingerprint == right.storage.fingerprint
-                && left.identity == right.identity && left.environment == right.environment && left.trust == right.trust
-                && left.proxy == right.proxy && left.resolver == right.resolver
+            || left.storage.fingerprint == right.storage.fingerprint && left.storage.parts == right.storage.parts
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -21,6 +21,7 @@ import Testing
 
     @Test func `keys differ by user, environment, trust and proxy, and their partitions with them`() {
         #expect(Set(Self.ways).count == Self.ways.count)
+        for (index, key) in Self.ways.enumerated() { #expect(Self.ways[..<index].allSatisfy { $0 != key }) }
         #expect(Set(Self.ways.map(\.partition)).count == Self.ways.count)
         for key in Self.ways {
             #expect(
@@ -52,6 +53,28 @@ import Testing
         #expect(passwords[0] != passwords[1])
         #expect(passwords[0].partition == passwords[1].partition)
         #expect(!"\(passwords[0]) \(String(reflecting: passwords[0]))".contains("carol"))
+    }
+
+    @Test func `sealed replies have a partition of their own, of the same owner`() {
+        var partition = IsolationKey(environment: "test", identity: "alice", proxy: .socks5("proxy.example")).partition
+        let plain = partition
+        #expect(!partition.isSealed && !plain.way.isEmpty)
+        for _ in 0..<2 {
+            partition.isSealed = true
+            #expect(partition.isSealed && partition.way == "sealed " + plain.way)
+        }
+        #expect(partition != plain && partition.hasSameOwner(as: plain))
+        for _ in 0..<2 {
+            partition.isSealed = false
+            #expect(partition == plain)
+        }
+    }
+
+    @Test func `the same user in the same environment owns it, by whatever way`() {
+        let one = CachePartition(environment: "test", identity: "alice", way: "a")
+        #expect(one.hasSameOwner(as: CachePartition(environment: "test", identity: "alice", way: "b")))
+        #expect(!one.hasSameOwner(as: CachePartition(environment: "test", identity: "bob", way: "a")))
+        #expect(!one.hasSameOwner(as: CachePartition(environment: "", identity: "alice", way: "a")))
     }
 
     @Test(.covers("H28")) func `nothing stored by one way is found by another, and signing out forgets all of them`()

@@ -97,6 +97,14 @@ import Testing
         #expect(try Self.set(host, below).covers(asked) == covers)
     }
 
+    @Test func `names below a host are pinned where that is said alone`() throws {
+        let keys = Array(Self.keys[0..<2])
+        for set in [try PinSet("a.example", keys: keys), try PinSet("a.example", pins: keys.map(\.description))] {
+            #expect(set.covers("a.example") && !set.covers("b.a.example"))
+            #expect(set.mode == .enforced && set.expires == nil && set.isEnforced(at: .distantFuture))
+        }
+    }
+
     // MARK: Lists
 
     @Test func `the longest host counts, also when its pins have expired`() throws {
@@ -175,7 +183,20 @@ import Testing
             reporter.report(PinReport(host: host, set: set, chain: [], date: Self.noon, isRefused: true))
         }
         #expect(seen.withLock { $0 } == ["a", "b", "a"])
-        #expect(reporter == reporter && reporter != PinReporter { _ in })
+        let other = PinReporter { _ in }
+        #expect(reporter == reporter && reporter != other && reporter.hashValue != other.hashValue)
+    }
+
+    @Test func `unless told otherwise a reporter tells of a host once an hour`() throws {
+        let clock = TestClock()
+        let count = Locked(0)
+        let reporter = PinReporter(time: clock.timeSource) { _ in count.withLock { $0 += 1 } }
+        let set = try Self.set("a.example")
+        for (step, expected) in [(Duration.zero, 1), (.seconds(3_600) - .nanoseconds(1), 1), (.nanoseconds(1), 2)] {
+            clock.advance(by: step)
+            reporter.report(PinReport(host: "a.example", set: set, chain: [], date: Self.noon, isRefused: true))
+            #expect(count.withLock { $0 } == expected)
+        }
     }
 }
 
@@ -238,6 +259,14 @@ import Testing
     func `lengths that lie are no certificate`(bytes: [UInt8]) {
         #expect(CertificateKey.info(in: Data(bytes)) == nil)
         #expect(PublicKeyPin(ofCertificate: Data(bytes)) == nil)
+    }
+
+    @Test func `a length is definite, and written in three bytes at most`() {
+        let good: [UInt8] = [0xA0, 0x83, 0, 0, 3, 2, 1, 2]
+        #expect(CertificateKey.info(in: Self.certificate(version: good)) == Data(Self.key))
+        for version in [[0xA0, 0x84, 0, 0, 0, 3, 2, 1, 2], [0xA0, 0x80] + [UInt8](repeating: 5, count: 128)] {
+            #expect(CertificateKey.info(in: Self.certificate(version: version)) == nil)
+        }
     }
 
     #if os(Linux)

@@ -34,6 +34,17 @@ import Testing
         #expect(TrustPolicy.system.minimumVersion(.tls12) == .system)
         #expect(TrustPolicy.system.identified(by: Self.pem).identified(by: nil) == .system)
         #expect(TrustPolicy.Version.tls12 < .tls13)
+        #expect([TrustPolicy.Version.tls12, .tls13].allSatisfy { !($0 < $0) })
+    }
+
+    @Test func `a policy prints what it asks for beyond the system's own`() throws {
+        let texts = try Self.policies().map { "\($0.0)" }
+        #expect(texts[0] == "system")
+        #expect(texts[2] == "system, tls13")
+        #expect(texts[3] == "system, pins for a.example")
+        #expect(texts[4] == "system, a client certificate" && texts[5] == texts[4])
+        #expect(texts[6] == "system, revocation stapled")
+        #expect(texts[8].hasSuffix(", tls13, pins for a.example, a client certificate, revocation stapled"))
     }
 
     @Test("Whatever is changed of a policy, it is another one, with connections of its own", .covers("H20"))
