@@ -117,6 +117,14 @@ import Testing
         #expect(end.state == .open)
     }
 
+    @Test("The first frame of a message says that it is compressed, and no other", arguments: [0, 8, 9, 10])
+    func whereItIsSaid(opcode: UInt8) throws {
+        var end = try Self.machine(.client, NotedCompression())
+        end.receive(Self.frame(2, [1], isFinal: false) + RawFrame(opcode, Data(), reserved: 0x40).bytes)
+        let failure = #expect(throws: WebSocketFailure.self) { try end.next() }
+        #expect(failure?.kind == .reservedBits)
+    }
+
     @Test("What is compressed is text all the same, or it is refused")
     func text() throws {
         var good = try Self.machine(.client, NotedCompression())

@@ -54,6 +54,7 @@ import Testing
             { $0.fields.append("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", for: "Sec-WebSocket-Accept") },
             { $0.fields["Sec-WebSocket-Protocol"] = "news" },
             { $0.fields["Sec-WebSocket-Protocol"] = "chat, chat" },
+            { for _ in 0..<2 { $0.fields.append("chat", for: "Sec-WebSocket-Protocol") } },
             { $0.fields["Sec-WebSocket-Extensions"] = "x-other" },
             { $0.fields["Sec-WebSocket-Extensions"] = "permessage-deflate" },
         ]
@@ -97,7 +98,16 @@ import Testing
         ("permessage-deflate; server_no_context_takeover; server_no_context_takeover", nil, false),
         ("permessage-deflate; other", nil, false), ("permessage-deflate, permessage-deflate", nil, false),
         ("x-webkit-deflate-frame", nil, false), ("permessage-deflate;;", nil, false),
-        ("permessage-deflate; a b", nil, false),
+        ("permessage-deflate; a b", nil, false), (" ,, permessage-deflate ,", WebSocketDeflate(), true),
+        (" , ", nil, true),
+        ("; client_no_context_takeover", nil, false),
+        ("permessage-deflate; server_no_context_takeover=1=2", nil, false),
+        ("permessage-deflate; server_no_context_takeover=", nil, false), ("permessage-deflate; =8", nil, false),
+        ("permessage-deflate; client_max_window_bits=\"8\"", small, true),
+        ("permessage-deflate; client_max_window_bits=x8\"", nil, false),
+        ("permessage-deflate; client_max_window_bits=\"8x", nil, false),
+        ("permessage-deflate; client_max_window_bits=\"", nil, false),
+        ("permessage-deflate; client_max_window_bits=\"\"", nil, false),
     ]
 
     @Test(
@@ -175,6 +185,10 @@ import Testing
             request[name] = value
             #expect(throws: WebSocketFailure.self) { try WebSocketHandshake.answer(.get, request) }
         }
+        var twice = good
+        twice.append(Self.key, for: "Sec-WebSocket-Key")
+        #expect(throws: WebSocketFailure.self) { try WebSocketHandshake.answer(.get, twice) }
+        #expect(try WebSocketHandshake.answer(.get, good).agreement == WebSocketHandshake.Agreement())
     }
 
     private static func make(_ change: (inout WebSocketDeflate) -> Void) -> WebSocketDeflate {

@@ -81,12 +81,14 @@ import Testing
         #expect(client.takeOutput() != first)
     }
 
-    @Test("A message is sent in as many frames as it is asked for, and read back whole", arguments: [1, 2, 5, 6, 7])
+    @Test(
+        "A message is sent in as many frames as it is asked for, and read back whole",
+        arguments: [-1, 0, 1, 2, 5, 6, 7])
     func fragmentsOut(size: Int) throws {
         var client = try WebSocketMachine(.client)
         try client.send("héllo", fragmentBytes: size)
         let bytes = client.takeOutput()
-        #expect(bytes.count == 6 + 6 * ((6 + size - 1) / size))
+        #expect(bytes.count == 6 + 6 * ((6 + max(1, size) - 1) / max(1, size)))
         #expect(try Reading(.server, bytes).messages == ["héllo"])
     }
 
@@ -174,7 +176,25 @@ import Testing
     func hugeLengths(length: UInt64, code: UInt16) throws {
         var raw = RawFrame(2, Data(), key: Self.key)
         raw.length = (8, length)
-        #expect(try Reading(.server, raw.bytes).closeCode == code)
+        let reading = try Reading(.server, raw.bytes)
+        #expect(reading.closeCode == code)
+        let isNone = reading.failure == WebSocketFailure(.length, "the highest bit of a length is set")
+        #expect(isNone == (code == 1_002))
+    }
+
+    @Test("What came of the next message while a long one was read is read on")
+    func longInput() throws {
+        var end = try WebSocketMachine(.server)
+        let (content, next) = (Data(count: 70_000), frame(1, "the next one"))
+        let long = RawFrame(2, content, key: Self.key).bytes
+        for cut in 0...next.count {
+            end.receive(long + next.prefix(cut))
+            #expect(try end.next() == .message(.binary(content)))
+            #expect(try end.next() == (cut == next.count ? .message("the next one") : nil))
+            end.receive(next.dropFirst(cut) + frame(1, "after"))
+            if cut < next.count { #expect(try end.next() == .message("the next one")) }
+            #expect(try end.next() == .message("after"))
+        }
     }
 
     @Test("A message may be as large as the limit and no larger, in one frame or in several")
@@ -303,6 +323,25 @@ import Testing
         #expect(reading.state == .closed)
     }
 
+    @Test("What breaks the protocol behind an end's own Close frame has no second one")
+    func brokenWhileClosing() throws {
+        var end = try WebSocketMachine(.server)
+        try end.close(.goingAway)
+        _ = end.takeOutput()
+        let reading = Reading(&end, Data([0xFF]))
+        #expect(reading.failure?.kind == .reservedBits)
+        #expect(reading.output.isEmpty && reading.state == .closed)
+    }
+
+    @Test("A Close frame without a code has no reason")
+    func reasonWithoutCode() throws {
+        var end = try WebSocketMachine(.server)
+        let failure = #expect(throws: WebSocketFailure.self) { try end.close(.none, reason: "x") }
+        #expect(failure?.kind == .invalidRequest && end.state == .open)
+        try end.close(.none)
+        #expect(end.takeOutput() == Data([0x88, 0]) && end.state == .closing)
+    }
+
     @Test("A reason may have 123 bytes", arguments: [123, 124])
     func reasons(count: Int) throws {
         var end = try WebSocketMachine(.server)
@@ -339,7 +378,8 @@ import Testing
     ]
     /// What is wrong, and with which of its bytes that shows.
     static let bad: [([UInt8], Int)] = [
-        ([0x80], 0), ([0xBF], 0), ([0xC0, 0xAF], 0), ([0xC1, 0xBF], 0), ([0xC2, 0x41], 1), ([0xC2, 0xC2], 1),
+        ([0x80], 0), ([0xBF], 0), ([0xC0, 0xAF], 0), ([0xC1, 0xBF], 0), ([0xC2, 0x41], 1), ([0xC2, 0x7F], 1),
+        ([0xC2, 0xC0], 1), ([0xC2, 0xC2], 1),
         ([0xE0, 0x9F, 0xBF], 1), ([0xE1, 0x7F], 1), ([0xE1, 0x80, 0xC0], 2), ([0xED, 0xA0, 0x80], 1),
         ([0xED, 0xBF, 0xBF], 1), ([0xF0, 0x8F, 0xBF, 0xBF], 1), ([0xF4, 0x90, 0x80, 0x80], 1), ([0xF5], 0), ([0xFF], 0),
         ([0xFE], 0), ([0xF0, 0x90, 0x80, 0x41], 3), ([0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0xF8], 8),

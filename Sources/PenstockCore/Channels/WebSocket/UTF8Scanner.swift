@@ -34,6 +34,7 @@ struct UTF8Scanner: Hashable, Sendable {
         return index
     }
 
+    /// ASCII is no part of this: where no character has begun it was skipped.
     private mutating func accept(_ byte: UInt8) -> Bool {
         guard needed == 0 else {
             guard low...high ~= byte else { return false }
@@ -41,7 +42,6 @@ struct UTF8Scanner: Hashable, Sendable {
             return true
         }
         switch byte {
-        case 0x00...0x7F: return true
         case 0xC2...0xDF: needed = 1
         case 0xE0: (needed, low) = (2, 0xA0)  // nothing shorter would do
         case 0xED: (needed, high) = (2, 0x9F)  // no surrogates

@@ -120,7 +120,7 @@ struct WebSocketExtension: Sendable {
         var items: [WebSocketExtension] = []
         for value in values {
             // A token has neither comma nor semicolon, and what is quoted has to be a token as well.
-            for item in value.split(separator: ",", omittingEmptySubsequences: true) {
+            for item in value.split(separator: ",") {
                 let parts = item.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
                 guard let name = parts.first else { continue }
                 if parts.count == 1, name.isEmpty { continue }
@@ -136,7 +136,7 @@ struct WebSocketExtension: Sendable {
         let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(trimmed)
         guard let name = sides.first else { throw malformed }
         guard sides.count == 2, var value = sides.last else { return (try token(name).lowercased(), nil) }
-        if value.count > 1, value.hasPrefix("\""), value.hasSuffix("\"") {
+        if value.hasPrefix("\""), value.hasSuffix("\"") {
             value = String(value.dropFirst().dropLast())
         }
         return (try token(name).lowercased(), try token(value))

@@ -14,9 +14,9 @@ enum WebSocketOpcode: UInt8, Sendable {
 
 /// What stands before the payload of a frame.
 struct WebSocketFrameHead: Hashable, Sendable {
-    var isFinal = true
+    var isFinal: Bool
     /// The bit that permessage-deflate has a meaning for.
-    var isCompressed = false
+    var isCompressed: Bool
     var opcode: WebSocketOpcode
     var length: Int
     /// The key's four bytes in their order on the wire; `nil` where the payload is as it is.
@@ -124,7 +124,7 @@ struct WebSocketMask: Hashable, Sendable {
         var key = word
         // The key begins anew every four bytes, so a whole one of eight is turned by what the offset is past four.
         let turn = UInt64(offset & 3) * 8
-        if turn > 0 { key = UInt64(littleEndian: key.littleEndian >> turn | key.littleEndian << (64 - turn)) }
+        key = UInt64(littleEndian: key.littleEndian >> turn | key.littleEndian << (64 - turn))
         var index = 0
         while index + 8 <= bytes.count {
             let mixed = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ key
