@@ -85,7 +85,8 @@ import Testing
         }
         let table: [([Range<Int>], Bool)] = [
             ([], true), ([0..<1], true), ([0..<1, 1..<2], true), ([0..<2, 1..<3], false), ([3..<4, 1..<2], false),
-            ([1..<2, 1..<2], false), ([2..<2], false), ([999..<1_000], true), ([999..<1_001], false),
+            ([1..<2, 1..<2], false), ([0..<1, 5..<6, 3..<4], false), ([2..<2], false), ([999..<1_000], true),
+            ([999..<1_001], false),
         ]
         for (ranges, isGood) in table { #expect(isTaken(ranges) == isGood, "\(ranges)") }
         for (count, isGood) in [(139, true), (140, true), (141, false)] {
@@ -143,6 +144,7 @@ import Testing
         #expect(Self.taken(&machine, Self.start + .seconds(10)) == [])
         #expect(Self.events(&machine) == [.timedOut])
         #expect(machine.isOver && machine.wakesAt == nil && machine.sent.datagrams == 8)
+        #expect(machine.sent.chunks == 0 && machine.sent.resends == 0 && machine.sent.largestWindow == 0)
     }
 
     @Test func `a challenge is answered at once, and from there the waiting begins anew, but for the ten seconds`() {
@@ -198,6 +200,8 @@ import Testing
         other.close()
         #expect(Self.taken(&other, Self.start) == [.close(token: 6)])
         #expect(Self.taken(&other, Self.start) == [] && Self.events(&other) == [])
+        let isSent = other.send(Data())
+        #expect(!isSent && other.isOver)
     }
 
     // MARK: Payloads that come
@@ -358,6 +362,7 @@ import Testing
         func address(_ host: UInt8, _ port: UInt8) -> Data {
             var address = Data(count: MemoryLayout<sockaddr_in>.size)
             (address[0], address[3], address[7]) = (2, port, host)
+            (address[2], address[4]) = (port, host)
             return address
         }
         let admitted = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 1), (2, 2), (1, 1)].enumerated().map { number, place in
@@ -366,6 +371,27 @@ import Testing
         #expect(admitted == [true, true, false, true, true, false, false])
         #expect(listener.peerCount == 4)
         #expect(DatagramListener().mostPeersPerHost == 64)
+    }
+
+    @Test func `only the port is no part of a host: neither more nor less is`() {
+        for (index, isOther) in [(2, false), (3, false), (4, true), (7, true)] {
+            var listener = DatagramListener(secret: Data([1]), mostPeersPerHost: 1)
+            var address = Data(count: MemoryLayout<sockaddr_in>.size)
+            let first = Self.admit(&listener, address)
+            address[index] = 9
+            let second = Self.admit(&listener, address, 2)
+            #expect(first != nil && (second != nil) == isOther, "byte \(index)")
+        }
+    }
+
+    @Test func `each connection has a token of its own, which nobody can guess`() {
+        var listener = DatagramListener(secret: Data([1]))
+        let tokens = (0..<40).compactMap { Self.admit(&listener, Data([UInt8($0)]), UInt64($0 / 2)) }
+        #expect(Set(tokens).count == 40 && !tokens.contains(0))
+        #expect(tokens.contains { $0 > 1 << 60 } && tokens.contains { $0 & 0xFFFF > 1 << 12 })
+        var other = DatagramListener(secret: Data([2]))
+        #expect(Self.admit(&other, Data([0]), 0) != tokens.first)
+        #expect(Self.admit(&listener, Data([0]), 0) == tokens.first)
     }
 
     @Test func `payloads for which there is no room have to wait until there is, and one always has`() throws {

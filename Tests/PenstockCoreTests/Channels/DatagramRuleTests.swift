@@ -255,3 +255,128 @@ import Testing
         #expect(Self.tell(&late, Self.report(2, 0..<2), after: .milliseconds(150)) == [0, 2])
     }
 }
+
+/// What a receiver says of what has come, chunk by chunk.
+@Suite struct DatagramReceiverTests {
+    private static let start = Duration.seconds(5)
+
+    private static func chunk(_ number: Int, of total: Int, stamp: UInt32 = 9) -> DatagramPacket.Chunk {
+        .init(transfer: 3, number: number, total: total, stamp: stamp, bytes: Data([UInt8(truncatingIfNeeded: number)]))
+    }
+
+    /// One that these have come to, at the beginning.
+    private static func receiver(_ numbers: [Int], of total: Int, window: Int = 20) -> DatagramReceiver {
+        let first = chunk(numbers[0], of: total)
+        var receiver = DatagramReceiver(first, reorderWindow: .milliseconds(window), at: start)
+        for number in numbers { receiver.take(chunk(number, of: total), at: start) }
+        return receiver
+    }
+
+    private static func report(
+        _ upTo: Int, edge: Int? = nil, held: Int, _ missing: Range<Int>..., stamp: UInt32 = 9
+    ) -> DatagramPacket.Report {
+        .init(
+            transfer: 3, upTo: upTo, edge: edge ?? upTo, stamp: stamp, held: UInt32(held * 1_000), missing: missing)
+    }
+
+    /// What it says at a moment, given that it has nothing to say just before that.
+    private static func said(_ receiver: inout DatagramReceiver, at milliseconds: Int) -> DatagramPacket.Report? {
+        let moment = start + .milliseconds(milliseconds)
+        #expect(receiver.nextReport == moment)
+        #expect(receiver.report(at: moment - .nanoseconds(1)) == nil)
+        return receiver.report(at: moment)
+    }
+
+    @Test func `a payload is whole when each of its chunks has come, in whatever order, and stands in theirs`() {
+        var receiver = Self.receiver([2, 0, 0], of: 4)
+        #expect(receiver.total == 4 && receiver.transfer == 3 && receiver.payload == nil)
+        // Those of another total, and those behind it, are none of it.
+        for other in [Self.chunk(1, of: 5), Self.chunk(1, of: 3), Self.chunk(4, of: 4), Self.chunk(-1, of: 4)] {
+            receiver.take(other, at: Self.start)
+        }
+        receiver.take(Self.chunk(3, of: 4), at: Self.start)
+        #expect(receiver.payload == nil)
+        receiver.take(Self.chunk(1, of: 4), at: Self.start)
+        #expect(receiver.payload == Data([0, 1, 2, 3]))
+    }
+
+    @Test func `what comes is reported on after 10 ms, or with the tenth chunk`() {
+        var receiver = Self.receiver([0], of: 100)
+        receiver.take(Self.chunk(1, of: 100, stamp: 8), at: Self.start + .milliseconds(4))
+        #expect(Self.said(&receiver, at: 10) == Self.report(2, held: 6, stamp: 8))
+        // That was said; the silence began with the last chunk.
+        #expect(receiver.nextReport == Self.start + .milliseconds(64))
+        let now = Self.start + .milliseconds(30)
+        for number in 2..<11 {
+            receiver.take(Self.chunk(number, of: 100), at: now)
+            #expect(receiver.nextReport == now + .milliseconds(10))
+        }
+        // One that has come already counts as well: its sender wants to know.
+        receiver.take(Self.chunk(5, of: 100, stamp: 7), at: now)
+        #expect(Self.said(&receiver, at: 30) == Self.report(11, held: 0, stamp: 7))
+        receiver.take(Self.chunk(11, of: 100), at: now)
+        #expect(receiver.nextReport == now + .milliseconds(10))
+    }
+
+    @Test("After 60 ms of silence, or twice the window, all up to the total is missing; then ever later, by a second")
+    func tail() {
+        for (window, first) in [(0, 60), (30, 60), (31, 62), (50, 100)] {
+            var receiver = Self.receiver([0, 1], of: 5, window: window)
+            #expect(Self.said(&receiver, at: 10) == Self.report(2, held: 10))
+            var (delay, moment) = (first, first)
+            for _ in 0..<7 {
+                #expect(Self.said(&receiver, at: moment) == Self.report(5, held: moment, 2..<5))
+                delay = min(moment * 2, 1_000)
+                moment += delay
+            }
+            // With a chunk it begins anew.
+            receiver.take(Self.chunk(2, of: 5), at: Self.start + .seconds(20))
+            #expect(Self.said(&receiver, at: 20_010) == Self.report(3, held: 10))
+            #expect(receiver.nextReport == Self.start + .milliseconds(20_000 + first))
+        }
+        // Where it was not asked for long, everything is said at once.
+        var late = Self.receiver([1], of: 3)
+        #expect(late.report(at: Self.start + .milliseconds(60)) == Self.report(3, held: 60, 0..<1, 2..<3))
+        #expect(late.nextReport == Self.start + .milliseconds(180))
+    }
+
+    @Test func `a gap may be late for as long as the window is, and stands above the edge until then`() {
+        var receiver = Self.receiver([0, 2], of: 9)
+        receiver.take(Self.chunk(5, of: 9), at: Self.start + .milliseconds(5))
+        #expect(Self.said(&receiver, at: 10) == Self.report(6, edge: 1, held: 5, 1..<2, 3..<5))
+        #expect(Self.said(&receiver, at: 20) == Self.report(6, edge: 3, held: 15, 1..<2, 3..<5))
+        #expect(Self.said(&receiver, at: 25) == Self.report(6, held: 20, 1..<2, 3..<5))
+        #expect(receiver.nextReport == Self.start + .milliseconds(65))
+        // The first one may be missing as well.
+        var other = Self.receiver([1], of: 2)
+        #expect(Self.said(&other, at: 10) == Self.report(2, edge: 0, held: 10, 0..<1))
+        #expect(Self.said(&other, at: 20) == Self.report(2, held: 20, 0..<1))
+    }
+
+    @Test func `a gap that was filled is spoken of no more`() {
+        var receiver = Self.receiver([0, 3], of: 9)
+        receiver.take(Self.chunk(2, of: 9), at: Self.start + .milliseconds(1))
+        var half = receiver
+        #expect(Self.said(&half, at: 10) == Self.report(4, edge: 1, held: 9, 1..<2))
+        receiver.take(Self.chunk(1, of: 9), at: Self.start + .milliseconds(2))
+        #expect(Self.said(&receiver, at: 10) == Self.report(4, held: 8))
+        #expect(receiver.nextReport == Self.start + .milliseconds(62))
+        // What comes late opens no gap, and what follows at once does not either.
+        receiver.take(Self.chunk(4, of: 9), at: Self.start + .milliseconds(20))
+        #expect(Self.said(&receiver, at: 30) == Self.report(5, held: 10))
+        #expect(receiver.nextReport == Self.start + .milliseconds(80))
+    }
+
+    @Test("A report has 140 gaps at most, and says how far it goes", arguments: [139, 140, 141, 150])
+    func manyGaps(count: Int) {
+        // Every second chunk, so that there are so many gaps, all of them too old to be late.
+        let total = 2 * count + 1
+        var receiver = Self.receiver((0...count).map { $0 * 2 }, of: total + 5)
+        let report = receiver.report(at: Self.start + .milliseconds(30))
+        let (gaps, upTo) = (min(count, 140), count <= 140 ? total : 281)
+        #expect(report?.missing == (0..<gaps).map { 2 * $0 + 1..<2 * $0 + 2 })
+        #expect(report?.upTo == upTo && report?.edge == upTo)
+        var young = Self.receiver((0...count).map { $0 * 2 }, of: total + 5)
+        #expect(young.report(at: Self.start)?.edge == 1)
+    }
+}

@@ -104,6 +104,7 @@ import Testing
     func lines(step: Int) throws {
         let bytes = Data("one\r\n\ntwo é\nthree\rfour\n".utf8)
         #expect(try frames(LineCodec(), bytes, step: step) == ["one", "", "two é", "three\rfour"])
+        #expect(try frames(LineCodec(), Data("\n\r\na\n\n\n".utf8), step: step) == ["", "", "a", "", ""])
         #expect(try LineCodec().encode("é") == Data("é\n".utf8))
         #expect(try LineCodec(endsWithCRLF: true).encode("é") == Data("é\r\n".utf8))
     }
@@ -136,5 +137,19 @@ import Testing
         #expect(input.take(1) == Data([3]) && input.count == 0)
         input.append([4])
         #expect(input[0] == 4)
+    }
+
+    @Test("What is left of many bytes stays where it is while more come")
+    func longInput() {
+        var input = FrameInput()
+        let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0) }
+        input.append(bytes)
+        #expect(input.take(69_998) == Data(bytes.prefix(69_998)))
+        for step in 1...3 {
+            input.append([UInt8(step)])
+            #expect(input.count == 2 + step && input[0] == bytes[69_998] && input[1 + step] == UInt8(step))
+            #expect(input.offset(of: UInt8(step)) == 1 + step)
+        }
+        #expect(input.take(5) == Data(bytes.suffix(2) + [1, 2, 3]) && input.count == 0)
     }
 }

@@ -280,10 +280,7 @@ public struct DatagramMachine: Sendable {
             asked = now
             put(.ping(token: token))
         }
-        if var receiver {
-            if let report = receiver.report(at: now) { put(.report(token: token, report: report)) }
-            self.receiver = receiver
-        }
+        if let report = receiver?.report(at: now) { put(.report(token: token, report: report)) }
         if sender == nil, !queue.isEmpty {
             lastTransfer &+= 1
             sender = DatagramSender(lastTransfer, queue.removeFirst(), at: now)
@@ -297,7 +294,7 @@ public struct DatagramMachine: Sendable {
             for chunk in sender.probe(at: now) { put(.data(token: token, chunk: chunk)) }
         }
         if now >= nextPortion {
-            let share = Double(Self.tick.microseconds) / Double(max(window.roundTrip.microseconds, 1))
+            let share = Double(Self.tick.microseconds) / Double(window.roundTrip.microseconds)
             let portion = max(4, Int(window.packets * min(share * 1.25, 1)))
             let chunks = sender.take(portion, window: window, at: now)
             for chunk in chunks { put(.data(token: token, chunk: chunk)) }
@@ -413,7 +410,7 @@ public struct DatagramListener: Sendable {
     /// The address without its port, as the system has those of IPv4 and IPv6; any other as it is.
     private static func host(of address: Address) -> Data {
         [MemoryLayout<sockaddr_in>.size, MemoryLayout<sockaddr_in6>.size].contains(address.count)
-            ? address.prefix(2) + address.dropFirst(4) : address
+            ? address.dropFirst(4) : address
     }
 
     private mutating func admit(

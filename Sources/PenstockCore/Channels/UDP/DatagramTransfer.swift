@@ -221,7 +221,8 @@ struct DatagramReceiver: Sendable {
         last = (chunk.stamp, now)
         tailDelay = max(Self.firstTail, reorderWindow * 2)
         unreported += 1
-        reportAt = min(reportAt ?? .seconds(1_000_000_000), unreported >= Self.batch ? now : now + Self.interval)
+        let due = unreported >= Self.batch ? now : now + Self.interval
+        reportAt = min(reportAt ?? due, due)
         guard chunks[chunk.number] == nil else { return }
         chunks[chunk.number] = chunk.bytes
         received += 1
@@ -232,8 +233,8 @@ struct DatagramReceiver: Sendable {
 
     /// When there is something to say.
     var nextReport: Duration {
-        [reportAt, young.first.map { $0.since + reorderWindow }, last.at + tailDelay].compactMap(\.self).min()
-            ?? last.at + tailDelay
+        [reportAt, young.first.map { $0.since + reorderWindow }].compactMap(\.self)
+            .reduce(last.at + tailDelay) { min($0, $1) }
     }
 
     /// What to say now; `nil` where it is not the time.
