@@ -261,7 +261,7 @@ extension DownloadPlan {
 
     /// Whether the validators of an answer, as far as it has any, are the one that was asked for.
     static func isSame(_ fields: HTTPFields, as validator: String) -> Bool {
-        guard let tag = EntityTag(validator), !tag.isWeak else {
+        guard let tag = EntityTag(validator) else {
             return fields.values(of: .lastModified).allSatisfy { $0 == validator }
         }
         return !fields.contains(.eTag) || EntityTag.of(fields)?.matchesStrongly(tag) == true
@@ -300,7 +300,7 @@ extension DownloadPlan {
         for algorithm in DigestAlgorithm.allCases {
             guard
                 let value = members?.first(where: { $0.key == algorithm.rawValue })?.value.prefix(while: { $0 != ";" }),
-                value.utf8.count > 2, value.first == ":", value.last == ":",
+                value.first == ":", value.last == ":",
                 let bytes = Data(base64Encoded: String(value.dropFirst().dropLast())), bytes.count == algorithm.bytes
             else { continue }
             return Digest(algorithm: algorithm, hex: SHA256.text(of: bytes))

@@ -225,7 +225,7 @@ struct MultipartForm: Sendable {
             case UInt8(ascii: "\""): output += "%22".utf8
             case 0x0D: output += "%0D".utf8
             case 0x0A: output += "%0A".utf8
-            case 0x09, 0x20...0x7E, 0x80...0xFF: output.append(byte)
+            case 0x09, 0x20...0x7E, 0x80...: output.append(byte)
             default: throw .invalidName(name)
             }
         }

@@ -44,13 +44,16 @@ import Testing
         #expect(Self.plan(0).next() == .ask(.whole, after: .zero))
         #expect(Self.plan(999_999).next() == .ask(.rest(from: 999_999, ifRange: Self.tag), after: .zero))
         #expect(Self.plan(1_000_000).next() == .finish)
+        #expect(Self.plan(1).next() == .ask(.rest(from: 1, ifRange: Self.tag), after: .zero))
+        #expect(Self.plan(1, length: 1).next() == .finish)
+        #expect(Self.plan(nil).offset == 0 && Self.plan(nil).validator == nil && Self.plan(nil).length == nil)
         #expect(Self.plan(0, length: 0).next() == .ask(.whole, after: .zero))
     }
 
     @Test func `what is no GET is asked for once, whole, with a coding if the server likes`() {
         var random = Seeded(seed: 1)
         var plan = DownloadPlan((Self.part(), 400_000), .post, retry: .standard)
-        #expect(plan.next() == .ask(.coded, after: .zero))
+        #expect(plan.next() == .ask(.coded, after: .zero) && plan.offset == 0)
         #expect(
             plan.judge(200, Self.fields(nil, ["Content-Length": "10"]), to: .coded, at: Self.now)
                 == .write(from: 0, end: 10))
@@ -112,6 +115,21 @@ import Testing
             let isCoded = status == 200
             #expect(plan.next() == .ask(isCoded ? .coded : .whole, after: .zero))
         }
+    }
+
+    @Test func `what came in a coding is gone on with by nobody, and its length says nothing of the file`() {
+        var plan = Self.plan(nil)
+        #expect(plan.judge(200, ["Content-Encoding": "gzip"], to: .whole, at: Self.now) == .drop)
+        let head = Self.fields(nil, ["Content-Encoding": "gzip", "Content-Length": "9"])
+        #expect(plan.judge(200, head, to: .coded, at: Self.now) == .write(from: 0, end: nil))
+        #expect(plan.validator == nil && plan.length == nil)
+    }
+
+    @Test func `a length that is told twice is none`() {
+        var fields: HTTPFields = ["Content-Length": "7"]
+        #expect(DownloadPlan.contentLength(fields) == 7)
+        fields.append("7", for: .contentLength)
+        #expect(DownloadPlan.contentLength(fields) == nil && DownloadPlan.contentLength([:]) == nil)
     }
 
     @Test func `416 with the length of the part says that it is whole, where the length was not known or is the same`()
@@ -188,6 +206,8 @@ import Testing
         var tags: HTTPFields = ["ETag": Self.tag]
         tags.append(Self.tag, for: .eTag)
         #expect(!DownloadPlan.isSame(tags, as: Self.tag))
+        // A weak one joins nothing.
+        #expect(!DownloadPlan.isSame(["ETag": "W/\"a\""], as: "W/\"a\""))
     }
 
     @Test func `a part that has no validator is joined where a digest of the whole will be checked`() {
@@ -383,6 +403,14 @@ import Testing
     }
 
     // MARK: The part
+
+    @Test func `of a part nothing is on the disk for sure until that is said, and fields that are none are left out`() {
+        var part = Self.part()
+        #expect(part.synced == 0 && part.version == 1 && part.boot == nil)
+        part.fields = [["ETag"], [], ["ETag", Self.tag], ["A", "b", "c"], ["Content-Type", "text/plain"]]
+        #expect(part.httpFields == ["ETag": Self.tag, "Content-Type": "text/plain"])
+        #expect(DownloadPlan.headway == 65_536)
+    }
 
     static let parts: [(PartialDownload, Int, String?, Int?)] = [
         (described(synced: 100, boot: "a"), 150, "a", 150), (described(synced: 100, boot: "a"), 150, "b", 100),

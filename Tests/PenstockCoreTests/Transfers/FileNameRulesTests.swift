@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         ("a.pdf", 2, "a 2.pdf"), ("a", 10, "a 10"), ("a.tar.gz", 2, "a 2.tar.gz"), ("tar.gz", 2, "tar 2.gz"),
         ("a.b.c", 3, "a.b 3.c"),
-        ("_.tar.x", 2, "_ 2.tar.x"),
+        ("_.tar.x", 2, "_ 2.tar.x"), (".tar.gz", 2, ".tar 2.gz"), (".profile", 2, ".profile 2"),
     ])
     func `the number stands before the suffix`(name: String, number: Int, expected: String) {
         #expect(FileNameRules.numbered(name, number) == expected)

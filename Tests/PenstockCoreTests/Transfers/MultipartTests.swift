@@ -63,7 +63,7 @@ import Testing
 
     static let names: [(String, String)] = [
         ("a\"b", "a%22b"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"), ("a\r\nX: y", "a%0D%0AX: y"), ("é 日本.png", "é 日本.png"),
-        ("100%", "100%"), ("a\\b", "a\\b"), ("a\tb", "a\tb"), ("a~", "a~"),
+        ("100%", "100%"), ("a\\b", "a\\b"), ("a\tb", "a\tb"), ("a~", "a~"), ("À\u{80}", "À\u{80}"),
     ]
 
     @Test("names are escaped as browsers escape them, so that none ends the quotes or the line", arguments: names)
@@ -93,6 +93,31 @@ import Testing
         var typed = MultipartPart("a", content: .bytes(Data()))
         typed.content.contentType = "a/b\r\nX: y"
         #expect(throws: MultipartError.invalidField("Content-Type")) { try MultipartForm.head(of: typed) }
+    }
+
+    @Test func `of several fields that are wrong the first one is told`() {
+        let broken = HTTPFields(["X-A\r\n", "X-B\r\n"].map { HTTPField(name: .init($0), value: "1") })
+        let own: HTTPFields = ["Content-Disposition": "form-data", "Transfer-Encoding": "chunked"]
+        for (fields, name) in [(broken, broken.rejected.first), (own, "Content-Disposition")] {
+            let error = #expect(throws: MultipartError.self) {
+                try MultipartForm.head(of: MultipartPart("a", fields: fields, content: .none))
+            }
+            #expect(error == name.map { .invalidField($0) })
+        }
+        #expect(broken.rejected.count == 2)
+    }
+
+    @Test func `a file has the type of its suffix, or the one that it is given`() {
+        let url = URL(fileURLWithPath: "/none/a.png")
+        for (part, name, type) in [
+            (MultipartPart.file("f", url), "a.png", "image/png"),
+            (.file("f", url, fileName: "b.jpg"), "b.jpg", "image/jpeg"),
+            (.file("f", url, contentType: "x/y"), "a.png", "x/y"),
+            (.data("f", Data(), fileName: "b.jpg"), "b.jpg", "image/jpeg"),
+            (.data("f", Data(), fileName: "b.jpg", contentType: "x/y"), "b.jpg", "x/y"),
+        ] {
+            #expect(part.fileName == name && part.content.contentType == type)
+        }
     }
 
     @Test func `a part's own Content-Type stands once, in place of the one by its suffix`() throws {

@@ -40,6 +40,25 @@ import Testing
         }
     }
 
+    @Test func `what changes nothing is not written`() async throws {
+        try await Self.withList { file, _ in
+            func number() throws -> UInt64? {
+                let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+                return (attributes[.systemFileNumber] as? NSNumber)?.uint64Value
+            }
+            let list = try await TransferList<Order>.open(file)
+            try await list.add(Order(film: 1), as: "1")
+            let first = try number()
+            try await list.set(.waiting, of: "1")
+            try await list.set(.paused, of: "unheard of")
+            try await list.remove("unheard of")
+            try await list.add(Order(film: 2), as: "1")
+            #expect(try first != nil && number() == first)
+            try await list.set(.paused, of: "1")
+            #expect(try number() != first)
+        }
+    }
+
     @Test func `changes that are made at once are all there`() async throws {
         try await Self.withList { file, _ in
             do {
@@ -145,6 +164,10 @@ import Testing
             #expect(await changes.next()?.map(\.id) == ["1"])
             try await list.set(.paused, of: "1")
             #expect(await changes.next()?.map(\.state) == [.paused])
+            // Who is slow hears of the last one alone.
+            var slow = await list.changes.makeAsyncIterator()
+            for film in 2...4 { try await list.add(Order(film: film), as: "\(film)") }
+            #expect(await slow.next()?.map(\.id) == ["1", "2", "3", "4"])
         }
     }
 }

@@ -19,7 +19,9 @@ import Testing
         (TransferProgress(received: 33, expectedToReceive: 99), 0.33),
         (TransferProgress(expectedToSend: 0, received: 33, expectedToReceive: 99), 0.33),
         (TransferProgress(received: 33), nil), (TransferProgress(expectedToReceive: -1), nil),
-        (TransferProgress(expectedToReceive: 0), 0),
+        (TransferProgress(expectedToReceive: 0), 0), (upload(1, of: nil), nil), (upload(1, of: 0), 0),
+        (TransferProgress(expectedToSend: 1, received: 33, expectedToReceive: 99), 0),
+        (TransferProgress(sent: 1, expectedToSend: 1, received: 9, expectedToReceive: 99), 0.5),
     ]
 
     @Test(
@@ -48,6 +50,9 @@ import Testing
         #expect(Self.upload(10, of: 999).following(half).fraction == 0.5)
         #expect(Self.upload(10, of: nil).following(half).fraction == 0.5)
         #expect(TransferProgress().following(Self.upload(0)).fraction == nil)
+        #expect(TransferProgress().following(TransferProgress()).fraction == nil)
+        #expect(half.completed().following(half).fraction == 1)
+        #expect(!Self.upload(60).following(half).isComplete)
         #expect(Self.upload(0).following(half.completed()).fraction == 1)
         #expect(Self.upload(1).following(nil).fraction == 0.01)
     }
@@ -116,6 +121,10 @@ import Testing
         let unknown = Progress(totalUnitCount: -1)
         TransferProgress(received: 7).completed().show(on: unknown)
         #expect((unknown.totalUnitCount, unknown.isFinished) == (7, true))
+        for count in [0, 1] {
+            TransferProgress(received: count).completed().show(on: unknown)
+            #expect((unknown.totalUnitCount, unknown.completedUnitCount) == (1, 1))
+        }
     }
 
     @Test func `cancelling Foundation's progress cancels the call`() async throws {

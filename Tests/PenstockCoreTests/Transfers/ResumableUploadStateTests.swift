@@ -1,0 +1,82 @@
+import Foundation
+import PenstockTestSupport
+import Testing
+
+@testable import PenstockCore
+
+/// What an upload keeps on disk, and what of it is believed.
+@Suite(.timeLimit(.minutes(5))) struct ResumableUploadStateTests {
+    private static let subject = ResumableUploadState.Subject(
+        form: .tus, target: "POST https://a.example/videos", environment: "test", identity: "alice", length: 10,
+        digest: "abc")
+
+    private static func withPlace(_ body: (URL) async throws -> Void) async throws {
+        try await MultipartTests.withFolder { try await body($0.appendingPathComponent("clip.mov.upload")) }
+    }
+
+    private static func state(_ confirmed: Int, location: String? = nil) throws -> ResumableUploadState {
+        ResumableUploadState(
+            subject, .init(location: try location.map { try HTTPURL($0) }, confirmed: confirmed, hasSentEnd: true))
+    }
+
+    @Test func `an upload that has not begun has nothing at the server`() {
+        let progress = ResumableUploadMachine.Progress()
+        #expect(progress.location == nil && progress.confirmed == 0)
+        #expect(!progress.mayBeComplete && !progress.hasSentEnd)
+        #expect(!UploadAnswer(status: 200).isCompletedProblem)
+    }
+
+    @Test func `each user has a place of their own in each environment, and nobody the one that was asked for`() {
+        let base = URL(fileURLWithPath: "/films/clip.mov.upload")
+        #expect(ResumableUploadState.place(at: base, for: "", in: "prod") == base)
+        let place = ResumableUploadState.place(at: base, for: "alice", in: "prod")
+        #expect(place.path == "/films/clip.mov.upload-c337feca07785884")
+        #expect(ResumableUploadState.place(of: URL(fileURLWithPath: "/films/clip.mov")).path == base.path)
+    }
+
+    @Test func `what was written is read, from no byte to the last`() async throws {
+        try await Self.withPlace { place in
+            #expect(try ResumableUploadState.read(place) == nil)
+            for state in [
+                try Self.state(0), try Self.state(1, location: "https://a.example/u/1"), try Self.state(10),
+            ] {
+                try state.write(place)
+                #expect(try ResumableUploadState.read(place) == state)
+            }
+            let text = try String(contentsOf: place, encoding: .utf8)
+            #expect(text.hasPrefix("penstock upload 1\n{") && text.hasSuffix("}\n"))
+        }
+    }
+
+    @Test(
+        "A state that cannot be is none",
+        arguments: [
+            ("\"confirmed\":4", "\"confirmed\":-1"), ("\"confirmed\":4", "\"confirmed\":11"),
+            ("https://a.example/u/1", "nowhere"), ("}\n", "}\n{}\n"), ("\"form\":\"tus\"", "\"form\":\"other\""),
+        ])
+    func damage(whole: String, part: String) async throws {
+        try await Self.withPlace { place in
+            try Self.state(4, location: "https://a.example/u/1").write(place)
+            #expect(try ResumableUploadState.read(place)?.progress.confirmed == 4)
+            let text = try String(contentsOf: place, encoding: .utf8)
+            #expect(text.contains(whole))
+            try Data(text.replacingOccurrences(of: whole, with: part).utf8).write(to: place)
+            #expect(try ResumableUploadState.read(place) == nil)
+        }
+    }
+
+    @Test func `what is longer than 64 KiB is something else`() async throws {
+        try await Self.withPlace { place in
+            try Self.state(4).write(place)
+            let data = try Data(contentsOf: place)
+            for (count, isRead) in [(65_536, true), (65_537, false), (65_538, false)] {
+                try (data.dropLast() + Data(repeating: 0x20, count: count - data.count) + Data([0x0A])).write(to: place)
+                if isRead {
+                    #expect(try ResumableUploadState.read(place)?.progress.confirmed == 4)
+                } else {
+                    #expect(throws: ResumableUploadError.self) { try ResumableUploadState.read(place) }
+                }
+            }
+        }
+    }
+}
