@@ -15,7 +15,7 @@ package enum HTTPDate {
         switch words.count {
         case 6 where isDay(words[0], shortDays, comma: true) && isGMT(words[5]):
             return strict(words[1], words[2], words[3], words[4])
-        case 6 where isDay(words[0], shortDays, comma: false) && words[2].isEmpty && words[3].utf8.count == 1:
+        case 6 where isDay(words[0], shortDays, comma: false) && words[2].isEmpty:
             // A day of one digit has a second space before it in this form.
             return strict("0" + words[3], words[1], words[5], words[4])
         case 5 where isDay(words[0], shortDays, comma: false):
@@ -92,13 +92,12 @@ package enum HTTPDate {
 
     /// `06-Nov-94`: a year that would be more than 50 years ahead is one of the past century.
     private static func obsolete(_ parts: [Substring], _ time: Substring, _ now: Date) -> Date? {
-        guard parts.count == 3, parts[2].utf8.count == 2, number(parts[2]) != nil else { return nil }
-        let present = Int(format(now).split(separator: " ")[3]) ?? 0
-        let century = present / 100 * 100
+        guard parts.count == 3, parts[2].utf8.count == 2, let year = number(parts[2]) else { return nil }
+        let present = Int(civil(now).day.year)
+        let century = present - present % 100
         let limit = now.addingTimeInterval(50 * 365.2425 * 86_400)
         return [century + 100, century, century - 100].lazy
-            .compactMap { century in number(parts[2]).map { century + $0 } }
-            .compactMap { strict(parts[0], parts[1], Substring(String($0)), time) }
+            .compactMap { strict(parts[0], parts[1], Substring(String($0 + year)), time) }
             .first { $0 <= limit }
     }
 
@@ -110,7 +109,7 @@ package enum HTTPDate {
     private static func date(
         _ dayText: Substring, _ monthText: Substring, _ yearText: Substring, _ timeText: Substring
     ) -> Date? {
-        let time = timeText.split(separator: ":", omittingEmptySubsequences: false).compactMap { number($0) }
+        let time = timeText.split(separator: ":").compactMap { number($0) }
         guard let day = number(dayText), let month = months.firstIndex(of: monthText.lowercased()),
             let year = number(yearText), year >= 1_601
         else { return nil }
@@ -127,23 +126,25 @@ package enum HTTPDate {
     }
 
     private static func number(_ text: Substring) -> Int? {
-        guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {
-            return nil
-        }
-        return Int(text)
+        Array(text.utf8).withUnsafeBufferPointer { number($0, 0, $0.count) }
     }
 }
 
 extension HTTPDate {
     /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`, in whole seconds (RFC 9110 §5.6.7).
     package static func format(_ date: Date) -> String {
-        let seconds = Int64(max(-62_135_596_800, min(253_402_300_799, date.timeIntervalSince1970.rounded(.down))))
-        let (days, second) = seconds.dividedDown(by: 86_400)
-        let civil = CivilDate(daysSince1970: days)
-        let weekday = dayNames[Int((days + 4).dividedDown(by: 7).remainder)]
+        let (civil, second) = civil(date)
+        let weekday = dayNames[Int((civil.daysSince1970 + 4).dividedDown(by: 7).remainder)]
         let month = monthNames[Int(civil.month) - 1]
         let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
         return "\(weekday), \(padded(civil.day, 2)) \(month) \(padded(civil.year, 4)) \(clock) GMT"
+    }
+
+    /// The day and its second, within the years that four digits have.
+    private static func civil(_ date: Date) -> (day: CivilDate, second: Int64) {
+        let seconds = Int64(max(-62_135_596_800, min(253_402_300_799, date.timeIntervalSince1970.rounded(.down))))
+        let (days, second) = seconds.dividedDown(by: 86_400)
+        return (CivilDate(daysSince1970: days), second)
     }
 
     static let dayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]

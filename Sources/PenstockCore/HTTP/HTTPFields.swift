@@ -36,7 +36,7 @@ public struct HTTPFields: Sendable {
         guard bits & names.bits != 0, let first = firstIndex(where: { names.contains($0.name) }) else { return self }
         var rest = HTTPFields()
         rest.refused = refused
-        rest.reserveCapacity(count - 1)
+        rest.reserveCapacity(count)
         for index in 0..<first { rest.add(storage[index]) }
         for index in (first + 1)..<count where !names.contains(storage[index].name) { rest.add(storage[index]) }
         return rest

@@ -145,7 +145,7 @@ enum HTTPHostParser {
     /// - Returns: a lower-case registered name, a dotted quad, or an IPv6 address without its brackets.
     static func parse(_ text: Substring) throws(HTTPURL.ParseError) -> String {
         if text.hasPrefix("[") { return try parseIPv6(text.dropFirst().dropLast()) }
-        let ascii = text.utf8.allSatisfy { $0 < 0x80 } ? text.lowercased() : try asciiForm(of: text)
+        let ascii = text.unicodeScalars.allSatisfy(\.isASCII) ? text.lowercased() : try asciiForm(of: text)
         guard ascii.utf8.count <= 253, ascii.utf8.allSatisfy(isHostByte) else { throw .invalidHost }
         let labels = ascii.split(separator: ".", omittingEmptySubsequences: false)
         let significant = labels.last == "" ? labels.dropLast() : labels[...]
@@ -160,7 +160,7 @@ enum HTTPHostParser {
     /// dotted quad in decimal without leading zeros.
     private static func refuseOddNumbers(_ labels: ArraySlice<Substring>, trailingDot: Bool) throws(HTTPURL.ParseError)
     {
-        guard let last = labels.last, last.utf8.first.map({ $0 &- 0x30 < 10 }) == true, isNumber(last) else { return }
+        guard let last = labels.last, isNumber(last) else { return }
         let isQuad =
             labels.count == 4 && !trailingDot
             && labels.allSatisfy { label in
@@ -171,7 +171,7 @@ enum HTTPHostParser {
     }
 
     private static func isNumber(_ label: Substring) -> Bool {
-        label.allSatisfy(\.isNumber) || label.hasPrefix("0x")
+        label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } || label.hasPrefix("0x")
     }
 
     private static func parseIPv6(_ text: Substring) throws(HTTPURL.ParseError) -> String {
@@ -191,7 +191,7 @@ enum HTTPHostParser {
     private static func asciiForm(of text: Substring) throws(HTTPURL.ParseError) -> String {
         let mapped = String(text).precomposedStringWithCompatibilityMapping
         guard mapped.utf8.allSatisfy({ $0 >= 0x80 || isHostByte(HTTPSyntax.lowercased($0)) }),
-            let url = URL(string: "http://\(text)/"), let host = url.host, host.utf8.allSatisfy({ $0 < 0x80 })
+            let url = URL(string: "http://\(text)/"), let host = url.host, host.unicodeScalars.allSatisfy(\.isASCII)
         else { throw .invalidHost }
         return host.lowercased()
     }

@@ -210,10 +210,10 @@ struct RedactedText {
         return Self.make(of: plain, byShape: true, depth: depth + 1) != plain
     }
 
-    /// Whether a byte shows that a value may be a reference, or has escapes.
+    /// Whether a byte shows that a value may be a reference or JSON, or has escapes.
     static func isOfReference(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "="): true
+        case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "\""): true
         default: false
         }
     }

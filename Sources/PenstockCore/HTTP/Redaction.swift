@@ -155,14 +155,17 @@ enum SecretShape {
     /// Whether it is long enough for a token at all, as most values are not.
     static func mayBeToken(_ value: some StringProtocol) -> Bool { value.utf8.count >= shortestWebToken }
 
-    /// Credentials as `Authorization` has them: a scheme and one more word (RFC 9110 §11.4).
+    /// Credentials as `Authorization` has them: a scheme and one more word (RFC 9110 §11.4), whatever white space stands
+    /// around them.
     static func hasScheme(_ value: some StringProtocol) -> Bool {
-        guard let end = value.utf8.prefix(longestScheme + 1).firstIndex(of: UInt8(ascii: " ")), end != value.startIndex
-        else { return false }
-        let words = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2)
-        return words.count == 2 && words[1].count >= 4
-            && schemes.contains { $0.utf8.elementsEqual(words[0].map(HTTPSyntax.lowercased)) }
+        let text = value.utf8.drop(while: isWhite)
+        guard text.prefix(longestScheme + 1).contains(where: isWhite) else { return false }
+        let words = text.split(maxSplits: 2, whereSeparator: isWhite)
+        guard words.count > 1, words.dropFirst(2).joined().allSatisfy(isWhite) else { return false }
+        return words[1].count >= 4 && schemes.contains { $0.utf8.elementsEqual(words[0].map(HTTPSyntax.lowercased)) }
     }
+
+    private static func isWhite(_ byte: UInt8) -> Bool { byte <= 0x20 }
 
     /// What tokens are made of. A dot parts the parts of a JSON Web Token, of which the first is known by its beginning.
     private static func isPartOfToken(_ byte: UInt8) -> Bool {

@@ -72,7 +72,6 @@ enum PathRules {
 
     /// Whether a template begins as URLs do and paths do not.
     static func isURL(_ text: String) -> Bool {
-        guard text.utf8.first != UInt8(ascii: "/") else { return false }
         let head = text.prefix(8).lowercased()
         return head.hasPrefix("http://") || head == "https://"
     }

@@ -124,12 +124,12 @@ extension JSONParser {
         let isZeroLed = current == UInt8(ascii: "0")
         let digits = skipDigits()
         guard digits > 0, !isZeroLed || digits == 1 else { throw .invalid }
-        let isWhole = try !skipFractionAndExponent()
+        try skipFractionAndExponent()
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isWhole, let number = Int(text) { return .int(number) }
-        if isWhole, let number = UInt(text) { return .uint(number) }
+        if let number = Int(text) { return .int(number) }
+        if let number = UInt(text) { return .uint(number) }
         guard let number = Double(text), number.isFinite else { throw .invalid }
-        if !isWhole, let exact = Self.exactInteger(text.utf8) { return .int(exact) }
+        if let exact = Self.exactInteger(text.utf8) { return .int(exact) }
         return .double(number)
     }
 
@@ -150,7 +150,7 @@ extension JSONParser {
             digits.removeLast()
             zeros += 1
         }
-        guard (0...19).contains(zeros), digits.count + zeros <= 19 else { return nil }
+        guard (0...18).contains(zeros) else { return nil }
         digits += Array(repeating: zero, count: zeros)
         let sign = text.first == UInt8(ascii: "-") ? "-" : ""
         return Int(sign + String(decoding: digits, as: UTF8.self))
@@ -166,8 +166,7 @@ extension JSONParser {
         return position - start
     }
 
-    private mutating func skipFractionAndExponent() throws(JSONFault) -> Bool {
-        let start = position
+    private mutating func skipFractionAndExponent() throws(JSONFault) {
         if current == UInt8(ascii: ".") {
             position += 1
             guard skipDigits() > 0 else { throw .invalid }
@@ -177,7 +176,6 @@ extension JSONParser {
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
             guard skipDigits() > 0 else { throw .invalid }
         }
-        return position > start
     }
 }
 
@@ -295,7 +293,7 @@ enum JSONStringParser {
         guard position + 4 <= bytes.count else { throw .invalid }
         var unit: UInt16 = 0
         for byte in bytes[position..<(position + 4)] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else { throw .invalid }
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw .invalid }
             unit = unit << 4 | UInt16(digit)
         }
         position += 4

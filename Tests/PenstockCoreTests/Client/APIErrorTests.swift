@@ -128,6 +128,9 @@ import Testing
         let mapped = error.presented(by: ErrorMapper { _ in .init(code: 9, userText: "Gone.") })
         #expect(LegacyEnvelope(mapped).retcode == 9)
         #expect(LegacyEnvelope(mapped).retdesc == "Gone.")
+        for code in [1, -1] {
+            #expect(LegacyEnvelope(error.presented(by: ErrorMapper { _ in .init(code: code) })).retcode == code)
+        }
     }
 
     @Test func `it never says success`() {

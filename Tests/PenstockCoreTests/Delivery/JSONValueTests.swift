@@ -114,6 +114,47 @@ import Testing
         #expect(JSONValue.string(String(repeating: "x", count: 1_000_000)).description.count < 300)
     }
 
+    @Test func `a description is cut off behind 256 characters`() {
+        func described(_ count: Int, _ rest: JSONValue...) -> String {
+            JSONValue.array([.string(String(repeating: "x", count: count))] + rest).description
+        }
+        // Two brackets and two quotes.
+        #expect(described(252) == "[\"" + String(repeating: "x", count: 252) + "\"]")
+        #expect(described(253) == "[\"" + String(repeating: "x", count: 253) + "\"…")
+        #expect(JSONValue.string(String(repeating: "x", count: 254)).description.hasSuffix("x\""))
+        #expect(JSONValue.string(String(repeating: "x", count: 255)).description.hasSuffix("x…"))
+        #expect(described(247, 1, 2) == "[\"" + String(repeating: "x", count: 247) + "\", 1, 2…")
+    }
+
+    /// Letters of two bytes and of one, what follows their member in an object, and how.
+    static let cuts: [(Int, Int, String)] = [
+        (120, 1, "\", \"b\": 1}"), (121, 0, "\", \"b\": …}"), (122, 1, "\", \"b\": …}"), (123, 0, "\", \"b\": …}"),
+        (123, 1, "\", …}"), (124, 0, "\", …}"), (124, 1, "\"…"),
+    ]
+
+    @Test(arguments: cuts) func `no member is shown without its value, and what is left out is told of once`(
+        wide: Int, narrow: Int, rest: String
+    ) {
+        let text = String(repeating: "ü", count: wide) + String(repeating: "x", count: narrow)
+        let value: JSONValue = ["a": .string(text), "b": 1]
+        #expect(value.description == "{\"a\": \"" + text + rest)
+    }
+
+    @Test func `an element is left out where the limit has been reached, and told of once`() {
+        let (even, odd) = (String(repeating: "ü", count: 126) + "x", String(repeating: "ü", count: 127))
+        #expect(JSONValue.array([.string(even), 1]).description == "[\"" + even + "\", …]")
+        #expect(JSONValue.array([.string(even), 1, 2]).description == "[\"" + even + "\", …")
+        #expect(JSONValue.array([.string(odd), 1]).description == "[\"" + odd + "\"…")
+    }
+
+    @Test func `a secret that the limit cuts off is known all the same`() {
+        let value = JSONValue.string(String(repeating: "a ", count: 125) + Self.token)
+        #expect(!value.description.contains("eyJ"))
+        #expect(value.description.contains("‹redac"))
+    }
+
+    private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0"
+
     @Test func `keys stay as they are inside a model that converts its own`() throws {
         struct Model: Decodable { let rawPart: JSONValue }
         let decoder = JSONDecoder()

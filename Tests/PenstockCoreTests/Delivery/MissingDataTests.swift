@@ -39,6 +39,34 @@ import Testing
         #expect(
             kind { () throws(APIError) in try decode(body, as: ResponseDecoding<Product?>.json) }
                 == .decoding(path: "data.id", reason: "not Int"))
+        for data in ["\"x\"", "[]", "true"] {
+            let kind = kind { () throws(APIError) in
+                try decode(#"{"retcode":0,"data":\#(data)}"#, as: ResponseDecoding<Int?>.json)
+            }
+            #expect(kind == .decoding(path: "data", reason: "not Int"))
+        }
+    }
+
+    /// Foundation's decoder as the app's own.
+    struct Own: ModelDecoder {
+        func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+            try JSONDecoder().decode(type, from: data)
+        }
+    }
+
+    @Test func `the app's own decoder reads whole bodies, and an empty one is nothing to it`() throws {
+        let options = DecodingOptions(decoder: Own())
+        func read(_ body: String, at path: String = "") throws(APIError) -> Int? {
+            try decode(body, as: ResponseDecoding<Int?>.json(at: path), envelope: nil, options: options).value
+        }
+        #expect(try read("7") == 7)
+        #expect(try read("") == nil)
+        #expect(kind { () throws(APIError) in try read("\"x\"") }?.name == "decoding")
+        #expect(kind { () throws(APIError) in try read(#"{"a":7}"#, at: "a") } != nil)
+        #expect(
+            kind { () throws(APIError) in
+                try decode("", as: ResponseDecoding<Int>.json, envelope: nil, options: options)
+            }?.name == "decoding")
     }
 
     @Test func `an empty body is nil for an optional, an error for a value, and no envelope`() throws {

@@ -38,6 +38,10 @@ import Testing
             (Search(coupon: "abc"), "coupon", "must be 4 characters long, if given"),
             (Search(coupon: "1abc"), "coupon", "must not begin with a digit"),
             (Search(limit: 51), "limit", "must be from 1 to 50, if given"),
+            (Search(limit: 0), "limit", "must be from 1 to 50, if given"),
+            (Search(coupon: "abcde"), "coupon", "must be 4 characters long, if given"),
+            (Search(coupon: ""), "coupon", "must be 4 characters long, if given"),
+            (Search(text: "", page: 0, tags: []), "text", "must not be empty"),
         ])
     func `a broken rule names its field and what it must be`(search: Search, field: String, reason: String) {
         let failure = error { () throws(APIError) in try Self.rules.check(search) }
@@ -48,6 +52,9 @@ import Testing
     @Test func `parameters that keep the rules pass, with optional ones left out or given`() throws {
         try Self.rules.check(Search())
         try Self.rules.check(Search(coupon: "abcd", limit: 50))
+        try Self.rules.check(Search(text: "ab", page: 100, sort: "name", limit: 1))
+        try Self.rules.check(Search(text: String(repeating: "x", count: 20), page: 1))
+        try ParameterRules<Search>().check(Search(text: ""))
     }
 
     @Test func `length counts what a person counts`() throws {

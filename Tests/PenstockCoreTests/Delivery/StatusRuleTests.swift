@@ -27,10 +27,17 @@ import Testing
         #expect(failure(.any, 500, Self.page) == nil)
     }
 
+    @Test func `every status has at most three digits`() {
+        for status in [0, 100, 200, 599, 999] { #expect(StatusRule.any.accepts(status)) }
+        for status in [-1, 1_000] { #expect(!StatusRule.any.accepts(status)) }
+        for status in [0, 200, 999] { #expect(!StatusRule.codes().accepts(status)) }
+    }
+
     @Test func `a success that is refused says what was to come in its place`() {
         #expect(failure(.codes(101..<102), 200, Self.page)?.debugMessage == "101 was to come")
         #expect(failure(.codes(201..<203, 304..<305), 200, Self.page)?.debugMessage == "201 to 202 or 304 was to come")
-        #expect(failure(.success, 404, Self.page)?.debugMessage == "")
+        #expect(failure(.codes(), 299, Self.page)?.debugMessage == "no status was to come")
+        for status in [199, 300, 404] { #expect(failure(.success, status, Self.page)?.debugMessage == "") }
     }
 
     @Test func `the envelope of a failure is opened only where the service asks for it`() {
@@ -38,6 +45,8 @@ import Testing
         let error = failure(.success.openingEnvelopeOfFailures(), 409, Self.explained)
         #expect(error?.kind == .business(code: 44, message: "sold out"))
         #expect(error?.response?.status == 409)
+        let closed = StatusRule.success.openingEnvelopeOfFailures().openingEnvelopeOfFailures(false)
+        #expect(!closed.opensEnvelopeOfFailures && failure(closed, 409, Self.explained)?.kind == .httpStatus(409))
     }
 
     @Test(arguments: ["<html>", "", "{}", #"{"retcode":0}"#, #"{"retcode":"44"}"#])

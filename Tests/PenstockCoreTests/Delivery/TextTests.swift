@@ -50,6 +50,50 @@ import Testing
         #expect(try Payload(Data(bytes), contentType: type).text() == text)
     }
 
+    /// Names of character sets, bytes, and the text that they are.
+    static let characterSets: [([String], [UInt8], String)] = [
+        (["utf-8", "UTF8"], [0xE2, 0x82, 0xAC], "€"),
+        (["us-ascii", "ASCII", "iso-8859-1", "latin1", "windows-1252", "cp1252"], [0x80, 0xE9], "€é"),
+        (["utf-16", "utf-16le"], [0xAC, 0x20], "€"), (["utf-16be"], [0x20, 0xAC], "€"),
+        (["iso-8859-2", "latin2"], [0xB1], "ą"), (["iso-8859-5"], [0xD0], "а"), (["iso-8859-7"], [0xE1], "α"),
+        (["iso-8859-9", "windows-1254"], [0xFD], "ı"), (["iso-8859-15"], [0xA4], "€"), (["windows-1250"], [0xB9], "ą"),
+        (["windows-1251"], [0xE0], "а"), (["windows-1253"], [0xE1], "α"), (["koi8-r"], [0xC1], "а"),
+        (["shift_jis", "Shift-JIS", "sjis", "windows-31j"], [0x82, 0xA0], "あ"), (["euc-jp"], [0xA4, 0xA2], "あ"),
+        (["iso-2022-jp"], [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
+        (["gb2312", "GBK", "gb18030"], [0xC4, 0xE3], "你"), (["big5"], [0xA7, 0x41], "你"),
+        (["euc-kr", "ks_c_5601-1987"], [0xB0, 0xA1], "가"),
+    ]
+
+    @Test(arguments: characterSets) func `each character set that is known is read`(
+        names: [String], bytes: [UInt8], text: String
+    ) throws {
+        for name in names {
+            #expect(try Payload(Data(bytes), contentType: "text/plain; charset=\(name)").text() == text, "\(name)")
+        }
+    }
+
+    /// Media types, and the character set that each says.
+    static let types: [(String, String?)] = [
+        ("", nil), ("text/plain", nil), ("text/plain;", nil), ("text/plain; charset", nil), ("charset=a", nil),
+        ("text/plain;charset=a", "a"), ("t; \tCharSet \t=\t a \t", "a"), ("t;;charset=a;", "a"), ("t;charset=", ""),
+        ("t;charsets=a;charset=b", "b"), ("t;charset=a=b", "a=b"), ("t;charset=\"a;b\"", "a;b"),
+        ("t;a=\";charset=b\"", nil), ("t;charset=\"a\\\"b\"", "a\"b"), ("t;charset=a\\;b", "a\\"),
+        ("t;a=\"\\\\\";charset=b", "b"), ("t;\"charset\"=b", "b"), ("t;charset=\"a", "a"),
+    ]
+
+    @Test(arguments: types) func `the first parameter of that name says the character set`(type: String, name: String?)
+    {
+        #expect(TextDecoding.charset(in: type) == name)
+    }
+
+    @Test func `a byte order mark has all of its bytes`() throws {
+        for bytes in [[0xEF, 0xBB], [0xEF, 0xBB, 0xC3, 0xA9], [0xFE], [0xFE, 0x41]] as [[UInt8]] {
+            #expect(throws: APIError.self) { try Payload(Data(bytes), contentType: nil).text() }
+        }
+        #expect(try Payload(Data([0xEF, 0xBB, 0xBF]), contentType: nil).text().isEmpty)
+        #expect(try Payload(Data([0xFF, 0xFE]), contentType: nil).text().isEmpty)
+    }
+
     @Test(
         arguments: [
             ("text/plain", [0xFF, 0x41], "the body is no text in the character set utf-8"),

@@ -127,6 +127,54 @@ import Testing
         let shown = String(decoding: try Redaction.content(of: response, to: request), as: UTF8.self)
         #expect(shown.hasPrefix(#"{"a":1,"#) && !shown.contains("hunter2"))
     }
+
+    @Test("A boundary has 1 to 70 characters", arguments: [1, 2, 69, 70, 71, 200])
+    func boundaries(count: Int) throws {
+        let boundary = String(repeating: "b", count: count)
+        let form = Data("--\(boundary)\r\n\(Self.part("name=pin", "", "1"))\r\n--\(boundary)--\r\n".utf8)
+        let shown = String(
+            decoding: Redaction.content(form, type: "multipart/form-data; boundary=\(boundary)"), as: UTF8.self)
+        #expect(shown.hasPrefix("--\(boundary)\r\n") == (count <= 70))
+        #expect(shown.contains(Redaction.mark) && !shown.contains("\r\n1\r\n"))
+    }
+
+    static let documents: [(content: String, shown: String)] = [
+        (
+            #"{"pin":1234,"otp":1.5,"big":{"token":18446744073709551615},"u":"a/b"}"#,
+            #"{"big":{"token":0},"otp":0,"pin":0,"u":"a/b"}"#
+        ),
+        (#"{"secret":[1,"a",true,null,{"b":2}],"a":[1]}"#, #"{"a":[1],"secret":[0,"‹redacted›",true,null,{"b":0}]}"#),
+        (#" {"page" : 1} "#, #" {"page" : 1} "#), (#"["https://a/?token=x"]"#, #"["https://a/?token=‹redacted›"]"#),
+        ("7", "7"), (#""Bearer hunter2""#, #""‹redacted›""#),
+    ]
+
+    @Test("Secret texts in JSON become the mark and secret numbers 0, and the rest stays", arguments: documents)
+    func json(_ content: String, _ shown: String) {
+        for type in ["application/json", " TEXT/JSON ; a=b", "application/problem+json", "text/plain", nil] {
+            #expect(String(decoding: Redaction.content(Data(content.utf8), type: type), as: UTF8.self) == shown)
+        }
+    }
+
+    /// Codings of a response, whether its request says which it accepts, its body, and whether that is kept.
+    static let codings: [(codings: String, asks: Bool, body: [UInt8], isKept: Bool)] = [
+        ("gzip", false, [0x61], true), ("gzip", true, [0x61], true), ("gzip", false, [0xFF], true),
+        ("gzip", true, [0xFF], false),
+        ("identity", true, [0xFF], true), ("unheard-of", false, [0x61], false),
+        ("gzip, unheard-of", false, [0x61], false),
+        ("br, zstd, deflate, x-gzip", false, [0xFF], true), ("br, gzip", true, [0xFF], false), ("gzip", true, [], true),
+    ]
+
+    @Test("A body is kept unless it still has a coding", arguments: codings)
+    func coded(_ codings: String, _ asks: Bool, _ body: [UInt8], _ isKept: Bool) throws {
+        var request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/"))
+        if asks { request.fields[.acceptEncoding] = "gzip" }
+        let response = HTTPResponse(status: 200, fields: [.contentEncoding: codings], body: Data(body))
+        let shown = try? Redaction.content(of: response, to: request)
+        #expect(shown == (isKept ? Data(body) : nil))
+        request.fields[.contentEncoding] = codings
+        let isPlain = codings == "identity" || body.isEmpty
+        #expect((try? Redaction.content(of: request, Data(body))) == (isPlain ? Data(body) : nil))
+    }
 }
 
 /// Values with parameters.

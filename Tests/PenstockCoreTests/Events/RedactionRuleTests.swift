@@ -164,12 +164,75 @@ import Testing
         ("Bearer abcd", true), ("Bearer abc", false), ("Negotiate abcd", true), ("Negotiates abcd", false),
         ("Basic dTpwdTpwdTpwdTpw", true), ("Basic auth is used here", false), (" abcd", false), ("Bearer  abcd", true),
         ("Bearer~abcd", false),
+        // White space around the two, and between them, is no part of them.
+        ("Bearer abcd ", true), ("Bearer abcd  ", true), (" Bearer abcd", true), ("\t Bearer \t abcd \r\n", true),
+        ("Bearer\tabcd", true), ("Bearer\nabcd", true), ("Bearer!abcd", false), ("Bearer ", false), ("Bearer  ", false),
+        ("Bearer abc  ", false), ("Bearer abcd  e", false), ("Basic auth  ,", false), ("  ", false),
     ]
 
     @Test(arguments: edges) func `what looks like a secret and what does not lie close together`(
         text: String, isSecret: Bool
     ) {
         #expect(Redaction.looksSecret(text) == isSecret)
+    }
+
+    static let credentials = [
+        "Bearer hunter2", "Bearer hunter2 ", "Bearer hunter2  ", "Bearer hunter2   ", " Basic hunter2",
+        "DPoP  hunter2\r\n",
+    ]
+
+    @Test(arguments: credentials) func `credentials with their scheme go, whatever white space stands around them`(
+        text: String
+    ) {
+        #expect(Redaction.text(text) == Redaction.mark)
+        #expect(Redaction.value(text, of: "X-Upstream") == Redaction.mark)
+        #expect(Redaction.value(text, ofParameter: "x") == Redaction.mark)
+        #expect(Redaction.query("a=1&x=\(text)&b=2") == "a=1&x=‹redacted›&b=2")
+        #expect("\(ParameterObject([("x", .string(text))]))" == "[\"x\": \"‹redacted›\"]")
+    }
+
+    @Test(arguments: [
+        ("authorisation", true), ("authorization", true), ("oauth", true), ("auth", true), ("author_auth", true),
+        ("auth_author", true), ("authority", false), ("author", false), ("authorfoo", false), ("authoritative", false),
+        ("authosis", true), ("co_authors", false),
+        // What is no letter and no digit is left out of a name.
+        ("to{ken", true), ("to[ken", true), ("to:ken", true), ("to@ken", true), ("to`ken", true), ("to/ken", true),
+        ("to|ken", true), ("toaken", false), ("tozken", false), ("to0ken", false), ("to9ken", false),
+        // Words end where small letters, capitals and digits meet.
+        ("HTTPSid", true), ("HTTPSID", false), ("mySID", true), ("SIDfoo", false), ("SIDFoo", true), ("SIDAb", true),
+        ("aSID", true), ("SID9x", true),
+        ("9sid", true), ("asid", false), ("a.sid", true), ("sidA", true), ("sida", false), ("userSid2x", true),
+        // Escapes are undone three times.
+        ("%74oken", true), ("%2574oken", true), ("%252574oken", true), ("%25252574oken", false),
+        ("cookie", true), ("cookies", false), ("cookie2", true), ("cookie22", false), ("2cookie", false),
+        ("set-cookie2", true), ("code2", true), ("code3", false), ("mycode", false), ("key", true), ("mykey", false),
+        ("", false), ("2", false), ("tokn", false), ("xtoken", true), ("tokenx", true), ("token", true),
+    ]) func `names that say secret and names that do not lie close together`(name: String, isSecret: Bool) {
+        #expect(Redaction.isSecret(parameter: name) == isSecret)
+    }
+
+    static let shapes: [(name: HTTPFieldName, value: String, shown: String)] = [
+        // In a field of random text only what is surely a token goes.
+        ("Server", "Basic Server", "Basic Server"), ("X-Else", "Basic Server", "‹redacted›"),
+        ("ETag", "eyJhbGciOiJIUzI1NiJ9", "‹redacted›"), ("ETag", "/a/eyJhbGciOiJIUzI1NiJ9", "/a/‹redacted›"),
+        ("ETag", "a=kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "a=kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e"),
+        ("X-Else", "a=kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "a=‹redacted›"),
+        ("ETag", "token=x;a=b", "token=‹redacted›;a=b"),
+        // The segments of a path may be long and random.
+        ("X-Else", "/kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "/kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e"),
+        ("X-Else", "./kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "./kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e"),
+        ("X-Else", "a=/kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "a=/kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e"),
+        ("X-Else", "a='./kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "a='./kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e"),
+        ("X-Else", "a:kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "‹redacted›"),
+        ("X-Else", "/a/eyJhbGciOiJIUzI1NiJ9/b", "/a/‹redacted›/b"),
+        ("X-Else", "/a?kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e#b", "/a?‹redacted›#b"),
+        ("X-Else", "/a#kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e", "/a#‹redacted›"),
+    ]
+
+    @Test(arguments: shapes) func `a token is known by its looks where nothing else looks like one`(
+        name: HTTPFieldName, value: String, shown: String
+    ) {
+        #expect(Redaction.value(value, of: name) == shown)
     }
 
     @Test(
@@ -202,6 +265,23 @@ import Testing
         ("/?next=https%3A%2F%2Fb%2F%3Fpage%3D2", "/?next=https%3A%2F%2Fb%2F%3Fpage%3D2"),
         ("/?token=", "/?token="), ("/?token", "/?token"), ("/?&&", "/?&&"),
         ("/v/eyJhbGciOiJIUzI1NiJ9.e.s/x", "/v/‹redacted›/x"),
+        // User information ends at the last sign before the path.
+        ("//u@a", "//‹redacted›@a"), ("//u:p@q@a/b@c", "//‹redacted›@a/b@c"), ("//a/b@c", "//a/b@c"),
+        ("https://a/https://u:p@b/c", "https://a/https://‹redacted›@b/c"), ("/u:p@a", "/u:p@a"),
+        ("http:/u@a//v@b", "http:/u@a//‹redacted›@b"),
+        // Where a parameter of a path ends.
+        ("/a;sid=x/b", "/a;sid=‹redacted›/b"), ("/a;sid=x;b=c,otp=y&d=e", "/a;sid=‹redacted›;b=c,otp=‹redacted›&d=e"),
+        ("/a;sid=/b", "/a;sid=/b"), ("/a/sid=x/b", "/a/sid=‹redacted›/b"),
+        // Where a query and a fragment end.
+        ("/a?b=c#token=x&d=e", "/a?b=c#token=‹redacted›&d=e"), ("/a?token=x#b", "/a?token=‹redacted›#b"),
+        ("/a?token=x?b#c", "/a?token=‹redacted›#c"), ("/a#b?token=x#c", "/a#b?token=‹redacted›"),
+        ("/a?;token=x;&sid=y&", "/a?;token=‹redacted›;&sid=‹redacted›&"),
+        // A value that was replaced, made a part of a URL again.
+        ("/a?b=%E2%80%B9redacted%E2%80%BA", "/a?b=‹redacted›"),
+        // What shows that a value is a reference of its own, or has escapes.
+        ("/a?b=//u@c", "/a?b=‹redacted›"), ("/a?b=token=c", "/a?b=‹redacted›"), ("/a?b=token%3Dc", "/a?b=‹redacted›"),
+        ("/a?b=kJ8s9dKf0%32mXn4LqP7vTzR1bYw", "/a?b=‹redacted›"),
+        ("/a?b=page=c", "/a?b=page=c"), ("/a?b=page%3Dc", "/a?b=page%3Dc"), ("/a?b=//c", "/a?b=//c"),
     ]
 
     @Test(arguments: references) func `a URL in a field is redacted as a URL is`(text: String, shown: String) {
@@ -217,6 +297,27 @@ import Testing
     @Test func `a quoted value of a secret goes whole`() {
         #expect(Redaction.text("realm=\"a b\", token=\"c d\"; x=1") == "realm=\"a b\", token=\"‹redacted›\"; x=1")
         #expect(Redaction.text("token=\"c d") == "token=\"‹redacted›")
+        for head in ["a=b;token=", "a=b,token=", "a;b,c;token=", "token="] {
+            #expect(Redaction.text(head + "\"c d\";e") == head + "\"‹redacted›\";e")
+        }
+        for head in ["token;page=", "token,page=", "token", "page=token:", "=", ";="] {
+            #expect(Redaction.text(head + "\"c d\";e") == head + "\"c d\";e")
+        }
+    }
+
+    /// Texts that are no URL.
+    static let texts = [
+        ("token=a/b c", "token=‹redacted› c"), ("a=1,token=x,b=2", "a=1,token=‹redacted›,b=2"),
+        ("a=1&token=x&b=2", "a=1&token=‹redacted›&b=2"), ("a=1;token=x;b=2", "a=1;token=‹redacted›;b=2"),
+        ("<token=x>y", "<token=‹redacted›>y"), ("token=x\ty", "token=‹redacted›\ty"),
+        ("token=x\u{1F}y", "token=‹redacted›\u{1F}y"),
+        ("token=x!y z", "token=‹redacted› z"), ("token= x", "token= x"), ("token", "token"), ("=x", "=x"), ("", ""),
+        ("x=eyJhbGciOiJIUzI1NiJ9", "x=‹redacted›"), ("a kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e b", "a ‹redacted› b"),
+    ]
+
+    @Test(arguments: texts) func `words of a text are redacted one by one`(text: String, shown: String) {
+        #expect(Redaction.text(text) == shown)
+        #expect(Redaction.text(shown) == shown)
     }
 
     static let members = [
@@ -232,8 +333,23 @@ import Testing
         (#"{"code":"E7","key":"name","token":"cut o"#, #"{"code":"E7","key":"name","token":"‹redacted›"#),
         (#"{"session":{"id":"cut o"#, #"{"session":‹redacted›"#),
         (#"the "token" is missing"#, #"the "token" is missing"#), (#""token":"#, #""token":"#),
-        (#"["token", "x"]"#, #"["token", "x"]"#),
+        (#"["token", "x"]"#, #"["token", "x"]"#), (#"{"page":1,"token":7]"#, #"{"page":1,"token":‹redacted›]"#),
+        (#"{"pin": 12 ,"a":1}"#, #"{"pin": ‹redacted› ,"a":1}"#), (#"{"pin":true}"#, #"{"pin":‹redacted›}"#),
+        (#"{"pin":1!2}"#, #"{"pin":‹redacted›}"#),
+        (#"{"session":\{"id":"a"},"page":2}"#, #"{"session":‹redacted›,"page":2}"#),
+        (#"{"pin":,"a":1}"#, #"{"pin":,"a":1}"#), (#"{"pin":nul}"#, #"{"pin":‹redacted›}"#),
+        ("{\"pin\"\n:\t\"x\"}", "{\"pin\"\n:\t\"‹redacted›\"}"), (#"{"pin";"x"}"#, #"{"pin";"x"}"#),
+        (#"{"session":[["a"],"b"],"c":"d"}"#, #"{"session":‹redacted›,"c":"d"}"#),
+        (#"{"session":{"a":[1,2],"b":{}},"c":"d"}"#, #"{"session":‹redacted›,"c":"d"}"#),
+        (#"{\"pin\":7,\"a\":1}"#, #"{\"pin\":‹redacted›,\"a\":1}"#),
+        (#"{\\\"pin\\\":\\\"a\\\",\\\"b\\\":1}"#, #"{\\\"pin\\\":\\\"‹redacted›\\\",\\\"b\\\":1}"#),
+        (#"{"password":"a\\\"b","x":"y"}"#, #"{"password":"‹redacted›","x":"y"}"#),
     ]
+
+    @Test func `a value of a form that holds JSON is looked into`() {
+        #expect(Redaction.query(#"a=1&x={"token":"y"}&b=2"#) == "a=1&x=‹redacted›&b=2")
+        #expect(Redaction.query(#"a=1&x={"page":"y"}&b=2"#) == #"a=1&x={"page":"y"}&b=2"#)
+    }
 
     @Test(arguments: members) func `the members of JSON in a text are redacted by their names`(
         text: String, shown: String

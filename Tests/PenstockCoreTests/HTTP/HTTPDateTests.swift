@@ -116,6 +116,29 @@ import Testing
         ("sun, 06 nov 1994 23:59:60 gmt", 784_166_400),
         ("Fri, 31 Dec 1993 00:00:00 GMT", 757_296_000),
         ("fri, 31 dec 1993 00:00:00 gmt", 757_296_000),
+        ("Sun\0, 6 Nov 1994 08:49:37 GMT", nil),
+        // Only what each form has: the name of a day, its parts, and GMT where it stands.
+        ("Sun Nov x 6 08:49:37 1994", nil),
+        ("Day Nov  6 08:49:37 1994", nil),
+        ("Day Nov 06 08:49:37 1994", nil),
+        ("Sun, Nov 06 08:49:37 1994", nil),
+        ("Day, 06-Nov-94 08:49:37 GMT", nil),
+        ("Sunday, 06-Nov-94 08:49:37 UTC", nil),
+        ("Sunday 06-Nov-94 08:49:37 GMT", nil),
+        ("Sunday, 06-Nov-94-x 08:49:37 GMT", nil),
+        ("Sunday, 06--Nov-94 08:49:37 GMT", nil),
+        ("Sunday, 06-Nov-9x 08:49:37 GMT", nil),
+        ("Sunday, 06-Nov-+4 08:49:37 GMT", nil),
+        ("Sun, 06 Nov 1994 08:49:3 GMT", nil),
+        ("sun, 06 nov 1994 08:49:3 gmt", nil),
+        ("sun, 06 nov 1994 08:4x:37 gmt", nil),
+        ("sun, 06 nov 1994 +8:49:37 gmt", nil),
+        ("sun, +6 nov 1994 08:49:37 gmt", nil),
+        ("sun, 06 nov +994 08:49:37 gmt", nil),
+        ("sun, 0: nov 1994 08:49:37 gmt", nil),
+        ("sun, 06 nov 1994 24:00:00 gmt", nil),
+        ("sun, 06 nov 1994 23:60:00 gmt", nil),
+        ("sun, 06 nov 1994 23:59:61 gmt", nil),
         ("784111777", nil),
         ("0", nil),
         ("", nil),
@@ -130,11 +153,28 @@ import Testing
         #expect(HTTPDate.parse(text, at: Self.now)?.timeIntervalSince1970 == seconds)
     }
 
+    /// On 2026-02-06 at 13:46:40, and at the beginning of 2060.
+    static let centuries: [(String, TimeInterval, TimeInterval)] = [
+        ("Thursday, 06-Feb-76 16:46:40 GMT", 1_770_385_600, 3_348_233_200),
+        ("Thursday, 06-Feb-76 16:46:41 GMT", 1_770_385_600, 192_473_201),
+        ("Thursday, 01-Jan-05 00:00:00 GMT", 2_840_140_800, 4_260_211_200),
+        ("Wednesday, 01-Jan-10 00:00:00 GMT", 2_840_140_800, 4_417_977_600),
+    ]
+
+    @Test(arguments: centuries) func `a year of two digits is at most 50 years ahead`(
+        text: String, now: TimeInterval, seconds: TimeInterval
+    ) {
+        let date = HTTPDate.parse(text, at: Date(timeIntervalSince1970: now))
+        #expect(date?.timeIntervalSince1970 == seconds)
+    }
+
     @Test(arguments: [
         (784_111_777.0, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
         (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_399.9, "Mon, 28 Feb 2000 23:59:59 GMT"),
         (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
-        (1e300, "Fri, 31 Dec 9999 23:59:59 GMT"), (-11_644_473_600, "Mon, 01 Jan 1601 00:00:00 GMT"),
+        (1e300, "Fri, 31 Dec 9999 23:59:59 GMT"), (-1e300, "Mon, 01 Jan 0001 00:00:00 GMT"),
+        (-62_135_596_800, "Mon, 01 Jan 0001 00:00:00 GMT"), (-62_135_596_799, "Mon, 01 Jan 0001 00:00:01 GMT"),
+        (-11_644_473_600, "Mon, 01 Jan 1601 00:00:00 GMT"),
     ]) func `the preferred form is written`(seconds: TimeInterval, text: String) {
         #expect(HTTPDate.format(Date(timeIntervalSince1970: seconds)) == text)
     }

@@ -109,6 +109,166 @@ struct HTTPFieldsTests {
     func equality() {
         #expect(HTTPFields([HTTPField(name: "A", value: "1")]) == ["a": "1"])
         #expect(["A": "1", "B": "2"] as HTTPFields != ["B": "2", "A": "1"])
+        #expect(["A": "1"] as HTTPFields != ["A": "2"])
+    }
 
+    @Test("Names that agree in their length and their ends are told apart")
+    func similarNames() {
+        #expect(HTTPFieldName("a-b-c") != HTTPFieldName("axbyc"))
+        #expect(HTTPFieldName("X-Limit") != HTTPFieldName("X-Lemit"))
+        #expect(HTTPFieldName("") == HTTPFieldName("") && HTTPFieldName("") != HTTPFieldName("a"))
+        let fields: HTTPFields = ["a-b-c": "1"]
+        #expect(fields["axbyc"] == nil && !fields.contains("axbyc") && fields.values(of: "axbyc").isEmpty)
+    }
+
+    /// So many that each bit of the filter is that of several.
+    static let names = (0..<1_000).map { HTTPFieldName("a\($0)") }
+
+    @Test("Every name is found where it is, and nowhere else")
+    func everyName() {
+        for (index, name) in Self.names.enumerated() {
+            let fields: HTTPFields = ["Other": "", name: "v"]
+            let next = Self.names[(index + 1) % Self.names.count]
+            #expect(fields[name] == "v" && fields.contains(name) && fields.values(of: name) == ["v"], "\(name)")
+            #expect(fields[next] == nil && !fields.contains(next) && fields.values(of: next) == [], "\(next)")
+            #expect(fields.first(of: ["x", name]) == name && fields.first(of: ["x", next]) == nil, "\(name)")
+            #expect(fields.without(["x", name]).map(\.name) == ["Other"], "\(name)")
+            var changed = fields
+            changed.merge([name: "w"])
+            #expect(changed.map(\.value) == ["", "w"], "\(name)")
+            changed[name] = "z"
+            #expect(changed.map(\.value) == ["", "z"], "\(name)")
+            changed.set(name, toValid: "y")
+            #expect(changed.map(\.value) == ["", "y"], "\(name)")
+            changed.remove(name)
+            #expect(changed.map(\.name) == ["Other"] && !changed.contains(name), "\(name)")
+        }
+    }
+
+    @Test("A name is among others whether those are few or many", arguments: [1, 2, 31, 32, 33, 500])
+    func setsOfNames(count: Int) {
+        let names = HTTPFieldNames(Array(Self.names.prefix(count)))
+        for (index, name) in Self.names.enumerated() { #expect(names.contains(name) == (index < count), "\(name)") }
+        let more = names + ["Other"]
+        #expect(more.contains("other") && more.contains("A0") && !more.contains("Another"))
+        #expect((names + []).contains("A0") && !(names + []).contains("Other"))
+    }
+
+    @Test("The first field of several names is the first in the order of the fields")
+    func firstOfNames() {
+        let fields: HTTPFields = ["A": "1", "B": "2", "C": "3"]
+        #expect(fields.first(of: ["c", "b"]) == "B")
+        #expect(fields.first(of: []) == nil)
+    }
+
+    @Test("A field alone can be left out, and one behind others")
+    func leavingOutOne() {
+        #expect((["A": "1"] as HTTPFields).without(["a"]).isEmpty)
+        let fields: HTTPFields = ["A": "1", "B": "2", "C": "3"]
+        #expect(fields.without(["c"]).map(\.value) == ["1", "2"])
+        #expect(fields.without(["b"]).map(\.value) == ["1", "3"])
+    }
+
+    @Test("What is appended is found, and what was rejected of both stays so")
+    func appending() {
+        var fields: HTTPFields = ["A": "1", "B": "\n"]
+        fields.append(contentsOf: ["C": "2", "D": "\n"])
+        #expect(fields["C"] == "2" && fields.contains("c") && fields.count == 2)
+        #expect(fields.rejected == ["\"B\"", "\"D\""])
+        fields.append(contentsOf: [:])
+        #expect(fields.rejected == ["\"B\"", "\"D\""])
+    }
+
+    @Test("A replaced field stands where the first of its name stood, also as the last")
+    func replacing() {
+        var fields: HTTPFields = ["A": "1", "B": "2", "b": "3"]
+        fields["B"] = "4"
+        #expect(fields.map(\.value) == ["1", "4"])
+        fields["A"] = " 5 "
+        #expect(fields.map(\.value) == ["5", "4"])
+        fields.set("A", toValid: "6")
+        #expect(fields.map(\.value) == ["4", "6"])
+    }
+
+    @Test("Fields are written alike where every byte is the same")
+    func writtenAlike() {
+        let fields: HTTPFields = ["A": "1", "B": "2"]
+        let copy = fields
+        #expect(fields.isWritten(as: fields) && fields.isWritten(as: copy))
+        #expect(fields.isWritten(as: ["A": "1", "B": "2"]))
+        for other in [["a": "1", "B": "2"], ["A": "1", "B": "3"], ["B": "2", "A": "1"], ["A": "1"], [:]] as [HTTPFields]
+        {
+            #expect(!fields.isWritten(as: other) && !other.isWritten(as: fields))
+        }
+        #expect(!(["A": "\u{E9}"] as HTTPFields).isWritten(as: ["A": "e\u{301}"]))
+        #expect(HTTPFields().isWritten(as: [:]))
+    }
+
+    @Test("A value may hold every byte but control characters, of which it may hold a tab")
+    func everyByte() {
+        for byte in UInt8(0)..<128 {
+            let fields: HTTPFields = ["A": "a" + String(decoding: [byte], as: UTF8.self) + "a"]
+            let isFine = (0x20...0x7E).contains(byte) || byte == 0x09
+            #expect(fields.isEmpty != isFine && fields.rejected.isEmpty == isFine, "byte \(byte)")
+        }
+        #expect((["A": "\u{80}"] as HTTPFields).count == 1)
+    }
+
+    @Test("Only the letters of ASCII have small ones")
+    func smallLetters() {
+        for byte in UInt8.min ... .max {
+            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            #expect(HTTPSyntax.lowercased(byte) == (isCapital ? byte + 0x20 : byte), "byte \(byte)")
+        }
+    }
+}
+
+/// Edits of headers, one after the other.
+@Suite struct HeaderEditsTests {
+    private func edited(_ edits: HeaderEdits) -> String {
+        var fields: HTTPFields = ["A": "1", "B": "2", "a": "3"]
+        edits.apply(to: &fields)
+        return fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+    }
+
+    @Test("A later edit sees what an earlier one made")
+    func order() {
+        #expect(edited(HeaderEdits()) == "A=1 B=2 a=3")
+        #expect(edited(["a": "4", "C": "5"]) == "a=4 B=2 C=5")
+        #expect(edited(HeaderEdits().adding("a", "4")) == "A=1 B=2 a=3 a=4")
+        #expect(edited(HeaderEdits().removing("a")) == "B=2")
+        #expect(edited(HeaderEdits().adding("C", "4").setting("c", "5")) == "A=1 B=2 a=3 c=5")
+        #expect(edited(HeaderEdits().removing("a").adding("a", "4")) == "B=2 a=4")
+        #expect(edited(HeaderEdits().setting("a", "4").followed(by: HeaderEdits().removing("A"))) == "B=2")
+        #expect(edited(HeaderEdits().removing("A").followed(by: ["a": "4"])) == "B=2 a=4")
+    }
+
+    @Test("Edits are none only where nothing is edited")
+    func none() {
+        #expect(HeaderEdits().isEmpty && ([:] as HeaderEdits).isEmpty)
+        #expect(!HeaderEdits().removing("a").isEmpty && !(["a": "1"] as HeaderEdits).isEmpty)
+        #expect(HeaderEdits().removing("A") == HeaderEdits().removing("a"))
+        #expect(HeaderEdits().adding("A", "1") != HeaderEdits().setting("A", "1"))
+    }
+}
+
+/// The name under which requests are made.
+@Suite struct UserAgentTests {
+    private static let own = " Penstock/\(PenstockVersion.current)"
+
+    static let names: [(name: String, version: String?, text: String)] = [
+        ("Shop", "2.1", "Shop/2.1" + own), ("Shop", nil, "Shop" + own), ("My Shop", "2 b", "My-Shop/2-b" + own),
+        ("a_Z-0.9", "az_AZ-09.", "a_Z-0.9/az_AZ-09." + own), ("a/b", "1/2", "a-b/1-2" + own), ("@[`{:!~", nil, own),
+        ("@A[", "`z{", "-A-/-z-" + own), ("/0:", nil, "-0-" + own), ("é", "1", own), ("店", "1", own), ("", "1", own),
+        ("-.-", "1", own), ("Shop", "", "Shop" + own), ("Shop", ".", "Shop" + own), ("Shop", "é1", "Shop/--1" + own),
+        ("_", "_", "_/_" + own),
+    ]
+
+    @Test(arguments: names) func `an app is named by what a token may hold`(
+        name: String, version: String?, text: String
+    ) {
+        let made = UserAgent.text(name: name, version: version)
+        #expect(made == (text == Self.own ? String(text.dropFirst()) : text))
+        #expect(HTTPSyntax.isFieldValue(made))
     }
 }

@@ -23,6 +23,16 @@ struct HTTPURLTests {
             ("http://a:/x", "http://a/x"),
             ("http://a:080/x", "http://a/x"),
             ("http://a:65535/", "http://a:65535/"),
+            ("http://a:1/", "http://a:1/"),
+            ("http://a:00080/", "http://a/"),
+            ("http://[::1]:/", "http://[::1]/"),
+            ("https://a:80/", "https://a:80/"),
+            ("http://a/~b", "http://a/~b"),
+            ("http://a/b/.", "http://a/b/"),
+            ("http://a/b/..", "http://a/"),
+            ("http://a/b/./", "http://a/b/"),
+            ("http://a/%2E", "http://a/"),
+            ("http://a/%2F..", "http://a/%2F.."),
             ("http://a?q=1", "http://a/?q=1"),
             ("http://a?", "http://a/?"),
             ("http://a#f", "http://a/"),
@@ -91,6 +101,14 @@ struct HTTPURLTests {
             ("file:///etc/passwd", .foreignScheme("file")),
             ("javascript://a", .foreignScheme("javascript")),
             ("ws://a", .foreignScheme("ws")),
+            ("a+b-c.d9z://a", .foreignScheme("a+b-c.d9z")),
+            ("httpsx://a", .foreignScheme("httpsx")),
+            ("a,b://a", .notAbsolute),
+            ("a/b://a", .notAbsolute),
+            ("a*b://a", .notAbsolute),
+            ("://a", .notAbsolute),
+            ("+http://a", .notAbsolute),
+            ("http://a/\u{1F}", .forbiddenCharacter),
             ("http://", .missingHost),
             ("http:///x", .missingHost),
             ("http://:80/", .missingHost),
@@ -112,6 +130,7 @@ struct HTTPURLTests {
             ("http://a:0/", .invalidPort),
             ("http://a:65536/", .invalidPort),
             ("http://a:99999999999999999999/", .invalidPort),
+            ("http://a:000080/", .invalidPort),
             ("http://a:abc/", .invalidPort),
             ("http://a:+80/", .invalidPort),
             ("http://a:-1/", .invalidPort),
@@ -128,7 +147,8 @@ struct HTTPURLTests {
         arguments: [
             "a b", "a%2fb", "a%2Eb", "%61", "a..b", ".a", ".", "..", "a,b", "a*b", "a;b", "a<b", "a|b", "a'b", "a\"b",
             "127.1", "127.0.1", "0x7f.1", "0x7f.0.0.1", "0x7f000001", "0x", "2130706433", "017700000001", "0177.0.0.1",
-            "127.0.0.01", "256.0.0.1", "1.2.3.4.5", "127.0.0.1.", "1.2.3.", "a.1", "a.0x1",
+            "127.0.0.01", "256.0.0.1", "1.2.3.4.5", "127.0.0.1.", "1.2.3.", "a.1", "a.0", "a.9", "a.90", "a.0x1",
+            "a.0x",
             "[", "[]", "[::1", "::1]", "[::1]x", "[g::1]", "[::1%25eth0]", "[::1%eth0]", "[1.2.3.4]", "[v1.a]",
             "[:::1]", "[1:2:3:4:5:6:7:8:9]", "[::1]]", "[[::1]]", "[::1 ]",
             "a\u{FF0F}b", "a\u{FF20}b", "a\u{FF1A}80", "a\u{FF1F}b", "a\u{FF03}b", "a\u{FF3C}b", "a\u{2100}b",
@@ -198,6 +218,22 @@ struct HTTPURLTests {
             .invalidPort,
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)
+    }
+
+    @Test("A host that only begins with a digit, or has one in its midst, is a name")
+    func digits() throws {
+        for host in ["1a", "a1", "1.a", "0.0.0.0.a", "9a.9b", "a.0y", "a.x0", "1-2", "a.1_"] {
+            #expect(try HTTPURL("http://\(host)/").host == host)
+        }
+        for host in ["0.0.0.0", "1.2.3.4", "255.255.255.255", "10.20.30.99"] {
+            #expect(try HTTPURL("http://\(host)/").host == host)
+        }
+    }
+
+    @Test("A URL that Foundation would change is none of its own")
+    func foundationChanges() throws {
+        #expect(try URL(HTTPURL("http://a/100%")) == nil)
+        #expect(HTTPURL.Scheme.http.defaultPort == 80 && HTTPURL.Scheme.https.defaultPort == 443)
     }
 
     @Test("Foundation's URL and this one are made of each other, and a URL that is not HTTP's is none")

@@ -72,6 +72,14 @@ struct ReferenceResolutionTests {
             ("?x:y", "http://a/b/c/d;p?x:y"),
             ("%2e%2e/g", "http://a/b/g"),
             ("é", "http://a/b/c/%C3%A9"),
+            ("g ", "http://a/b/c/g%20"),
+            ("1:h", "http://a/b/c/1:h"),
+            ("a,b:c", "http://a/b/c/a,b:c"),
+            ("h9+.-:x", nil),
+            (":", "http://a/b/c/:"),
+            ("/", "http://a/"),
+            ("?", "http://a/b/c/d;p?"),
+            ("/?", "http://a/?"),
         ] as [(String, String?)])
     func absolute(reference: String, target: String?) throws {
         let resolved = try? HTTPURL(Self.base).resolving(reference).absoluteString

@@ -109,6 +109,28 @@ struct FormFormatTests {
             try format.text(["k": "&=+#% \"<>\\^`{}|\u{0}\u{7F}é:/"])
                 == "k=%26%3D%2B%23%25%20%22%3C%3E%5C%5E%60%7B%7D%7C%00%7F%C3%A9:/")
         #expect(try FormFormat(allowed: .query).text(["k": "/?:"]) == "k=/?%3A")
+        let all = "!$'()*,;:@/?[]-._~azAZ09"
+        #expect(try FormFormat(allowed: FormCharacters(all)).text(["k": .string(all)]) == "k=" + all)
+        #expect(
+            try FormFormat(arrays: .joined(separator: all + "&=")).text(["k": [1, 2]]) == "k=1" + all + "%26%3D2")
+    }
+
+    @Test("Each character alone is allowed where it is asked for, and no other with it")
+    func allowedAlone() throws {
+        let all = String(decoding: UInt8(0)..<128, as: UTF8.self)
+        for byte in UInt8(0)..<128 {
+            let character = String(decoding: [byte], as: UTF8.self)
+            let mayStandAlone = "!$'()*,;:@/?[]".utf8.contains(byte)
+            let format = FormFormat(allowed: FormCharacters(character))
+            let shown = (UInt8(0)..<128).map { other in
+                let isKept = PercentEncoding.isUnreserved(other) || mayStandAlone && other == byte
+                let text = String(decoding: [other], as: UTF8.self)
+                return isKept ? text : "%" + (other < 16 ? "0" : "") + String(other, radix: 16, uppercase: true)
+            }
+            #expect(try format.text(["k": .string(all)]) == "k=" + shown.joined(), "\(byte)")
+            // The bytes of one beyond ASCII, each of which has the low bits of one that may be allowed.
+            #expect(try format.text(["k": "\u{3000}\u{FFFD}"]) == "k=%E3%80%80%EF%BF%BD", "\(byte)")
+        }
     }
 
     @Test("Only an object has pairs", arguments: [[1], 1, "a", nil, .date(Date())] as [ParameterValue])

@@ -17,6 +17,8 @@ struct ParameterStyleTests {
             ("oneTwoThree", "one_two_three", "one-two-three", "oneTwoThree", "OneTwoThree"),
             ("myURLProperty", "my_url_property", "my-url-property", "myURLProperty", "MyURLProperty"),
             ("URL", "url", "url", "URL", "URL"),
+            ("userIDs", "user_i_ds", "user-i-ds", "userIDs", "UserIDs"),
+            ("aB", "a_b", "a-b", "aB", "AB"),
             ("user_id", "user_id", "user_id", "userId", "User_id"),
             ("user-id", "user-id", "user-id", "userId", "User-id"),
             ("_id", "_id", "_id", "_id", "_id"),

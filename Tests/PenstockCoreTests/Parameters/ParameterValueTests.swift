@@ -83,6 +83,38 @@ struct ParameterValueTests {
         #expect(merged.keys.allSatisfy { merged[$0] != nil })
     }
 
+    @Test("Members are found by their keys after they have been put in order", arguments: [8, 9, 30])
+    func sortedKeys(size: Int) throws {
+        let names = (0..<size).map { "k\($0 * 7 % size)é\($0)" }
+        let sorted = try #require(
+            ParameterEncoder().encode(Dictionary(uniqueKeysWithValues: names.map { ($0, $0) })).object)
+        #expect(sorted.keys == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        for name in names { #expect(sorted[name] == .string(name)) }
+        #expect(sorted["k"] == nil)
+    }
+
+    @Test("Objects that differ in a key or in a value are told apart by their hashes")
+    func hashes() {
+        let objects: [ParameterObject] = [
+            [:], ["a": 1], ["a": 2], ["b": 1], ["a": 1, "b": 2], ["a": 2, "b": 1], ["a": nil], ["a": "1"],
+        ]
+        #expect(Set(objects.map(\.hashValue)).count == objects.count)
+        #expect(Set(objects).count == objects.count)
+    }
+
+    @Test("An object that lost members until it is small again has the others", arguments: [9, 10, 12])
+    func shrinking(size: Int) {
+        let names = (0..<size).map { "k\($0)" }
+        var object = ParameterObject(names.map { ($0, .string($0)) })
+        for (index, name) in names.enumerated().reversed() {
+            object[name] = nil
+            #expect(object.keys == Array(names.prefix(index)) && object[name] == nil)
+            #expect(names.prefix(index).allSatisfy { object[$0] == .string($0) })
+        }
+        for name in names { object[name] = 1 }
+        #expect(object.keys == names && names.allSatisfy { object[$0] == 1 })
+    }
+
     @Test("An integer keeps all its digits")
     func integers() {
         #expect(ParameterValue(Int8.min) == .int(-128))

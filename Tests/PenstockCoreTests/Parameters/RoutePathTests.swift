@@ -1,7 +1,8 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import Testing
+
+@testable import PenstockCore
 
 @Suite("Path: arguments fill their place and nothing else")
 struct PathTests {
@@ -24,6 +25,15 @@ struct PathTests {
         #expect(named.description == named.template)
     }
 
+    @Test("Paths that differ in the values and names of their arguments alone have one shape")
+    func shape() {
+        let paths: [RoutePath] = [
+            "/a/\(1)/b/\(2)", "/a/\(3, name: "x")/b/\(4, name: "y z")", "/a/\(5, name: "")/b/\("6")",
+        ]
+        #expect(paths.map(\.shape) == Array(repeating: "/a/{}/b/{}", count: 3))
+        #expect(RoutePath(literal: "/a/{b}").shape == "/a/%7Bb%7D")
+    }
+
     @Test("Values of every usual type can be arguments")
     func argumentTypes() throws {
         let uuid = try #require(UUID(uuidString: "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"))
@@ -40,6 +50,9 @@ struct PathTests {
             ("a%zz", "a%25zz"), ("é", "%C3%A9"), ("e\u{301}", "e%CC%81"), ("日本", "%E6%97%A5%E6%9C%AC"),
             ("a+b&c=d", "a%2Bb%26c%3Dd"), ("a;b:c@d", "a%3Bb%3Ac%40d"), ("-._~", "-._~"), ("...", "..."), (".a", ".a"),
             ("a..b", "a..b"), ("a\\b", "a%5Cb"), ("[x]", "%5Bx%5D"), ("\u{301}", "%CC%81"),
+            ("a.\u{A0}", "a.%C2%A0"), ("%C2", "%25C2"), ("%C2%A0", "%25C2%25A0"), ("\u{C0}", "%C3%80"),
+            (".../", "...%2F"),
+            ("a.b", "a.b"), ("..a", "..a"), (".a.", ".a."),
             ("👩‍🚀", "%F0%9F%91%A9%E2%80%8D%F0%9F%9A%80"),
         ])
     func escaping(argument: String, encoded: String) throws {
@@ -57,6 +70,8 @@ struct PathTests {
             ("%2e%2e%5cx", .dotSegment), ("/..", .dotSegment), ("./x", .dotSegment), ("a\u{0}", .controlCharacter),
             ("a\r\nb", .controlCharacter), ("\t", .controlCharacter), ("\u{7F}", .controlCharacter),
             ("\u{85}", .controlCharacter), ("%00", .controlCharacter), ("a%0d%0a", .controlCharacter),
+            ("\u{1F}", .controlCharacter), ("\u{80}", .controlCharacter), ("\u{9F}", .controlCharacter),
+            ("%C2%80", .controlCharacter), ("a%7f", .controlCharacter), ("a/./b", .dotSegment), ("a/.", .dotSegment),
         ])
     func refusedArguments(argument: String, reason: RoutePath.Invalid.Reason) {
         let path: RoutePath = "/x/\(7)/\(argument, name: "id")/y"
@@ -93,7 +108,9 @@ struct PathTests {
     }
 
     @Test func `a path that only resembles a URL is one`() throws {
-        for text: RoutePath in ["/https://a", "https:/a", "http:", "httpx://a", "a/http://b", "\("https://a")/b"] {
+        for text: RoutePath in [
+            "/https://a", "https:/a", "http:", "httpx://a", "a/http://b", "\("https://a")/b", "\("x")http://a",
+        ] {
             try text.validated()
         }
     }
@@ -120,13 +137,30 @@ struct PathTests {
             ("", ""), ("/", "/"), ("a", "/a"), ("/a", "/a"), ("//a", "/a"), ("///", "/"), ("a/", "/a/"),
             ("/a//b", "/a//b"),
             ("/a%20b", "/a%20b"), ("/a b", "/a%20b"), ("/é", "/%C3%A9"), ("/a%", "/a%25"), ("/a;v=1,2", "/a;v=1,2"),
-            ("/a:b@c", "/a:b@c"), ("/...", "/..."), ("/\u{301}a", "/%CC%81a"),
+            ("/a:b@c", "/a:b@c"), ("/...", "/..."), ("/\u{301}a", "/%CC%81a"), ("ab/", "/ab/"), ("~a", "/~a"),
+            ("a/b", "/a/b"),
+            ("/a-._~b", "/a-._~b"), ("////a//b", "/a//b"), ("/x\u{A0}", "/x%C2%A0"), ("/%C2", "/%C2"), ("/h", "/h"),
         ])
     func templates(text: String, encoded: String) throws {
         let path = RoutePath(literal: text)
         try path.validated()
         #expect(path.encoded == encoded)
         #expect(path.template == encoded)
+    }
+
+    @Test("Of several flaws the first is told")
+    func firstFlaw() {
+        let paths: [(RoutePath, RoutePath.Invalid.Part, RoutePath.Invalid.Reason)] = [
+            ("/\("")/\("..")", .argument(index: 0, name: nil), .empty),
+            ("/\("..")/\("")", .argument(index: 0, name: nil), .dotSegment),
+            ("/?\("")", .literal, .queryOrFragment),
+            ("/\("a")/\("", name: "b")?", .argument(index: 1, name: "b"), .empty),
+            ("http://a?b", .literal, .url),
+        ]
+        for (path, part, reason) in paths {
+            let error = #expect(throws: RoutePath.Invalid.self) { try path.validated() }
+            #expect(error?.part == part && error?.reason == reason)
+        }
     }
 
     @Test("An escape cannot be completed across the border of an argument")

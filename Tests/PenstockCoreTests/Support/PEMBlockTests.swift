@@ -43,6 +43,41 @@ import Testing
         }
     }
 
+    @Test("A block has a name, of one letter or more")
+    func names() {
+        #expect(PEMBlock.all(in: Self.block("a2V5", "K").utf8)?.map(\.label) == ["K"])
+        #expect(PEMBlock.all(in: Self.block("a2V5", " K - L ").utf8)?.map(\.label) == [" K - L "])
+        for text in [
+            Self.block("a2V5", ""), "-----BEGIN ----\n", "-----BEGIN -----\n", "-----END -----\n", "-----BEGIN\n",
+        ] {
+            #expect(PEMBlock.all(in: text.utf8)?.isEmpty == true, "\(text)")
+        }
+    }
+
+    @Test("A line that is not ASCII is no part of a block, and begins none")
+    func otherBytes() {
+        let name = Array(Self.block("a2V5", "X").utf8)
+        for byte in [0x80, 0xBF, 0xC3, 0xFF] as [UInt8] {
+            let changed = name.map { $0 == UInt8(ascii: "X") ? byte : $0 }
+            #expect(PEMBlock.all(in: changed)?.isEmpty == true)
+        }
+        let kelvin = Self.block("a2V5", "K").replacingOccurrences(of: "BEGIN K", with: "BEGIN \u{212A}")
+        #expect(PEMBlock.all(in: kelvin.utf8) == nil)
+        #expect(
+            PEMBlock.all(in: Self.block("\ta2\t\r \tV5 \t", "K").utf8)?.map { Array($0.bytes) } == [Array("key".utf8)])
+        #expect(PEMBlock.all(in: Self.block("a2!V5", "K").utf8) == nil)
+    }
+
+    @Test(
+        "What tells of a password stands before what it protects",
+        arguments: [
+            "DEK-Info: AES-128-CBC,00\na2V5", "a2\nProc-Type: 4,ENCRYPTED\nV5", "a2V5\nProc-Type: 4,ENCRYPTED",
+            "Proc-Type: 4,ENCRYPTED\nDEK-Info: A\na2\nDEK-Info: B\nV5", "DEK-Info: A\nProc-Type: 4,ENCRYPTED\na2V5",
+        ])
+    func order(content: String) {
+        #expect(PEMBlock.all(in: Self.block(content, "KEY").utf8) == nil)
+    }
+
     @Test("A block says whether a password protects it")
     func passwords() {
         let old = Self.block("Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\na2V5", "EC PRIVATE KEY")
