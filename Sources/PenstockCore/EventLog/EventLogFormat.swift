@@ -48,7 +48,7 @@ package enum EventLogFormat {
         var lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if lines.popLast()?.isEmpty == false { content.damagedLines += 1 }
         guard let first = lines.first else {
-            if data.isEmpty || Data(header.utf8).starts(with: data) { return Content() }
+            if Data(header.utf8).starts(with: data) { return Content() }
             throw .foreign
         }
         let head = String(decoding: first, as: UTF8.self)
@@ -99,7 +99,7 @@ extension EventLogFormat.Content {
     }
 
     private mutating func takeSeal(_ words: [Substring]) -> Bool {
-        guard let last = UInt64(words[1]) else { return false }
+        guard let last = UInt64(words[1]), last < .max else { return false }
         // The line that ended the batch before may be the one that was lost.
         batch = EventLogMachine.Seal(id: String(words[0]), last: last)
         return true

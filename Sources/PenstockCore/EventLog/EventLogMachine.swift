@@ -75,7 +75,7 @@ package struct EventLogMachine: Sendable {
     package enum Decision: Hashable, Sendable {
         /// Make a batch of the events up to this number; then tell ``EventLogMachine/seal(_:)``.
         case seal(upTo: UInt64)
-        /// Send the batch; then tell ``EventLogMachine/delivered()`` or ``EventLogMachine/failed(isFinal:at:)``.
+        /// Send the batch; then tell ``EventLogMachine/delivered()`` or ``EventLogMachine/failed(isFinal:at:spread:)``.
         case send(Seal, [Record])
         /// Ask again after this long, or after the next event.
         case wait(Duration)
@@ -105,7 +105,8 @@ package struct EventLogMachine: Sendable {
         self.policy = policy
         self.records = records
         self.batch = batch
-        self.nextNumber = max(nextNumber, (records.last?.number ?? 0) + 1)
+        // A batch whose events were lost to a damaged file has their numbers all the same: new events are none of it.
+        self.nextNumber = max(nextNumber, (records.last?.number ?? 0) + 1, (batch?.last ?? 0) + 1)
         bytes = records.reduce(0) { $0 + $1.data.count }
         isFlushing = !records.isEmpty
     }
@@ -145,7 +146,7 @@ package struct EventLogMachine: Sendable {
             // All its events were lost to a damaged file.
             self.batch = nil
         }
-        guard let last = records.last else {
+        guard let last = lastOfBatch else {
             isFlushing = false
             return .rest
         }
@@ -154,13 +155,12 @@ package struct EventLogMachine: Sendable {
         oldest = since
         let due = since + policy.age
         guard isFlushing || isFull || due <= now else { return .wait(due - now) }
-        return .seal(upTo: lastOfBatch ?? last.number)
+        return .seal(upTo: last)
     }
 
     /// A batch is on disk.
     package mutating func seal(_ seal: Seal) {
         batch = seal
-        if waiting.isEmpty { oldest = nil }
     }
 
     /// The batch has arrived.
@@ -174,7 +174,7 @@ package struct EventLogMachine: Sendable {
     /// - Parameters:
     ///   - isFinal: whether the server will never take it; it is dropped.
     ///   - spread: from 0 to 1, which part of the wait is left to chance.
-    package mutating func failed(isFinal: Bool, at now: Duration, spread: Double = 1) {
+    package mutating func failed(isFinal: Bool, at now: Duration, spread: Double) {
         guard !isFinal else {
             drop()
             return
@@ -194,7 +194,7 @@ package struct EventLogMachine: Sendable {
 
     private var isFull: Bool { records.count >= policy.count || bytes >= policy.bytes }
 
-    /// The last event that fits: as many as make a batch, at least one.
+    /// The last event that fits: as many as make a batch, at least one; `nil` where there is none.
     private var lastOfBatch: UInt64? {
         var size = 0
         var last: UInt64?

@@ -52,6 +52,34 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .seconds(70)) == .seal(upTo: 2))
     }
 
+    @Test("The first event after a batch is as old as itself, and not as what is in the batch")
+    func ageBehindBatch() {
+        var machine = machine([1, 1, 1])
+        machine.seal(Seal(id: "a", last: 3))
+        machine.add(Data(count: 1), at: .seconds(50))
+        machine.add(Data(count: 1), at: .seconds(55))
+        #expect(numbers(machine.decide(at: .seconds(55))) == [1, 2, 3])
+        machine.delivered()
+        #expect(machine.decide(at: .seconds(55)) == .wait(.seconds(55)))
+        #expect(machine.decide(at: .seconds(110)) == .seal(upTo: 5))
+    }
+
+    @Test("A flush of nothing does not hurry what comes after")
+    func emptyFlush() {
+        var machine = machine()
+        machine.flush()
+        machine.add(Data(count: 1), at: .zero)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(60)))
+    }
+
+    @Test("A count below 1 makes batches of one event", arguments: [1, 0, -1])
+    func senselessCount(count: Int) {
+        var machine = EventLogMachine(EventLogPolicy(count: count))
+        #expect(machine.decide(at: .zero) == .rest)
+        for _ in 0..<2 { machine.add(Data(count: 1), at: .zero) }
+        #expect(machine.decide(at: .zero) == .seal(upTo: 1))
+    }
+
     @Test("A flush makes batches of all that is there, and of nothing that comes after")
     func flush() {
         var machine = machine([1, 1, 1, 1])
@@ -88,7 +116,7 @@ struct EventLogMachineTests {
         #expect(numbers(first) == [1, 2, 3])
         for _ in 0..<4 { machine.add(Data(count: 1), at: .zero) }
         #expect(machine.decide(at: .seconds(99)) == .rest)
-        machine.failed(isFinal: false, at: .seconds(100))
+        machine.failed(isFinal: false, at: .seconds(100), spread: 1)
         #expect(machine.decide(at: .seconds(100)) == .wait(.seconds(4)))
         #expect(machine.decide(at: .seconds(104)) == first)
         machine.delivered()
@@ -106,12 +134,24 @@ struct EventLogMachineTests {
         }
         var machine = machine([1, 1, 1, 1, 1, 1])
         machine.seal(Seal(id: "a", last: 3))
-        for _ in 0..<failures { machine.failed(isFinal: false, at: .zero) }
+        for _ in 0..<failures { machine.failed(isFinal: false, at: .zero, spread: 1) }
         _ = machine.decide(at: .seconds(100))
         machine.delivered()
         machine.seal(Seal(id: "b", last: 6))
-        machine.failed(isFinal: false, at: .zero)
+        machine.failed(isFinal: false, at: .zero, spread: 1)
         #expect(machine.decide(at: .zero) == .wait(.seconds(4)))
+    }
+
+    @Test(
+        "The wait doubles thirty times at most, however short it was first",
+        arguments: [(30, 29), (31, 30), (32, 30), (99, 30)])
+    func doublings(failures: Int, doublings: Int) {
+        var machine = EventLogMachine(
+            EventLogPolicy(count: 1, firstDelay: .nanoseconds(1), longestDelay: .seconds(86_400)))
+        machine.add(Data(count: 1), at: .zero)
+        machine.seal(Seal(id: "a", last: 1))
+        for _ in 0..<failures { machine.failed(isFinal: false, at: .zero, spread: 1) }
+        #expect(machine.decide(at: .zero) == .wait(.nanoseconds(1 << doublings)))
     }
 
     @Test("A flush does not wait out a failure, and ends with the next one")
@@ -119,10 +159,10 @@ struct EventLogMachineTests {
         var machine = machine([1, 1, 1])
         machine.seal(Seal(id: "a", last: 3))
         _ = machine.decide(at: .zero)
-        machine.failed(isFinal: false, at: .zero)
+        machine.failed(isFinal: false, at: .zero, spread: 1)
         machine.flush()
         #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
-        machine.failed(isFinal: false, at: .zero)
+        machine.failed(isFinal: false, at: .zero, spread: 1)
         #expect(machine.decide(at: .zero) == .wait(.seconds(8)))
     }
 
@@ -134,7 +174,7 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .zero) == .seal(upTo: 3))
         machine.seal(Seal(id: "a", last: 3))
         #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
-        machine.failed(isFinal: false, at: .zero)
+        machine.failed(isFinal: false, at: .zero, spread: 1)
         #expect(numbers(machine.decide(at: .seconds(4))) == [1, 2, 3])
         machine.delivered()
         #expect(machine.decide(at: .seconds(10)) == .wait(.seconds(50)))
@@ -156,7 +196,7 @@ struct EventLogMachineTests {
         var machine = machine([1, 1, 1, 1])
         machine.seal(Seal(id: "a", last: 3))
         _ = machine.decide(at: .zero)
-        machine.failed(isFinal: true, at: .zero)
+        machine.failed(isFinal: true, at: .zero, spread: 1)
         #expect(machine.records.map(\.number) == [4])
         #expect(machine.batch == nil)
         machine.flush()
@@ -178,9 +218,26 @@ struct EventLogMachineTests {
         let records = [EventLogMachine.Record(number: 9, data: Data())]
         var machine = EventLogMachine(policy, records: records, batch: Seal(id: "old", last: 6))
         #expect(machine.decide(at: .zero) == .seal(upTo: 9))
+        #expect(machine.batch == nil)
         var empty = EventLogMachine(policy, batch: Seal(id: "old", last: 6), nextNumber: 7)
         #expect(empty.decide(at: .zero) == .rest)
         #expect(empty.number == 7)
+        #expect(empty.batch == nil)
+    }
+
+    @Test("What is recorded after a batch whose events were all lost is none of it, also before anything was decided")
+    func eventsBehindEmptyBatch() {
+        var machine = EventLogMachine(policy, batch: Seal(id: "old", last: 6))
+        #expect(machine.number == 7)
+        machine.add(Data(count: 1), at: .zero)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(60)))
+        #expect(machine.records.map(\.number) == [7])
+    }
+
+    @Test("A new log begins with event 1")
+    func firstNumber() {
+        #expect(EventLogMachine(policy).number == 1)
+        #expect(EventLogMachine(policy, nextNumber: 5).number == 5)
     }
 
     @Test("No more is kept than the policy allows, in events and in bytes; what was delivered makes room")
@@ -291,12 +348,35 @@ struct EventLogFormatTests {
         #expect(content.nextNumber == 4)
     }
 
+    @Test("What stands on disk keeps its form: a sum of eight digits over the kind and the text")
+    func onDisk() {
+        #expect(EventLogFormat.header == "penstock-events 1\n")
+        #expect(events[0] == "E 53cd88c4 1 ZXZlbnQgMQ==\n")
+        #expect(seal == "S d537aa9e a 2\n")
+        #expect(done == "D e5c2af41 a\n")
+    }
+
+    @Test("A number that none can follow is none, of an event and of a batch")
+    func lastNumber() throws {
+        for (number, isRead) in [(UInt64.max, false), (.max - 1, true)] {
+            let content = try read(EventLogFormat.event(Record(number: number, data: Data())))
+            #expect(content.records.map(\.number) == (isRead ? [number] : []))
+            #expect(content.damagedLines == (isRead ? 0 : 1))
+            let sealed = try read(EventLogFormat.seal(.init(id: "a", last: number)))
+            #expect(sealed.batch?.last == (isRead ? number : nil))
+            #expect(EventLogMachine(.init(), batch: sealed.batch).number == (isRead ? .max : 1))
+        }
+    }
+
     @Test("A file of a later version and a file of something else are told apart from a damaged log")
     func foreignFiles() throws {
         #expect(throws: EventLogFormat.Problem.newerVersion) {
             try EventLogFormat.read(Data("penstock-events 2\nX\n".utf8))
         }
-        for text in ["hello\n", "x", "penstock-events 0\n", "penstock-events x\n", "\n\n", "penstock-eventsX\n"] {
+        for text in [
+            "hello\n", "x", "penstock-events 0\n", "penstock-events x\n", "\n\n", "penstock-eventsX\n",
+            "penstock-events 01\n", "another-program 2\n",
+        ] {
             #expect(throws: EventLogFormat.Problem.foreign, "\(text)") { try EventLogFormat.read(Data(text.utf8)) }
         }
         #expect(try EventLogFormat.read(Data()).records.isEmpty)
