@@ -49,7 +49,6 @@ struct OutboxContent: Sendable {
 
     /// - Throws: whatever is wrong with the bytes; no length among them is trusted.
     init(_ data: Data) throws {
-        guard data.count >= 4 else { throw Unreadable() }
         let count = data.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
         let rest = data.dropFirst(4)
         guard rest.count >= count else { throw Unreadable() }

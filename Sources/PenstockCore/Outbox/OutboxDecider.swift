@@ -241,13 +241,13 @@ public struct OutboxDecider: Sendable {
     }
 
     /// The wait before an attempt that the server has said nothing about: doubled each time, up to the cap, and spread over
-    /// its second half, so that those who failed together do not come back together.
+    /// its second half, so that those who failed together do not come back together. A delay of less than nothing is none.
     ///
     /// - Parameter attempt: 2 for the first that is waited for.
     public func delay(before attempt: Int, random: inout some RandomNumberGenerator) -> Duration {
         let doublings = min(max(attempt - 2, 0), 40)
-        let whole = min(policy.baseDelay.seconds * Double(1 << doublings), policy.maximumDelay.seconds)
-        return .seconds(Double.random(in: whole / 2...max(whole, whole / 2), using: &random))
+        let whole = max(min(policy.baseDelay.seconds * Double(1 << doublings), policy.maximumDelay.seconds), 0)
+        return .seconds(Double.random(in: whole / 2...whole, using: &random))
     }
 
     /// When a clock was set back, what waits would wait for that much longer: a moment further away than any wait is now.

@@ -75,10 +75,12 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         let last = waiting.last
         var state = State(value: last.flatMap { Bool(intent: $0.intent) } ?? value, confirmed: confirmed)
         state.isPending = last != nil
+        // Each is a tap: what becomes of one before the last says what the server has, and not what is wanted.
+        (state.lastTap, state.stored) = (waiting.count, waiting.count)
         self.state = Monitor(state)
-        for row in waiting {
+        for (index, row) in waiting.enumerated() {
             guard let receipt = try await outbox.receipt(for: row.id, E.self) else { continue }
-            watch(receipt, sets: Bool(intent: row.intent) ?? state.value, tap: 0)
+            watch(receipt, sets: Bool(intent: row.intent) ?? state.value, tap: index + 1)
         }
     }
 

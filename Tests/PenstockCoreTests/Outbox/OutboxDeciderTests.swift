@@ -166,6 +166,15 @@ struct OutboxDeciderTests {
             let delays = (0..<500).map { _ in short.delay(before: attempt, random: &random) / .nanoseconds(1 << 40) }
             #expect(delays.allSatisfy { $0 >= 0.499 && $0 <= 1.001 } && delays.contains { $0 > 0.98 }, "\(attempt)")
         }
+        var highest = RandomSource { .max }
+        #expect(decider.delay(before: 2, random: &highest) == .seconds(2), "the whole wait is one that is drawn")
+        // A delay of less than nothing is none.
+        for (base, most) in [(0, 100), (-2, 100), (2, 0), (2, -100), (-2, -100)] {
+            let senseless = OutboxDecider(OutboxPolicy(baseDelay: .seconds(base), maximumDelay: .seconds(most)))
+            for attempt in [2, 5, .max] {
+                #expect(senseless.delay(before: attempt, random: &random) == .zero, "\(base) \(most)")
+            }
+        }
         // The first failure waits as the second attempt does.
         guard case .wait(let wait) = Self.decide(.init(.answered(500)), Self.row(attempts: 1)) else {
             Issue.record("500 was not kept")
@@ -371,6 +380,8 @@ struct OutboxDeciderTests {
         #expect(policy.baseDelay == .seconds(2) && policy.maximumDelay == .seconds(900))
         #expect(policy.maximumHint == .seconds(3_600) && policy.conflictLimit == 5 && policy.numberField == nil)
         #expect(policy.afterFailure == .goOn && policy.signOut == .purge)
+        let answer = OutboxAnswer(status: 409, payload: Payload(Data()))
+        #expect(answer.attempt == 1 && answer.conflicts == 0 && answer.code == nil)
     }
 
     @Test("What stands on disk keeps its numbers and its digests")

@@ -181,6 +181,53 @@ struct OutboxToggleTests {
         await rig.outbox.close()
     }
 
+    @Test("Of two taps that survive the end of the app the last one counts, whatever becomes of the first")
+    func restartBehindAnother() async throws {
+        for isRefused in [true, false] {
+            let store = MemoryOutboxStore()
+            let held = ScriptedTransport([.held(.respond(Self.ok))])
+            let first = OutboxRig(held, store: store)
+            first.outbox.start()
+            let before = try await Self.toggle(first)
+            before.set(true)
+            await held.waitForExchanges(count: 1)
+            before.set(false)
+            try await before.stored()
+            await first.outbox.close()
+
+            let answer = isRefused ? HTTPResponse(status: 403) : Self.ok
+            let script = ScriptedTransport([.held(.respond(answer)), .held(.respond(HTTPResponse(status: 403)))])
+            let rig = OutboxRig(script, store: store)
+            let like = try await Self.toggle(rig)
+            #expect(!like.value)
+            try await like.stored()
+            rig.outbox.start()
+            await script.waitForExchanges(count: 1)
+            script.release()
+            await script.waitForExchanges(count: 2)
+            for await shown in like.updates {
+                #expect(!shown.value && shown.isPending && shown.failure == nil)
+                break
+            }
+            script.release()
+            await #expect(throws: OutboxError.self) { try await like.settled() }
+            #expect(like.value == !isRefused, "what the server has")
+            await rig.outbox.close()
+        }
+    }
+
+    @Test(
+        "What cannot be read of an intent leaves what the app has learned",
+        arguments: [[2], [1, 1], [0, 0], []] as [[UInt8]])
+    func unreadableIntent(bytes: [UInt8]) async throws {
+        for value in [true, false] {
+            let rig = OutboxRig(StubTransport())
+            _ = try await rig.outbox.put(
+                SetLike(product: 1, isLiked: !value), intent: Data(bytes), rollback: Data(bytes))
+            #expect(try await Self.toggle(rig, initially: value).value == value)
+        }
+    }
+
     @Test("With a cipher nobody can see what is wanted, or what it was before; a toggle that is made later can")
     func sealed() async throws {
         let (store, cipher) = (MemoryOutboxStore(), TestCipher())
@@ -221,7 +268,10 @@ struct OutboxToggleTests {
         try await page.stored()
         page.set(false)
         try await page.stored()
-        for await shown in list.updates where !shown.value { break }
+        for await shown in list.updates where !shown.value {
+            #expect(shown.isPending, "the write of the other one is waited for")
+            break
+        }
         rig.outbox.start()
         try await page.settled()
         try await list.settled()
@@ -229,6 +279,23 @@ struct OutboxToggleTests {
         #expect(script.requests.count == 1)
         #expect(!Self.isLiked(script.requests.first?.request))
         await rig.outbox.close()
+    }
+
+    @Test(
+        "When what took the place of a tap says nothing of the switch, what was tapped stays shown, and nothing is waited for"
+    )
+    func replacedByAnother() async throws {
+        let rig = OutboxRig(StubTransport())
+        let like = try await Self.toggle(rig)
+        like.set(true)
+        try await like.stored()
+        _ = try await rig.outbox.put(SetLike(product: 1, isLiked: false))
+        try await like.settled()
+        #expect(like.value)
+        for await shown in like.updates {
+            #expect(shown.value && !shown.isPending && shown.failure == nil)
+            break
+        }
     }
 
     @Test("When the outbox is closed before a tap is delivered, those who wait are told; the tap stays on disk")

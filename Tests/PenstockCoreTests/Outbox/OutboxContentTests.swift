@@ -1,0 +1,105 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// What is kept of a write, and the request that is made of it.
+@Suite(.timeLimit(.minutes(5))) struct OutboxContentTests {
+    private struct Note: OutboxEndpoint {
+        typealias Output = Void
+        var text = ""
+        var route: Route { .post("/notes") }
+        var options: CallOptions { .headers(["X-Option": "1"]) }
+        var headers: HeaderEdits { ["X-Own": "2"] }
+        var body: HTTPBody { .bytes(Data(text.utf8)) }
+    }
+
+    private static func content(fields: [[String]] = [], body: Data = Data()) -> OutboxContent {
+        let head = OutboxContent.Head(
+            name: "n", lane: "l", fold: nil, service: "main", method: "POST", url: "https://api.example.com/notes",
+            fields: fields, endpoint: Data("{}".utf8), numberField: "X-Number")
+        return OutboxContent(head: head, body: body)
+    }
+
+    @Test("What is kept comes back as it was, with a body and without; cut short, or with a wrong length, it does not")
+    func bytes() throws {
+        for body in [Data(), Data("text".utf8)] {
+            let content = Self.content(fields: [["A", "b"]], body: body)
+            let data = try content.encoded()
+            let read = try OutboxContent(data)
+            #expect(read.body == body && read.head.fields == [["A", "b"]] && read.head.url == content.head.url)
+            // A slice counts from elsewhere.
+            #expect(try OutboxContent((Data([7, 7]) + data).dropFirst(2)).body == body)
+            for count in 0..<(data.count - body.count) {
+                #expect(throws: (any Error).self, "\(count)") { try OutboxContent(data.prefix(count)) }
+            }
+            for offset in 0..<4 {
+                var wrong = data
+                wrong[offset] ^= 0x40
+                #expect(throws: (any Error).self, "\(offset)") { try OutboxContent(wrong) }
+            }
+        }
+    }
+
+    @Test("A request has a body where bytes were kept, or their type")
+    func requestBody() throws {
+        let type = [["Content-Type", "text/plain"]]
+        for (fields, text, isNone) in [([], "", true), (type, "", false), ([], "x", false), (type, "x", false)]
+            as [([[String]], String, Bool)]
+        {
+            let request = try Self.content(fields: fields, body: Data(text.utf8)).request(key: "k", number: nil)
+            #expect(request.body.isNone == isNone, "\(fields) \(text)")
+            #expect(isNone || request.text == text)
+        }
+    }
+
+    @Test("The key and the number of the lane stand in their fields, and what is no field is unreadable")
+    func requestFields() throws {
+        let request = try Self.content(fields: [["A", "b"]]).request(key: "k", number: 7)
+        #expect(request.fields == ["A": "b", "Idempotency-Key": "\"k\"", "X-Number": "7"])
+        #expect(try Self.content().request(key: "k", number: nil).fields == ["Idempotency-Key": "\"k\""])
+        for field in [[], ["A"], ["A", "b", "c"]] {
+            #expect(throws: OutboxContent.Unreadable.self) {
+                try Self.content(fields: [field]).request(key: "k", number: nil)
+            }
+        }
+    }
+
+    @Test(
+        "The headers of the options and of the endpoint are kept, the endpoint's last, and nothing is told of the making"
+    )
+    func kept() async throws {
+        let recorder = EventRecorder()
+        let rig = OutboxRig(StubTransport(), types: [Note.self]) { $0.sinks = [recorder] }
+        let (content, _) = try rig.client.frozen(
+            Note(text: "hello"), limit: 5, OutboxOwners(), isSealed: false)
+        #expect(content.body == Data("hello".utf8))
+        #expect(content.head.fields.filter { $0[0].hasPrefix("X-") } == [["X-Option", "1"], ["X-Own", "2"]])
+        #expect(recorder.records.isEmpty && rig.client.callCount == 0)
+    }
+
+    @Test("A body may have as many bytes as the store takes, in memory and in a file, and not one more")
+    func limit() throws {
+        struct Upload: OutboxEndpoint {
+            typealias Output = Void
+            var file: URL?
+            var route: Route { .put("/file") }
+            var body: HTTPBody { file.map { .file($0) } ?? .bytes(Data(count: 10)) }
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString)")
+        try Data(count: 10).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let rig = OutboxRig(StubTransport(), types: [Upload.self])
+        for upload in [Upload(), Upload(file: file)] {
+            let kept = try rig.client.frozen(upload, limit: 10, OutboxOwners(), isSealed: false)
+            #expect(kept.content.body.count == 10)
+            #expect {
+                _ = try rig.client.frozen(upload, limit: 9, OutboxOwners(), isSealed: false)
+            } throws: { error in
+                if case .store(.tooLarge(bytes: 10, limit: 9))? = error as? OutboxError { true } else { false }
+            }
+        }
+    }
+}
