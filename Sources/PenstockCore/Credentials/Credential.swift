@@ -45,8 +45,7 @@ public struct Credential: Hashable, Sendable {
 
     /// A lifetime of so many seconds, whatever number that is.
     static func lifetime(_ seconds: Double) -> Duration {
-        guard seconds > 0 else { return .zero }
-        return .seconds(min(seconds, longestLifetime / .seconds(1)))
+        .seconds(min(max(0, seconds), longestLifetime / .seconds(1)))
     }
 
     /// Whether it may take the place of another one: it has a token, or is the empty password of a user, and its dates are

@@ -419,7 +419,6 @@ extension RefreshCoordinator {
     ) -> Action {
         phase = .releasing(failure)
         let released = CredentialRecord(claimed.credential, claim: claim, version: CredentialVersion.new(random).text)
-        known = released
         return .save(released, over: .version(claimed.version))
     }
 
@@ -428,8 +427,8 @@ extension RefreshCoordinator {
     /// The same token again keeps its version, so that it is refused for everyone who has it. What came with it is kept in
     /// any case: the refresh token may be a new one.
     private mutating func store(_ new: Credential, over old: CredentialRecord?) -> Action {
-        let isSame = old.map { $0.credential.token == new.token && $0.credential.user == new.user } ?? false
-        let credential = isSame ? old.map { new.renamed($0.credential.version) } ?? new : new
+        let same = old.map(\.credential).flatMap { $0.token == new.token && $0.user == new.user ? $0 : nil }
+        let credential = same.map { new.renamed($0.version) } ?? new
         let record = CredentialRecord(credential, version: CredentialVersion.new(random).text)
         phase = .storing(record, over: old)
         return .save(record, over: old.map { .version($0.version) } ?? .absent)

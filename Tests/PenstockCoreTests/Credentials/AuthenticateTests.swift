@@ -145,6 +145,10 @@ import Testing
         stream.cancel()
         #expect(rig.desk.sent.count == 4)
         #expect(rig.desk.refreshed.count == 2)
+        try await rig.signIn("old once more")
+        _ = await failure { try await rig.client.send(GetProduct(), options: .with { $0.status = .any }) }
+        #expect(rig.desk.sent.count == 6)
+        #expect(rig.desk.refreshed.count == 3)
     }
 
     // MARK: The failures that are known from elsewhere

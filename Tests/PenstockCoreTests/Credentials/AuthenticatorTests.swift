@@ -126,6 +126,49 @@ import Testing
         #expect(credential.obtained == rig.clock.timeSource.date())
     }
 
+    @Test("Challenges are believed of the scheme that tokens are shown with, unless the app says otherwise")
+    func schemes() {
+        let bearer = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")
+        #expect(bearer.expiry == ExpiryRule(scheme: "bearer"))
+        let bound = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        #expect(bound.expiry == ExpiryRule(scheme: "dpop"))
+        let own = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", expiry: ExpiryRule(statuses: [423]))
+        #expect(own.expiry == ExpiryRule(statuses: [423]))
+    }
+
+    @Test("A refresh token that is empty is none, so that the old one is kept")
+    func emptyRefreshToken() async throws {
+        let rig = Self.rig(OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")) { _ in
+            Self.grant(#","refresh_token":"""#)
+        }
+        try await rig.signIn()
+        _ = try await rig.client.send(GetProduct())
+        #expect(try await rig.client.credential()?.refreshToken == "r1")
+    }
+
+    @Test(
+        "Only an answer with an error of the client, but for 408, or one that was put off, is known to have done nothing"
+    )
+    func endpointStatuses() {
+        let unavailable = Array(400..<500).filter { $0 != 408 } + [503]
+        for status in 100..<600 {
+            let expected: AuthenticationFailure = unavailable.contains(status) ? .unavailable : .lost
+            #expect(TokenResponse.failure(status, nil) == expected, "\(status)")
+            let isRejected = status == 400 || status == 401
+            #expect(TokenResponse.failure(status, "invalid_grant") == (isRejected ? .rejected : expected), "\(status)")
+        }
+    }
+
+    @Test("A token without a type is a bearer token, and none that is bound to the key")
+    func untyped() throws {
+        let answer = HTTPResponse.json(#"{"access_token":"new"}"#)
+        #expect(try TokenResponse(answer, needsProof: false).token == "new")
+        #expect(throws: AuthenticationFailure.lost) { try TokenResponse(answer, needsProof: true) }
+        let bound = HTTPResponse.json(#"{"access_token":"new","token_type":"dpop"}"#)
+        #expect(try TokenResponse(bound, needsProof: true).token == "new")
+        #expect(throws: AuthenticationFailure.lost) { try TokenResponse(bound, needsProof: false) }
+    }
+
     @Test("A client with a secret sends it in Authorization, and a scope in the form")
     func secret() async throws {
         let asked = Box<HTTPRequest?>(nil)

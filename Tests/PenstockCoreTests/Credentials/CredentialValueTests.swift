@@ -93,6 +93,8 @@ struct CredentialValueTests {
         #expect(credential.isExpired(at: Self.date.addingTimeInterval(10)))
         #expect(!Credential("t").isExpired(at: .distantFuture))
         #expect(Credential("t", expiresIn: .seconds(-1), obtained: Self.date).isExpired(at: Self.date))
+        #expect(Credential("t", expiresIn: .seconds(-1), obtained: Self.date).lifetime == .zero)
+        #expect(Credential("t", expiresIn: .seconds(Int64.max), obtained: Self.date).lifetime == .seconds(315_360_000))
     }
 
     @Test("Each credential has a version of its own")

@@ -95,6 +95,65 @@ struct RefreshCoordinatorTests {
         #expect(desk.coordinator.isBusy)
     }
 
+    @Test("Who was refused nothing waits as well, from the claim until the new credential is written")
+    func waitingToTheEnd() throws {
+        var desk = Desk()
+        let old = Self.record()
+        Self.load(old, &desk)
+        #expect(desk.ask(.version(old.credential.version)) == .begin)
+        _ = desk.tell(.begun)
+        let claimed = try desk.claim(desk.tell(.loaded(old)), over: old.version)
+        #expect(desk.ask() == .wait, "claiming")
+        #expect(desk.tell(.saved(true)) == .refresh(old.credential))
+        #expect(desk.ask() == .wait, "refreshing")
+        let new = Credential("new", refreshToken: "r", expiresIn: .seconds(3_600), obtained: Self.date(0))
+        _ = try desk.claim(desk.tell(.obtained(new)), over: claimed.version)
+        #expect(desk.ask() == .wait, "storing")
+        #expect(desk.tell(.saved(true)) == .end(.use(new)))
+        #expect(desk.ask() == .use(new))
+        var asking = Desk()
+        asking.canLogIn = true
+        Self.load(nil, &asking)
+        #expect(asking.ask(.anonymous) == .begin)
+        _ = asking.tell(.begun)
+        #expect(asking.tell(.loaded(nil)) == .logIn(nil))
+        #expect(asking.ask() == .wait, "logging in")
+    }
+
+    @Test("What answers a cycle that is over is not listened to, whatever ended it and whatever began since")
+    func staleEvents() {
+        for isSignedOut in [false, true] {
+            var desk = Desk()
+            desk.canLogIn = true
+            let old = Self.record()
+            Self.load(old, &desk)
+            let first = desk.cycle
+            #expect(desk.ask(.version(old.credential.version)) == .begin)
+            if isSignedOut {
+                desk.coordinator.signOut()
+                #expect(desk.ask(.anonymous) == .begin)
+            }
+            for cycle in first..<desk.cycle {
+                #expect(desk.coordinator.next(.begun, cycle: cycle, at: desk.moment) == nil)
+                #expect(desk.coordinator.next(.loaded(old), cycle: cycle, at: desk.moment) == nil)
+            }
+            #expect(desk.cycle == first + (isSignedOut ? 3 : 1))
+            #expect(desk.tell(.begun) == .load)
+        }
+    }
+
+    @Test("What is due when it is first read and cannot be renewed is used for as long as it is good")
+    func dueAtFirst() {
+        for canLogIn in [false, true] {
+            var desk = Desk()
+            (desk.canRefresh, desk.canLogIn, desk.now) = (false, canLogIn, 3_539)
+            let record = Self.record()
+            #expect(desk.coordinator.ready(at: desk.moment) == nil)
+            Self.load(record, &desk)
+            #expect(desk.ask() == .use(record.credential))
+        }
+    }
+
     @Test("A late refusal of an older credential renews nothing")
     func late() {
         var desk = Desk()
@@ -364,11 +423,18 @@ struct RefreshCoordinatorTests {
         let old = Self.record()
         Self.load(old, &desk)
         let claimed = try desk.begin(old)
-        let new = Credential("new", refreshToken: "r", expiresIn: .seconds(3_600), obtained: Self.date(0))
+        let new = Credential("new", refreshToken: "r", expiresIn: .seconds(3_600), obtained: Self.date(100))
+        desk.now = 100
         _ = try desk.claim(desk.tell(.obtained(new)), over: claimed.version)
         #expect(desk.tell(.saved(true)) == .end(.use(new)))
-        desk.now = age
+        desk.now += age
         #expect(desk.ask(.version(new.version)) == (isRenewed ? .begin : .fail(.notRenewed)))
+        guard !isRenewed else { return }
+        // From then on it is told for as long as any other failure.
+        for (now, isTold) in [(105.0, true), (109.8, true), (109.9, false)] {
+            desk.now = now
+            #expect(desk.ask(.version(new.version)) == (isTold ? .fail(.notRenewed) : .begin), "\(now)")
+        }
     }
 
     // MARK: Failures
@@ -497,6 +563,23 @@ struct RefreshCoordinatorTests {
         let claimed = try desk.claim(desk.tell(.loaded(record)), over: "1")
         #expect(claimed.claim?.tries == 1)
         #expect(desk.tell(.saved(true)) == .refresh(record.credential))
+    }
+
+    @Test("What the app insists on is told nothing of an earlier failure, and nor is who is refused after that")
+    func insistingAfterFailure() throws {
+        var desk = Desk()
+        let old = Self.record()
+        Self.load(old, &desk)
+        _ = try desk.begin(old)
+        _ = desk.tell(.failed(.unavailable))
+        _ = desk.tell(.saved(true))
+        desk.now = 1
+        #expect(desk.ask(.version(old.credential.version)) == .fail(.unavailable))
+        #expect(desk.coordinator.insist(by: desk.abilities) == .begin)
+        desk.cycle = desk.coordinator.cycle
+        #expect(desk.tell(.begun) == .load)
+        #expect(desk.tell(.vaultFailed(.locked)) == .end(.fail(.vault(.locked))))
+        #expect(desk.ask(.version(old.credential.version)) == .begin)
     }
 }
 

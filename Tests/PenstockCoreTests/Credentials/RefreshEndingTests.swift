@@ -198,7 +198,16 @@ struct RefreshEndingTests {
         #expect(desk.ask() == .begin)
         #expect(desk.tell(.begun) == .save(written, over: .version(claimed.version)))
         #expect(desk.tell(.saved(true)) == .load)
-        _ = try desk.claim(desk.tell(.loaded(written)), over: written.version)
+        let again = try desk.claim(desk.tell(.loaded(written)), over: written.version)
+        #expect(desk.tell(.saved(true)) == .refresh(Self.new))
+        // Once it is written, it is not written a second time.
+        let newer = Credential(
+            "newer", refreshToken: "r", expiresIn: .seconds(3_600), obtained: RefreshCoordinatorTests.date(3_590))
+        _ = try desk.claim(desk.tell(.obtained(newer)), over: again.version)
+        #expect(desk.tell(.saved(true)) == .end(.use(newer)))
+        desk.now = 7_180
+        #expect(desk.ask() == .begin)
+        #expect(desk.tell(.begun) == .load)
     }
 
     @Test("A new credential that cannot even be compared is used as well")
