@@ -78,7 +78,7 @@ struct UpgradeReply: Sendable {
     private var status: Int?
     private var version = HTTPVersion.http11
     private var fields = HTTPFields()
-    private var interim = 0
+    private var hadInterim = false
     private var awaited: Int?
     /// Of an answer that is none: as much as was announced.
     private(set) var content = Data()
@@ -89,7 +89,7 @@ struct UpgradeReply: Sendable {
         self.limits = limits
     }
 
-    var hasBegun: Bool { status != nil || interim > 0 }
+    var hasBegun: Bool { status != nil || hadInterim }
 
     /// What came behind the head.
     var rest: Data { Data(bytes[start...]) }
@@ -135,9 +135,10 @@ struct UpgradeReply: Sendable {
     }
 
     private mutating func takeStatus(_ line: String) throws(TransportError) {
-        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", parts[1].count == 3,
-            parts[1].utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let code = Int(parts[1]), code >= 100
+        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+        // Three characters from 100 on are digits.
+        guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", parts[1].utf8.count == 3,
+            let code = Int(parts[1]), code >= 100
         else { throw .init(.protocolViolation) }
         version = parts[0] == "HTTP/1.1" ? .http11 : .http10
         status = code
@@ -152,7 +153,7 @@ struct UpgradeReply: Sendable {
 
     private mutating func endBlock() {
         guard let code = status, code >= 200 || code == 101 else {
-            interim += 1
+            hadInterim = true
             (status, fields) = (nil, HTTPFields())
             return
         }

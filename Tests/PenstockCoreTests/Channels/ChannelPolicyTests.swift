@@ -85,9 +85,10 @@ import Testing
     @Test("The head of a 101 is read however it is cut, and what follows is left", arguments: [1, 3, Int.max])
     func upgradeReply(step: Int) throws {
         let text =
-            "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nA: b\r\n\r\nrest"
+            "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 199 Early\r\nLink: x\r\n\r\n"
+            + "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nA: b\r\n\r\nrest"
         let (response, reply) = try reply(text, step: step)
-        #expect(response?.status == 101)
+        #expect(response?.status == 101 && response?.version == .http11)
         #expect(response?.fields.map { "\($0.name)=\($0.value)" } == ["Upgrade=websocket", "A=b"])
         #expect(Data("rest".utf8).starts(with: reply.rest))
         #expect(step != .max || reply.rest == Data("rest".utf8))
@@ -104,8 +105,31 @@ import Testing
         #expect(bare?.version == .http10)
         #expect(empty.content.isEmpty)
         for length in ["-1", "x", "65537", "99999999999999999999"] {
-            #expect(try reply("HTTP/1.1 403 No\r\nContent-Length: \(length)\r\n\r\nabc").1.content.isEmpty)
+            let (refused, unread) = try reply("HTTP/1.1 403 No\r\nContent-Length: \(length)\r\n\r\nabc")
+            #expect(refused?.status == 403 && unread.content.isEmpty, "\(length)")
         }
+        #expect(try reply("HTTP/1.1 403 No\r\nContent-Length: 65536\r\n\r\nabc").0 == nil)
+        let (exact, all) = try reply("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnop")
+        #expect(exact?.status == 200 && all.content == Data("nop".utf8))
+        #expect(try reply("HTTP/1.1 999 What\r\n\r\n").0?.status == 999)
+    }
+
+    @Test("What follows a 101 is of the new protocol, whatever length is announced")
+    func lengthOfSwitching() throws {
+        let (response, reply) = try reply("HTTP/1.1 101 X\r\nContent-Length: 9\r\n\r\nrest")
+        #expect(response?.status == 101)
+        #expect(reply.content.isEmpty && reply.rest == Data("rest".utf8))
+    }
+
+    @Test(
+        "An answer has begun with its status line, or with an interim one before it",
+        arguments: [
+            ("HTTP/1.1 10", false), ("HTTP/1.1 101 X\r\n", true), ("HTTP/1.1 103 X\r\n", true),
+            ("HTTP/1.1 103 X\r\n\r\n", true), ("HTTP/1.1 103 X\r\n\r\nHTTP/1.1", true),
+        ])
+    func begun(text: String, hasBegun: Bool) throws {
+        #expect(try reply(text).1.hasBegun == hasBegun)
+        #expect(!UpgradeReply(.init()).hasBegun)
     }
 
     @Test("A head that breaks HTTP's grammar is refused")
@@ -115,6 +139,8 @@ import Testing
             "HTTP/1.1 +10 X\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 101 X\r\nno colon\r\n\r\n",
             "HTTP/1.1 101 X\r\n: b\r\n\r\n",
             "HTTP/1.1 101 X\r\nA b: c\r\n\r\n", "HTTP/1.1 101 X\r\nA: b\u{0}\r\n\r\n", " HTTP/1.1 101 X\r\n\r\n",
+            "\nHTTP/1.1 101 X\r\n\r\n", "HTTP/1.1 101 X\r\n\n", "HTTP/1.1 10: X\r\n\r\n", "HTTP/1.1 +99 X\r\n\r\n",
+            "HTTP/1.1 11 X\r\n\r\n",
         ] {
             let error = #expect(throws: TransportError.self) { try reply(text) }
             #expect(error?.kind == .protocolViolation, "\(text)")
@@ -130,11 +156,22 @@ import Testing
             try reply("HTTP/1.1 101 X\r\nA: b\r\nC: d\r\nE: f\r\n\r\n", limits: limits)
         }
         limits.headerBytes = 20
-        #expect(throws: TransportError.self) {
-            try reply("HTTP/1.1 101 " + String(repeating: "x", count: 8), limits: limits)
+        // To the byte, of whole lines and of one that has not ended, interim answers included.
+        for (text, isRefused) in [
+            ("HTTP/1.1 101 1234567", false), ("HTTP/1.1 101 12345678", true), ("HTTP/1.1 101 X\r\n1234", false),
+            ("HTTP/1.1 101 X\r\n12345", true), ("HTTP/1.1 101 XYZ\r\n\r\n", false), ("HTTP/1.1 101 WXYZ\r\n\r\n", true),
+            ("HTTP/1.1 103\r\n\r\n1234", false), ("HTTP/1.1 103\r\n\r\n12345", true),
+        ] {
+            for step in [1, Int.max] {
+                do {
+                    _ = try reply(text, limits: limits, step: step)
+                    #expect(!isRefused, "\(text)")
+                } catch let error as TransportError {
+                    #expect(isRefused && error.kind == .limitExceeded(.headerBytes), "\(text)")
+                }
+            }
         }
-        #expect(try reply("HTTP/1.1 101 X\r\n\r\n", limits: limits).0 != nil)
-        #expect(throws: TransportError.self) { try reply("HTTP/1.1 101 WXYZ\r\n\r\n", limits: limits) }
+        #expect(try reply("HTTP/1.1 101 XYZ\r\n\r\n", limits: limits).0 != nil)
     }
 
     // MARK: Replies

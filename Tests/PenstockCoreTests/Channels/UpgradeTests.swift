@@ -1,0 +1,93 @@
+import Foundation
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// A change of the protocol, from the request to what becomes of the connection.
+@Suite(.timeLimit(.minutes(5))) struct UpgradeTests {
+    /// What came of opening a socket over a wire that answers by the closure.
+    private static func open(
+        _ base: String = "http://127.0.0.1:1", over wire: ScriptedWire, _ answer: (ScriptedWire) -> Void
+    ) async -> APIError? {
+        var configuration = APIClient.Configuration(BaseURLs(base))
+        configuration.options.cleartext = .loopback
+        configuration.time = TestClock().timeSource
+        let client = APIClient(configuration, transport: ScriptedWires(wire))
+        let socket = client.webSocket(
+            "/chat", options: .headers(["X-Own": "1"]), WebSocketOptions(deflate: nil, pingInterval: nil))
+        let opening = Task { () -> APIError? in
+            do throws(APIError) { try await socket.open() } catch { return error }
+            return nil
+        }
+        await wire.state.wait { $0.written.range(of: Data("\r\n\r\n".utf8)) != nil }
+        answer(wire)
+        let error = await opening.value
+        socket.cancel()
+        return error
+    }
+
+    @Test(
+        "The request names the host, without the port that the scheme implies, the new protocol, and then its fields",
+        arguments: [
+            ("http://127.0.0.1:1", "127.0.0.1:1"), ("http://127.0.0.1", "127.0.0.1"),
+            ("http://[::1]:8080", "[::1]:8080"),
+            ("http://[::1]", "[::1]"), ("https://shop.example.com:80", "shop.example.com:80"),
+            ("https://shop.example.com", "shop.example.com"),
+        ])
+    func request(base: String, host: String) async {
+        let wire = ScriptedWire()
+        _ = await Self.open(base, over: wire) { $0.state.withLock { $0.hasEnded = true } }
+        let lines = String(decoding: wire.state.withLock(\.written), as: UTF8.self).components(separatedBy: "\r\n")
+        #expect(
+            lines.prefix(4) == ["GET /chat HTTP/1.1", "Host: \(host)", "Connection: Upgrade", "Upgrade: websocket"])
+        #expect(lines.suffix(2) == ["", ""])
+        for field in ["X-Own: 1", "Sec-WebSocket-Version: 13"] { #expect(lines.contains(field), "\(field)") }
+    }
+
+    @Test("A refusal is the answer, with what is said in it, and the connection is closed")
+    func refused() async {
+        let wire = ScriptedWire()
+        let error = await Self.open(over: wire) {
+            $0.send(Data("HTTP/1.1 403 No\r\nContent-Length: 3\r\n\r\nnop".utf8))
+        }
+        #expect(error?.kind == .httpStatus(403))
+        #expect(wire.state.withLock(\.wasClosed))
+    }
+
+    @Test(
+        "What breaks before an answer has begun may have been processed, and after that it was answered; the connection is given up",
+        arguments: [
+            ("", APIError.Kind.transport(.connectionLost), SendState.maybeProcessed),
+            ("HTTP/1.1 1", .transport(.connectionLost), .maybeProcessed),
+            ("HTTP/1.1 101 X\r\nUp", .transport(.connectionLost), .answered),
+            ("HTTP/1.1 103 X\r\n\r\n", .transport(.connectionLost), .answered),
+            ("HTTP/1.1 101 X\r\nno colon\r\n", .transport(.protocolViolation), .answered),
+        ])
+    func broken(text: String, kind: APIError.Kind, state: SendState) async {
+        let wire = ScriptedWire()
+        let error = await Self.open(over: wire) { wire in
+            if !text.isEmpty { wire.send(Data(text.utf8)) }
+            wire.state.withLock { $0.hasEnded = true }
+        }
+        #expect(error?.kind == kind && error?.sendState == state)
+        #expect(wire.isOver && !wire.state.withLock(\.wasClosed))
+    }
+
+    @Test("A connection that nobody has taken is closed with its answer, and one that is taken is the taker's")
+    func taking() async throws {
+        let (dropped, discarded, taken) = (ScriptedWire(), ScriptedWire(), ScriptedWire())
+        _ = UpgradedWire(dropped, rest: Data())
+        #expect(dropped.state.withLock(\.wasClosed))
+        let content = UpgradedWire(discarded, rest: Data())
+        #expect(!discarded.isOver)
+        content.discard()
+        #expect(discarded.state.withLock(\.wasClosed))
+        do {
+            let content = UpgradedWire(taken, rest: Data("rest".utf8))
+            let (wire, rest) = content.take()
+            #expect(wire === taken && rest == Data("rest".utf8))
+        }
+        #expect(!taken.isOver)
+    }
+}
