@@ -120,9 +120,9 @@ public struct EventStreamReconnection: Hashable, Sendable {
         _ retry: Duration?, _ failures: Int, _ random: inout some RandomNumberGenerator
     ) -> Duration {
         let shortest = shortest(retry)
-        var longest = max(shortest, .seconds(1))
-        for _ in 0..<min(max(failures, 1), 32) where longest < maxDelay { longest *= 2 }
-        longest = max(min(longest, maxDelay), shortest)
+        let most = max(maxDelay, shortest, .zero)
+        var longest = min(max(shortest, .seconds(1)), most)
+        for _ in 0..<min(max(failures, 1), 32) { longest = min(longest * 2, most) }
         return shortest + (longest - shortest) * Double.random(in: 0...1, using: &random)
     }
 }

@@ -106,6 +106,31 @@ import Testing
         let eager = delays(retry: .zero, failures: 5)
         #expect(eager.allSatisfy { $0 >= .milliseconds(100) && $0 <= .seconds(30) })
         #expect(eager.contains { $0 > .seconds(20) })
+        // From a second on it doubles, however soon a server wants to be asked again.
+        for (failures, longest) in [(1, 2), (2, 4)] {
+            let early = delays(retry: .zero, failures: failures)
+            #expect(early.allSatisfy { $0 >= .milliseconds(100) && $0 <= .seconds(longest) })
+            #expect(early.contains { $0 > .seconds(longest) * 0.9 })
+        }
+    }
+
+    @Test("The longest delay is one that is drawn, and the time doubles 32 times at most")
+    func longest() {
+        func longest(_ failures: Int, _ policy: Policy) -> Policy.Decision {
+            var random = RandomSource { .max }
+            return policy.decide(
+                .failed(.connectionLost), lastEventID: "", retry: nil, failures: failures, using: &random)
+        }
+        #expect(longest(1, .init()) == .reconnect(after: .seconds(6), lastEventID: nil))
+        #expect(longest(9, .init()) == .reconnect(after: .seconds(30), lastEventID: nil))
+        let patient = Policy(delay: .seconds(1), maxDelay: .seconds(1 << 40))
+        for (failures, doublings) in [(31, 31), (32, 32), (33, 32), (.max, 32)] {
+            #expect(longest(failures, patient) == .reconnect(after: .seconds(1 << doublings), lastEventID: nil))
+        }
+        // What makes no sense neither crashes nor makes anybody come earlier than was asked.
+        for most in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
+            #expect(longest(99, Policy(maxDelay: most)) == .reconnect(after: .seconds(3), lastEventID: nil))
+        }
     }
 
     @Test("Failures in a row may be limited")

@@ -61,6 +61,14 @@ import Testing
         #expect(try parser.next() == nil)
     }
 
+    @Test("Pieces may come faster than lines are taken")
+    func severalPieces() throws {
+        var parser = JSONLinesParser()
+        for piece in ["1", "2\n3", "\n4\n"] { parser.push(Data(piece.utf8)) }
+        for line in ["12", "3", "4"] { #expect(try parser.next() == Data(line.utf8)) }
+        #expect(try parser.next() == nil)
+    }
+
     @Test("A line that is too long is an error behind the lines before it, wherever the stream is split")
     func limits() {
         let parser = JSONLinesParser(maxLineLength: 4)

@@ -52,14 +52,14 @@ import Testing
         // Times are digits only.
         Row("retry: 1500\ndata: a\n\ndata: b\n\n", Event(data: "a", retry: .milliseconds(1500)), Event(data: "b")),
         Row(
-            "retry: 1x\nretry: -1\nretry: 1.5\nretry: +1\nretry:  1\nretry: 1 \nretry:\nretry: ١\ndata: a\n\n",
+            "retry: 1x\nretry: -1\nretry: 1.5\nretry: +1\nretry:  1\nretry: 1 \nretry:\nretry: ١\nretry: 1:\nretry: /1\ndata: a\n\n",
             Event(data: "a")),
         Row("retry: 5\nretry: x\ndata: a\n\n", Event(data: "a", retry: .milliseconds(5))),
         Row("retry: 99999999999999999999\ndata: a\n\n", Event(data: "a", retry: .milliseconds(Int.max))),
         // One byte order mark, at the beginning.
         Row("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\n", Event(data: "a")),
         Row("\u{FEFF}\u{FEFF}data: a\n\n"),
-        Row("\u{FEFF}\n\ndata: a\n\n", Event(data: "a")),
+        Row("\u{FEFF}\n\ndata: a\n\n", Event(data: "a")), Row("\n\u{FEFF}data: a\n\n"),
         // What is not finished is dropped.
         Row("data: a\n\ndata: b", Event(data: "a")),
         Row("data: a\n\ndata: b\n", Event(data: "a")),
