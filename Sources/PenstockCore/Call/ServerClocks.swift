@@ -25,8 +25,8 @@ public struct ClockSkew: Hashable, Sendable {
         let least = date.timeIntervalSince(received)
         let most = date.timeIntervalSince(sent) + Self.resolution
         let known = offset / .seconds(1)
-        guard known < least || known > most else { return .zero }
-        let error = known < least ? least - known : known - most
+        let error = max(least - known, known - most)
+        guard error > 0 else { return .zero }
         offset = .seconds((least + most) / 2)
         return .seconds(error)
     }

@@ -171,6 +171,7 @@ import Testing
         #expect(clocks.date(of: a, at: now) > now)
         #expect(clocks.date(of: b, at: now) == now)
         #expect(clocks.learn(from: .product, of: b, sent: now, received: now) == .zero)
+        #expect(ServerClocks.mostOrigins == 64)
         for number in 0..<ServerClocks.mostOrigins {
             let origin = URLSet.url("https://h\(number).example/").origin
             _ = clocks.learn(from: response, of: origin, sent: now, received: now)

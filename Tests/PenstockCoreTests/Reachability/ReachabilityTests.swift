@@ -119,6 +119,17 @@ import Testing
         #expect(try await client.send(Hello(), options: .waitsForConnectivity(wait)).text == "hello")
     }
 
+    @Test("A call says whether it waits, and for how long at most; where it says no, it waits as little as by default")
+    func waitChoices() async {
+        #expect(!ConnectivityWait.no.isWaiting && ConnectivityWait.no.limit == nil)
+        #expect(ConnectivityWait.yes.isWaiting && ConnectivityWait.yes.limit == nil)
+        #expect(ConnectivityWait.upTo(.seconds(3)).isWaiting && ConnectivityWait.upTo(.seconds(3)).limit == .seconds(3))
+        let (client, script, _) = waiting([noWay], .waitsForConnectivity(.yes))
+        let error = await failure { try await client.send(Hello(), options: .waitsForConnectivity(.no)) }
+        #expect(error?.kind == .unreachable(.offline))
+        #expect(script.requests.count == 1)
+    }
+
     private var noWay: ScriptedTransport.Step {
         .fail(TransportError(.unreachable(.nameNotResolved), sendState: .unsent))
     }

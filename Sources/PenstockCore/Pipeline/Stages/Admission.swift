@@ -65,7 +65,6 @@ final class AdmissionPlace: CallWait {
     private let admissions: Admissions
     /// `nil` where it was free.
     private let promise: Promise<Admissions.End>?
-    private let isVacated = Locked(false)
 
     init(
         _ ticket: AdmissionQueue.Ticket, _ request: HTTPRequest, _ call: CallContext, _ admissions: Admissions,
@@ -108,12 +107,8 @@ final class AdmissionPlace: CallWait {
     /// The call has ended.
     func abandon() { vacate() }
 
+    /// Gives the place back. Once it is given back, this does nothing: no other attempt has its ticket.
     func vacate() {
-        let isFirst = isVacated.withLock { isVacated in
-            defer { isVacated = true }
-            return !isVacated
-        }
-        guard isFirst else { return }
         call.doesNotEnd(self)
         admissions.leave(ticket)
     }
