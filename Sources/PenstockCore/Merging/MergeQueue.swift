@@ -35,7 +35,7 @@ package struct MergeQueue<Group: Hashable & Sendable, Key: Hashable & Sendable>:
     package mutating func add(_ key: Key, of group: Group) -> Place {
         let number = open[group] ?? begin(group)
         var batch = batches[number] ?? Batch(group: group)
-        let isFirst = batch.waiting.isEmpty && batch.keys.isEmpty
+        let isFirst = batch.keys.isEmpty
         if batch.waiting[key] == nil { batch.keys.append(key) }
         batch.waiting[key, default: 0] += 1
         batches[number] = batch

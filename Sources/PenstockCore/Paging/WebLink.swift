@@ -58,7 +58,6 @@ private struct WebLinkParser {
         var links: [WebLink] = []
         while index < bytes.count {
             skip { $0 == UInt8(ascii: ",") || FieldList.isSpace($0) }
-            guard index < bytes.count else { break }
             if let link = link() { links.append(link) }
             skip { $0 != UInt8(ascii: ",") }
         }

@@ -72,6 +72,14 @@ struct MergeQueueTests {
         #expect(queue.add(4, of: "a").isFirst)
         queue.leave(4, in: empty)
         #expect(queue.close(empty) == [])
+        // As many as came have to leave, and one who comes again is there again.
+        let busy = queue.add(1, of: "a").batch
+        for _ in 0..<2 { _ = queue.add(1, of: "a") }
+        _ = queue.add(2, of: "a")
+        for _ in 0..<3 { queue.leave(1, in: busy) }
+        queue.leave(2, in: busy)
+        #expect(queue.add(2, of: "a").isFirst)
+        #expect(queue.close(busy) == [2])
     }
 }
 

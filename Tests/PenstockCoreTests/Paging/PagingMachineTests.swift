@@ -103,6 +103,11 @@ struct PagingMachineTests {
         #expect(machine.next() == .refuse(.repeated(again)))
         #expect(machine.hasMore)
         machine.reset()
+        // Nothing is known of what was loaded before.
+        for following in loaded.dropFirst() + [again] { #expect(try advance(&machine, following: following)) }
+        #expect(machine.pageCount == loaded.count)
+        #expect(machine.next() == .refuse(.repeated(again)))
+        machine.reset()
         #expect(try begin(&machine).position == loaded[0])
     }
 
@@ -157,6 +162,10 @@ struct PagingMachineTests {
         var other = PagingMachine(start: .start, limits: PagingLimits(positionLength: 11))
         #expect(try advance(&other, following: link))
         #expect(other.next() == .refuse(.positionTooLong(bytes: 12)))
+        // Numbers have no length.
+        var counted = PagingMachine(start: .number(1), limits: PagingLimits(positionLength: 0))
+        for following in [PagePosition.number(2), .offset(30)] { #expect(try advance(&counted, following: following)) }
+        #expect(try begin(&counted).position == .offset(30))
     }
 
     @Test("Every error says what is wrong")

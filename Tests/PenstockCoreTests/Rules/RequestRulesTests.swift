@@ -64,7 +64,8 @@ import Testing
     @Test(
         arguments: [
             .host(""), .host("*."), .host("https://a.example"), .host("a.example:8443"), .host("a.example/x"),
-            .host("a.*"), .path("cart"), .path(""), .path("/cart?q=1"), .path("/cart#top"),
+            .host("a.*"), .host("::1"), .host("[::1"), .host("::1]"), .path("cart"), .path(""), .path("/cart?q=1"),
+            .path("/cart#top"),
         ] as [RequestRules.Match])
     func `a rule that no request can match is refused, and named`(match: RequestRules.Match) throws {
         let error = #expect(throws: APIError.self) {
@@ -78,7 +79,9 @@ import Testing
     }
 
     @Test(
-        arguments: [.host("[::1]"), .host("*.a.example"), .host("127.0.0.1"), .path("/*"), .path("/a%3Fb")]
+        arguments: [
+            .host("[::1]"), .host("*.a.example"), .host("*.a"), .host("127.0.0.1"), .path("/*"), .path("/a%3Fb"),
+        ]
             as [RequestRules.Match])
     func `a rule that a request can match is taken`(match: RequestRules.Match) throws {
         _ = try RequestRules([.init("it", match, .drop)], build: .debug)
