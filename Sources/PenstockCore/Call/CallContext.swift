@@ -28,6 +28,8 @@ public final class CallContext: Sendable {
     let isRefresh: Bool
     /// What its request asks its connection to change to; `nil` for an exchange like any other.
     let upgrade: HTTPUpgrade?
+    /// What carries its request in place of the client's transport; `nil` for that one.
+    let carrier: (any Transport)?
     /// `nil` when nobody is told of anything.
     let events: CallEvents?
     /// Whether ``events`` is there. It is stored because it is read at every step, and reading a flag takes less time than reading
@@ -100,7 +102,7 @@ public final class CallContext: Sendable {
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
         isolation: IsolationKey, options: ResolvedOptions, control: ExchangeControl,
         in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, upgrade: HTTPUpgrade? = nil,
-        deadline: Duration?? = nil
+        carrier: (any Transport)? = nil, deadline: Duration?? = nil
     ) {
         self.id = id
         endpointType = endpoint
@@ -119,6 +121,7 @@ public final class CallContext: Sendable {
         self.streams = streams
         self.isRefresh = isRefresh
         self.upgrade = upgrade
+        self.carrier = carrier
         self.deadline = deadline ?? options.settings.timeouts.total.map { [time] in time.now() + $0 }
     }
 
@@ -129,7 +132,7 @@ public final class CallContext: Sendable {
             options: options, control: ExchangeControl(onProgress: control.onProgress, onInterim: control.onInterim),
             in: Surroundings(
                 time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil),
-            isRefresh: isRefresh, deadline: .some(deadline))
+            isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline))
         let (pass, replays, key, cookies, initiator) = state.withLock { state in
             (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator)
         }

@@ -48,6 +48,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
         var isAdopted = false
         /// What its request asks its connection to change to.
         var upgrade: HTTPUpgrade?
+        /// What carries its request in place of the client's transport.
+        var carrier: (any Transport)?
     }
 
     init(_ endpoint: E, _ making: Making = .endpoint, _ terms: Terms, of client: APIClient) {
@@ -64,7 +66,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
             id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
             streams: terms.streams, isRefresh: terms.isRefresh, upgrade: terms.upgrade,
-            deadline: terms.isEndless ? .some(nil) : nil)
+            carrier: terms.carrier, deadline: terms.isEndless ? .some(nil) : nil)
         isDeliveredLater = terms.isDeliveredLater
         parent = terms.isAdopted ? origin : nil
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)

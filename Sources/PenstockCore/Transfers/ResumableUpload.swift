@@ -133,17 +133,21 @@ extension APIClient {
     ///     (`APIClient.Configuration.identity`) has a mark behind this name, such as `video.mov.upload-1f0e…`.
     ///   - policy: how much it bears before it fails. ``ResumableUploadPolicy/standard`` by default.
     ///   - options: for each of its requests, ``Timeouts/total`` too.
+    ///   - background: what goes on with it while the app is suspended, or was ended by the system. `nil`, the default, leaves it to
+    ///     the client's transport, and so to the time in which the app runs.
     public func upload(
         _ file: URL, to path: RoutePath, resumableBy form: ResumableUploadProtocol = .httpDraft,
         method: HTTPMethod = .post, service: ServiceID = .main, contentType: String = "application/octet-stream",
         fileName: String? = nil, metadata: [String: String] = [:], state: URL? = nil,
-        policy: ResumableUploadPolicy = .standard, options: CallOptions = .init()
+        policy: ResumableUploadPolicy = .standard, options: CallOptions = .init(),
+        background: BackgroundTransfers? = nil
     ) -> ResumableUpload {
         let name = fileName ?? file.lastPathComponent
         let order = ResumableUploadOrder(
             file: file, route: Route(method, path), service: service, form: form,
             metadata: UploadMetadata(fileName: name.isEmpty ? nil : name, contentType: contentType, others: metadata),
-            state: state ?? ResumableUploadState.place(of: file), policy: policy, options: options)
+            state: state ?? ResumableUploadState.place(of: file), policy: policy, options: options,
+            background: background)
         return ResumableUpload(ResumableUploadWorker(order, self))
     }
 }

@@ -21,11 +21,34 @@ struct ResumableUploadState: Hashable, Sendable {
         var digest: String
     }
 
+    /// A request that was handed over to the system, whose reply may come in a later process.
+    struct Handover: Codable, Hashable, Sendable {
+        /// What the system knows it by.
+        var key: String
+        var start: Int
+        var end: Int
+        var completes: Bool
+
+        /// - Returns: `nil` for a step that is not handed over.
+        init?(_ step: UploadStep, as key: String) {
+            guard case .append(let bytes, let completes) = step else { return nil }
+            (self.key, start, end, self.completes) = (key, bytes.lowerBound, bytes.upperBound, completes)
+        }
+
+        /// - Returns: `nil` where it cannot be one of a file of this length.
+        func step(of length: Int) -> UploadStep? {
+            guard start >= 0, start < end, end <= length else { return nil }
+            return .append(start..<end, completes: completes)
+        }
+    }
+
     var subject: Subject
     var progress: ResumableUploadMachine.Progress
+    var handover: Handover?
 
     private struct Line: Codable {
         var subject: Subject
+        var handover: Handover?
         var location: String?
         var confirmed: Int
         var mayBeComplete: Bool
@@ -44,8 +67,18 @@ struct ResumableUploadState: Hashable, Sendable {
     /// - Parameter base: the place that was asked for.
     static func place(at base: URL, for identity: String, in environment: String) -> URL {
         guard !identity.isEmpty else { return base }
-        let mark = SHA256.hex("\(environment.utf8.count):\(environment)\(identity)".utf8).prefix(markLength)
+        let mark = mark(of: identity, in: environment)
         return base.deletingLastPathComponent().appendingPathComponent("\(base.lastPathComponent)-\(mark)")
+    }
+
+    /// Tells users in environments apart, and says nothing of who they are.
+    static func mark(of identity: String, in environment: String) -> String {
+        String(SHA256.hex("\(environment.utf8.count):\(environment)\(identity)".utf8).prefix(markLength))
+    }
+
+    /// Whether a text may be a ``mark(of:in:)``.
+    static func isMark(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == markLength && text.allSatisfy(\.isHexDigit)
     }
 
     /// All that there are of a place, whoever's.
@@ -58,8 +91,7 @@ struct ResumableUploadState: Hashable, Sendable {
             return []
         }
         let marked = names.filter { name in
-            let mark = name.dropFirst(start.count)
-            return name.hasPrefix(start) && mark.utf8.count == markLength && mark.allSatisfy(\.isHexDigit)
+            name.hasPrefix(start) && isMark(name.dropFirst(start.count))
         }
         return [base] + marked.map { folder.appendingPathComponent($0) }
     }
@@ -94,20 +126,23 @@ struct ResumableUploadState: Hashable, Sendable {
         let location = line.location.flatMap { try? HTTPURL($0) }
         guard (location == nil) == (line.location == nil) else { return nil }
         subject = line.subject
+        handover = line.handover
         progress = .init(
             location: location, confirmed: line.confirmed, mayBeComplete: line.mayBeComplete,
             hasSentEnd: line.hasSentEnd)
     }
 
-    init(_ subject: Subject, _ progress: ResumableUploadMachine.Progress) {
+    init(_ subject: Subject, _ progress: ResumableUploadMachine.Progress, _ handover: Handover? = nil) {
         self.subject = subject
         self.progress = progress
+        self.handover = handover
     }
 
     /// Waits for the disk.
     func write(_ place: URL) throws(ResumableUploadError) {
         let line = Line(
-            subject: subject, location: progress.location?.absoluteString, confirmed: progress.confirmed,
+            subject: subject, handover: handover, location: progress.location?.absoluteString,
+            confirmed: progress.confirmed,
             mayBeComplete: progress.mayBeComplete, hasSentEnd: progress.hasSentEnd)
         do {
             let encoder = JSONEncoder()
@@ -126,7 +161,7 @@ struct ResumableUploadState: Hashable, Sendable {
 final class UploadRecord: Sendable {
     let subject: ResumableUploadState.Subject
     private let place: URL
-    private let known: Locked<ResumableUploadMachine.Progress>
+    private let known: Locked<ResumableUploadState>
 
     /// - Throws: ``ResumableUploadError/sourceChanged`` where the state is that of the same upload of another content.
     static func open(
@@ -143,16 +178,21 @@ final class UploadRecord: Sendable {
     private init(_ place: URL, _ state: ResumableUploadState) {
         self.place = place
         subject = state.subject
-        known = Locked(state.progress)
+        known = Locked(state)
     }
 
-    var progress: ResumableUploadMachine.Progress { known.withLock { $0 } }
+    var progress: ResumableUploadMachine.Progress { known.withLock { $0.progress } }
+    /// What the system has, or had until what came of it was decided on.
+    var handover: ResumableUploadState.Handover? { known.withLock { $0.handover } }
 
     /// Nothing where it is known already.
-    func keep(_ progress: ResumableUploadMachine.Progress) throws(ResumableUploadError) {
-        guard progress != self.progress else { return }
-        try ResumableUploadState(subject, progress).write(place)
-        known.withLock { $0 = progress }
+    func keep(
+        _ progress: ResumableUploadMachine.Progress, _ handover: ResumableUploadState.Handover? = nil
+    ) throws(ResumableUploadError) {
+        let state = ResumableUploadState(subject, progress, handover)
+        guard state != known.withLock({ $0 }) else { return }
+        try state.write(place)
+        known.withLock { $0 = state }
     }
 
     func remove() {

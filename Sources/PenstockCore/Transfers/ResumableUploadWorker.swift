@@ -11,6 +11,8 @@ struct ResumableUploadOrder: Sendable {
     let state: URL
     let policy: ResumableUploadPolicy
     let options: CallOptions
+    /// Where its bytes are handed over; `nil` where the client's transport sends them.
+    var background: BackgroundTransfers?
 }
 
 /// Carries out what the machine of an upload decides: each step is a call of its own.
@@ -72,6 +74,7 @@ final class ResumableUploadWorker: Sendable {
     func run() async -> Result<ResumableUpload.Receipt, APIError> {
         let result = await Result { () async throws(APIError) in
             try checkContent()
+            try checkBackground()
             let (environment, identity) = (self.environment, client.configuration.identity())
             let source = try await told { () async throws(ResumableUploadError) in
                 try await ResumableUploadSource.open(order.file)
@@ -101,9 +104,8 @@ final class ResumableUploadWorker: Sendable {
         let machine = Locked(
             ResumableUploadMachine(order.form, length: source.length, order.policy, known))
         reports.begin(total: source.length, confirmed: known.confirmed)
-        let job = Job(source: source, record: record, machine: machine)
-        var event = ResumableUploadMachine.Event.begun
-        var last: Result<APIResponse<Data>, APIError>?
+        let job = Job(source: source, record: record, machine: machine, background: order.background)
+        var (event, last) = try await takeUp(job)
         while true {
             let (decision, progress) = machine.withLock { [event] in ($0.decide(on: event), $0.progress) }
             reports.confirm(progress.confirmed)
@@ -121,19 +123,19 @@ final class ResumableUploadWorker: Sendable {
                 await sleep(before: number, hint)
                 event = .waited
             case .finish(let isAnswer):
-                try await told { () async throws(ResumableUploadError) in
-                    try await source.run { _ in record.remove() }
-                }
+                try await told { () async throws(ResumableUploadError) in try await job.end() }
                 reports.complete()
                 let answer = isAnswer ? last : nil
                 return ResumableUpload.Receipt(url: progress.location, response: try? answer?.get())
-            case .giveUp: throw failure(last)
-            case .conclude:
-                try await told { () async throws(ResumableUploadError) in
-                    try await source.run { _ in record.remove() }
-                }
+            case .giveUp:
+                await job.letGo()
                 throw failure(last)
-            case .fail(let error): throw APIError(error)
+            case .conclude:
+                try await told { () async throws(ResumableUploadError) in try await job.end() }
+                throw failure(last)
+            case .fail(let error):
+                await job.letGo()
+                throw APIError(error)
             }
         }
     }
@@ -143,11 +145,29 @@ final class ResumableUploadWorker: Sendable {
         let source: ResumableUploadSource
         let record: UploadRecord
         let machine: Locked<ResumableUploadMachine>
+        let background: BackgroundTransfers?
 
-        /// Puts on disk what the machine knows.
+        /// Puts on disk what the machine knows. What came of a request that was handed over is among it from then on.
         func keep() async throws(ResumableUploadError) {
             let progress = machine.withLock { $0.progress }
-            try await source.run { [record] _ throws(ResumableUploadError) in try record.keep(progress) }
+            try await source.run { [record, background] _ throws(ResumableUploadError) in
+                let known = record.handover
+                try record.keep(progress)
+                if let known { background?.forget(known.key) }
+            }
+        }
+
+        /// Removes what is on disk.
+        func end() async throws(ResumableUploadError) {
+            try await source.run { [record, background] _ in
+                record.remove()
+                if let known = record.handover { background?.forget(known.key) }
+            }
+        }
+
+        /// A reply that has ended the upload is not to end the next one.
+        func letGo() async {
+            if record.handover != nil { try? await keep() }
         }
 
         /// Puts on disk that the last bytes go out, before they do. Waits for the disk.
@@ -158,6 +178,49 @@ final class ResumableUploadWorker: Sendable {
             }
             try record.keep(progress)
         }
+
+        /// Puts on disk that a step is handed over, before it is. Waits for the disk.
+        func note(_ step: UploadStep, as key: BackgroundKey) throws(ResumableUploadError) {
+            try record.keep(
+                machine.withLock { $0.progress }, ResumableUploadState.Handover(step, as: key.text))
+        }
+    }
+
+    // MARK: In the background
+
+    /// What the system cannot keep is refused before it has anything.
+    private func checkBackground() throws(APIError) {
+        guard let background = order.background else { return }
+        let runtime = try client.runtime(for: order.service)
+        let settings = client.resolve(order.options, endpoint(.create), runtime).settings
+        guard let missing = background.refusal(of: settings) else { return }
+        throw APIError(.unsupported(feature: missing), stage: .transport, sendState: .unsent)
+    }
+
+    /// What the upload begins with: where an earlier process has handed a request over, with what came of that.
+    private func takeUp(
+        _ job: Job
+    ) async throws(APIError) -> (ResumableUploadMachine.Event, Result<APIResponse<Data>, APIError>?) {
+        guard let background = order.background, let handover = job.record.handover,
+            let step = handover.step(of: job.source.length), await background.has(handover.key)
+        else { return (.begun, nil) }
+        try await waitForLeave()
+        guard let outcome = await send(step, of: job, adopting: handover.key) else { return (.begun, nil) }
+        // It was sent with a credential of that time; whether the user may go on is for the present one to say.
+        if case .success(let response) = outcome, response.http.status == 401 { return (.begun, nil) }
+        return (try event(outcome, of: step, job.source), outcome)
+    }
+
+    /// What carries the request of a step in place of the client's transport; `nil` where that does.
+    private func carrier(of step: UploadStep, _ job: Job, adopting key: String?) -> BackgroundCarrier? {
+        guard let background = order.background, case .append(let bytes, completes: _) = step, !bytes.isEmpty else {
+            return nil
+        }
+        let subject = job.record.subject
+        return BackgroundCarrier(
+            background, partition: ResumableUploadState.mark(of: subject.identity, in: subject.environment),
+            source: job.source, adopting: key
+        ) { key throws(ResumableUploadError) in try job.note(step, as: key) }
     }
 
     private func told<Value>(
@@ -211,14 +274,18 @@ final class ResumableUploadWorker: Sendable {
     // MARK: Requests
 
     /// - Returns: `nil` where it was interrupted by a pause.
-    private func send(_ step: UploadStep, of job: Job) async -> Result<APIResponse<Data>, APIError>? {
+    private func send(
+        _ step: UploadStep, of job: Job, adopting key: String? = nil
+    ) async -> Result<APIResponse<Data>, APIError>? {
         let control = control(for: step, job)
         let isInterrupted = standing.withLock { standing in
             standing.control = control
             return standing.isPaused || standing.isCancelled
         }
         if isInterrupted { control.cancel() }
-        let result = await Result { () async throws(APIError) in try await perform(step, of: job, control) }
+        let result = await Result { () async throws(APIError) in
+            try await perform(step, of: job, control, adopting: key)
+        }
         let isCancelled = standing.withLock { standing in
             standing.control = nil
             return standing.isCancelled
@@ -228,7 +295,7 @@ final class ResumableUploadWorker: Sendable {
     }
 
     private func perform(
-        _ step: UploadStep, of job: Job, _ control: ExchangeControl
+        _ step: UploadStep, of job: Job, _ control: ExchangeControl, adopting key: String?
     ) async throws(APIError) -> APIResponse<Data> {
         let subject = job.record.subject
         guard client.configuration.identity() == subject.identity, environment == subject.environment else {
@@ -237,7 +304,12 @@ final class ResumableUploadWorker: Sendable {
         }
         let (making, own) = try way(of: step, job)
         let body = try await told { () async throws(ResumableUploadError) in try await self.body(of: step, job) }
-        let terms = ActiveCall<UploadRequest>.Terms(own: own.over(order.options), control: control)
+        var terms = ActiveCall<UploadRequest>.Terms(own: own.over(order.options), control: control)
+        if let carrier = carrier(of: step, job, adopting: key) {
+            (terms.carrier, terms.isEndless, terms.own.retry) = (carrier, true, RetryPolicy.none)
+            // Nothing is sent that a credential would have to be renewed for.
+            if key != nil { terms.own.authentication = .anonymous }
+        }
         guard case .ready(var request) = making else {
             return try await ActiveCall(self.endpoint(step, body), making, terms, of: client).response()
         }
@@ -349,78 +421,5 @@ extension APIError {
         self.init(
             kind, stage: .transport, debugMessage: "\(error)",
             sendState: error == .outcomeUnknown ? .maybeProcessed : nil, underlying: error)
-    }
-}
-
-/// Tells those who listen how far an upload is. What they are told never goes back.
-final class UploadReports: Sendable {
-    private struct State {
-        var progress: TransferProgress?
-        var isOver = false
-        var listeners: [AsyncStream<TransferProgress>.Continuation] = []
-    }
-
-    private let state = Locked(State())
-
-    func stream() -> AsyncStream<TransferProgress> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let (progress, isOver) = state.withLock { state in
-            if !state.isOver { state.listeners.append(continuation) }
-            return (state.progress, state.isOver)
-        }
-        if let progress { continuation.yield(progress) }
-        if isOver { continuation.finish() }
-        return stream
-    }
-
-    func begin(total: Int, confirmed: Int) {
-        let progress = TransferProgress(expectedToSend: total)
-        state.withLock { state in
-            state.progress = progress
-            for listener in state.listeners { listener.yield(progress) }
-        }
-        confirm(confirmed)
-    }
-
-    /// - Parameter offset: in the file.
-    func send(_ offset: Int) {
-        change { $0.sent = max($0.sent, offset) }
-    }
-
-    /// - Parameter offset: in the file.
-    func confirm(_ offset: Int) {
-        change { progress in
-            progress.acknowledged = max(progress.acknowledged, offset)
-            progress.sent = max(progress.sent, offset)
-        }
-    }
-
-    func complete() {
-        change { progress in
-            progress.sent = progress.expectedToSend ?? 0
-            progress = progress.completed()
-        }
-    }
-
-    func end() {
-        let listeners = state.withLock { state in
-            state.isOver = true
-            defer { state.listeners = [] }
-            return state.listeners
-        }
-        for listener in listeners { listener.finish() }
-    }
-
-    private func change(_ body: (inout TransferProgress) -> Void) {
-        // Told with the lock held, so that nobody hears of it in another order; a listener's buffer takes it at once.
-        state.withLock { state in
-            guard var next = state.progress, !next.isComplete else { return }
-            body(&next)
-            next = next.following(state.progress)
-            guard next != state.progress else { return }
-            state.progress = next
-            for listener in state.listeners { listener.yield(next) }
-        }
     }
 }

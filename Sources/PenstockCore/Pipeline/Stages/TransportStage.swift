@@ -24,18 +24,27 @@ struct TransportStage: Stage {
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
         if let upgrade = call.upgrade { return try await change(exchange, to: upgrade, call, started) }
-        return call.streams ? try await open(exchange, call, started) : try await perform(exchange, call, started)
+        if let carrier = call.carrier { return try await carry(exchange, by: carrier, call, started) }
+        if call.streams { return try await open(exchange, call, started) }
+        return try await perform(exchange, by: transport, call, started)
     }
 
     @inline(__always)
     private func perform(
-        _ exchange: TransportRequest, _ call: CallContext, _ started: Date
+        _ exchange: TransportRequest, by transport: any Transport, _ call: CallContext, _ started: Date
     ) async throws(APIError) -> Exchange {
         do throws(TransportError) {
             return answered(exchange.request, try await transport.perform(exchange), call, started)
         } catch {
             throw failed(error, exchange.request, call, started)
         }
+    }
+
+    @inline(never)
+    private func carry(
+        _ exchange: TransportRequest, by carrier: any Transport, _ call: CallContext, _ started: Date
+    ) async throws(APIError) -> Exchange {
+        try await perform(exchange, by: carrier, call, started)
     }
 
     @inline(never)
@@ -90,7 +99,8 @@ struct TransportStage: Stage {
                 .blocked(reason: CleartextPolicy.refusal(of: request.url)), stage: .transport, request: request)
         }
         let (trust, resolver) = (call.isolation.trust, call.isolation.resolver)
-        if let missing = trust.refusal(by: transport.capabilities) ?? resolver.refusal(by: transport.capabilities) {
+        let capabilities = (call.carrier ?? transport).capabilities
+        if let missing = trust.refusal(by: capabilities) ?? resolver.refusal(by: capabilities) {
             throw APIError(.unsupported(feature: missing), stage: .transport, request: request, sendState: .unsent)
         }
     }
