@@ -26,6 +26,14 @@ extension URLSessionConfiguration {
         get { .TLSv12 }
         set {}
     }
+
+    /// FoundationNetworking has it too, as one that is not to be used.
+    class func background(withIdentifier identifier: String) -> URLSessionConfiguration { .ephemeral }
+
+    var sessionSendsLaunchEvents: Bool {
+        get { true }
+        set {}
+    }
 }
 
 extension URLSession {
