@@ -204,8 +204,14 @@ final class ResumableUploadWorker: Sendable {
         guard let background = order.background, let handover = job.record.handover,
             let step = handover.step(of: job.source.length), await background.has(handover.key)
         else { return (.begun, nil) }
-        try await waitForLeave()
-        guard let outcome = await send(step, of: job, adopting: handover.key) else { return (.begun, nil) }
+        do throws(APIError) { try await waitForLeave() } catch {
+            background.cancel(handover.key)
+            throw error
+        }
+        let outcome = await send(step, of: job, adopting: handover.key)
+        // Who cancels or pauses before it is waited for ends it all the same.
+        if standing.withLock({ $0.isPaused || $0.isCancelled }) { background.cancel(handover.key) }
+        guard let outcome else { return (.begun, nil) }
         // It was sent with a credential of that time; whether the user may go on is for the present one to say.
         if case .success(let response) = outcome, response.http.status == 401 { return (.begun, nil) }
         return (try event(outcome, of: step, job.source), outcome)

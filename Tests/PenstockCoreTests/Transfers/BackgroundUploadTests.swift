@@ -182,7 +182,8 @@ final class BackgroundUploadTests {
         form: ResumableUploadProtocol
     ) async throws {
         for faults: [UploadServer.Fault?] in [
-            [nil, .cut(after: 150_000)], [nil, .lost], [nil, .unanswered], [nil, .status(503)], [nil, .cut(after: 0), .lost],
+            [nil, .cut(after: 150_000)], [nil, .lost], [nil, .unanswered], [nil, .status(503)],
+            [nil, .cut(after: 0), .lost],
         ] {
             let server = UploadServer(form, faults: faults)
             let system = BackgroundSystem(server)
@@ -322,7 +323,9 @@ final class BackgroundUploadTests {
 
     @Test func `each user in each environment has a partition, and all that a user hands over is in it`() async throws {
         var partitions: Set<String> = []
-        for (user, environment) in [("", "development"), ("alice", "development"), ("bob", "development"), ("alice", "test")] {
+        for (user, environment) in [
+            ("", "development"), ("alice", "development"), ("bob", "development"), ("alice", "test"),
+        ] {
             for _ in 1...2 {
                 let server = UploadServer(.tus)
                 let system = BackgroundSystem(server)
