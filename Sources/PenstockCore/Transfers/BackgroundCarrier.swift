@@ -65,7 +65,7 @@ final class BackgroundCarrier: Transport {
     private func handOver(_ exchange: TransportRequest, as key: BackgroundKey) async throws(TransportError) {
         do throws(TransportError) {
             try await copy(exchange.request.body, as: key, exchange.control)
-            try await disk { [note] () throws(ResumableUploadError) in try note(key) }
+            try await disk { [note] in try note(key) }
             var request = exchange.request
             request.body = .none
             try transfers.begin(BackgroundUpload(key: key, request: request, file: transfers.part(of: key)))
@@ -82,15 +82,15 @@ final class BackgroundCarrier: Transport {
             let reason = "content that an interceptor has put in the place of the file's, in the background"
             throw TransportError(.unsupported(reason), sendState: .unsent)
         }
-        let part = try await disk { [transfers] () throws(SystemError) in try transfers.makePart(of: key) }
+        let part = try await disk { [transfers] in try transfers.makePart(of: key) }
         var offset = 0
         do {
             for try await piece in try open() {
                 if control.isCancelled { throw TransportError(.cancelled, sendState: .unsent, message: "cancelled") }
-                try await disk { [offset] () throws(SystemError) in try part.write(piece, at: offset) }
+                try await disk { [offset] in try part.write(piece, at: offset) }
                 offset += piece.count
             }
-            try await disk { () throws(SystemError) in try part.synchronize() }
+            try await disk { try part.synchronize() }
         } catch let error as TransportError {
             throw error
         } catch {
