@@ -2,13 +2,13 @@ import Foundation
 
 /// Whether a stored response answers the request, by HTTP's rules and the app's lifetimes (RFC 9111 §4).
 extension CacheQuery {
-    /// The decision at `now`, whatever the policy's mode; ``plan(now:)`` puts the mode on top.
-    package func decide(now: Date) -> CacheDecision {
-        if let reason = bypass { return load(reason) }
-        guard !candidates.isEmpty else { return load(.uriMiss) }
-        guard let stored = selected else { return validateOrLoad(nil, .varyMismatch) }
+    /// What is to be done at `now`, whatever the policy's mode; ``plan(now:)`` puts the mode on top.
+    package func decide(now: Date) -> [CacheStep] {
+        if let reason = bypass { return send(nil, reason) }
+        guard !candidates.isEmpty else { return send(nil, .uriMiss) }
+        guard let stored = selected else { return send(validation(of: nil, .varyMismatch), .varyMismatch) }
         switch shape(of: stored) {
-        case .impossible(let reason): return completeOrLoad(stored, reason)
+        case .impossible(let reason): return send(completion(of: stored), reason)
         case .answer(let shape): return decide(on: stored, shape, now)
         }
     }
@@ -20,17 +20,17 @@ extension CacheQuery {
         return preconditions.isForOrigin ? .originCondition : nil
     }
 
-    private func decide(on stored: CachedResponse, _ shape: Shape, _ now: Date) -> CacheDecision {
+    private func decide(on stored: CachedResponse, _ shape: Shape, _ now: Date) -> [CacheStep] {
         let freshness = freshness(of: stored, now: now)
         switch use(stored, freshness) {
         case .allowed(let reason):
-            return .use(hit(stored, shape, freshness, reason))
+            return [.deliver(hit(stored, shape, freshness, reason))]
         case .whileRevalidating:
             let hit = hit(stored, shape, freshness, .staleWhileRevalidate)
             return control.onlyIfCached
-                ? .use(hit) : .useStaleAndRevalidate(hit, refresh(stored, .staleWhileRevalidate))
+                ? [.deliver(hit)] : [.deliver(hit), .refresh(refresh(stored, .staleWhileRevalidate))]
         case .validate(let reason):
-            return validateOrLoad(stored, reason)
+            return send(validation(of: stored, reason), reason)
         }
     }
 
@@ -77,17 +77,13 @@ extension CacheQuery {
 
     // MARK: Sending
 
-    func load(_ reason: CacheReason) -> CacheDecision {
-        control.onlyIfCached ? .refuse(.onlyIfCached) : .load(reason)
+    /// Sends what asks about stored responses, or the request as it is, where the request may be sent at all.
+    private func send(_ exchange: @autoclosure () -> CacheExchange?, _ reason: CacheReason) -> [CacheStep] {
+        control.onlyIfCached ? [.refuse(.onlyIfCached)] : [.send(exchange() ?? load(reason))]
     }
 
-    private func validateOrLoad(_ stored: CachedResponse?, _ reason: CacheReason) -> CacheDecision {
-        guard !control.onlyIfCached, let validation = validation(of: stored, reason) else { return load(reason) }
-        return .revalidate(validation)
-    }
-
-    private func completeOrLoad(_ stored: CachedResponse, _ reason: CacheReason) -> CacheDecision {
-        guard !control.onlyIfCached, let completion = completion(of: stored) else { return load(reason) }
-        return .revalidate(completion)
+    /// The request as it is.
+    func load(_ reason: CacheReason) -> CacheExchange {
+        CacheExchange(purpose: .load, request: request, reason: reason)
     }
 }

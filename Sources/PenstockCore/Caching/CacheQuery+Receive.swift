@@ -2,30 +2,22 @@ import Foundation
 
 /// What a response does to the cache and to the caller (RFC 9111 §3, §4.3.3, §4.4).
 extension CacheQuery {
-    /// Decides on a response to the request, or to the one that was made of it.
-    ///
-    /// - Parameters:
-    ///   - validation: what was asked about; `nil` when the request was sent as it was.
-    ///   - mayFallBack: whether a server error may be answered by what is stored.
-    package func receive(
-        _ arrival: CacheArrival, for validation: CacheValidation? = nil, mayFallBack: Bool = true
-    ) -> CacheReception {
-        var reception = answer(arrival, validation, mayFallBack)
+    /// Decides on the response to what was sent for the request.
+    package func receive(_ arrival: CacheArrival, to exchange: CacheExchange) -> CacheReception {
+        var reception = answer(arrival, exchange)
         reception.invalidations = invalidations(by: arrival)
         if request.method == .head, arrival.status == 200 { reception.updates += headUpdates(by: arrival) }
         return reception
     }
 
-    private func answer(
-        _ arrival: CacheArrival, _ validation: CacheValidation?, _ mayFallBack: Bool
-    ) -> CacheReception {
-        if arrival.status == 304 { return receiveNotModified(arrival, validation) }
-        if let validation, validation.purpose == .complete, [206, 416].contains(arrival.status) {
-            return receiveMissing(arrival, validation)
+    private func answer(_ arrival: CacheArrival, _ exchange: CacheExchange) -> CacheReception {
+        if arrival.status == 304 { return receiveNotModified(arrival, exchange) }
+        if exchange.purpose == .complete, [206, 416].contains(arrival.status) {
+            return receiveMissing(arrival, exchange)
         }
         // §4.3.3: a server error during validation may be taken as no answer.
         if let hit = fallback(for: .status(arrival.status), now: arrival.responseTime) {
-            return CacheReception(answer: mayFallBack ? .stored(hit) : .response, refusal: .error)
+            return CacheReception(answer: exchange.mayFallBack ? .stored(hit) : .response, refusal: .error)
         }
         return store(arrival)
     }
@@ -38,10 +30,10 @@ extension CacheQuery {
 
     // MARK: 304 (§4.3.3, §4.3.4)
 
-    private func receiveNotModified(_ arrival: CacheArrival, _ validation: CacheValidation?) -> CacheReception {
-        guard let validation else { return CacheReception(answer: .response, refusal: .status) }
-        let identified = NotModified.identify(arrival.fields, among: validation.candidates)
-        guard let chosen = identified.chosen(preferring: validation.selected) else {
+    private func receiveNotModified(_ arrival: CacheArrival, _ exchange: CacheExchange) -> CacheReception {
+        guard exchange.purpose != .load else { return CacheReception(answer: .response, refusal: .status) }
+        let identified = NotModified.identify(arrival.fields, among: exchange.candidates)
+        guard let chosen = identified.chosen(preferring: exchange.selected) else {
             return CacheReception(answer: isCallers(arrival) ? .response : .sendAgain, refusal: .status)
         }
         let updates = identified.responses.map { stored in
@@ -79,8 +71,8 @@ extension CacheQuery {
 
     // MARK: The missing part (§3.4)
 
-    private func receiveMissing(_ arrival: CacheArrival, _ validation: CacheValidation) -> CacheReception {
-        guard arrival.status == 206, let stored = validation.selected, storageRefusal(of: arrival) == nil,
+    private func receiveMissing(_ arrival: CacheArrival, _ exchange: CacheExchange) -> CacheReception {
+        guard arrival.status == 206, let stored = exchange.selected, storageRefusal(of: arrival) == nil,
             let insertion = joined(stored, with: arrival), insertion.response.part == nil,
             let hit = hit(insertion.response, .completed, now: arrival.responseTime)
         else { return CacheReception(answer: .sendAgain, refusal: .part) }

@@ -20,7 +20,11 @@ extension CacheQuery {
     }
 
     func shape(of stored: CachedResponse) -> ShapeOrNot {
-        if stored.isHeadAlone { return isDiscarded(stored) ? .answer(.whole) : .impossible(.partial) }
+        if stored.isHeadAlone {
+            // Whoever follows the stored redirect does not miss its content.
+            let response = HTTPResponse(status: stored.status, fields: stored.fields)
+            return isDiscarded(response) ? .answer(.whole) : .impossible(.partial)
+        }
         let asked = rangeAsked(of: stored)
         guard let held = stored.held else { return .impossible(.partial) }
         if let part = stored.part { return shape(of: part, held, stored, asked) }
@@ -32,11 +36,6 @@ extension CacheQuery {
             return .answer(.unsatisfiable(length: stored.bodyLength))
         }
         return .answer(.range(bytes))
-    }
-
-    /// Whether the caller follows the stored redirect, and so does not miss its content.
-    private func isDiscarded(_ stored: CachedResponse) -> Bool {
-        discards?(HTTPResponse(status: stored.status, fields: stored.fields)) ?? false
     }
 
     /// §3.3: a part answers requests for what lies within it and no others. One that covers all is stored as complete.
@@ -69,9 +68,10 @@ extension CacheQuery {
     func hit(_ stored: CachedResponse, _ shape: Shape, _ freshness: Freshness, _ reason: CacheReason) -> CacheHit {
         let age = Self.whole(freshness.age, within: 0...TimeInterval(DeltaSeconds.maximum))
         let ttl = Self.whole(freshness.remaining, within: -1e15...1e15)
+        let (status, fields, content) = reply(stored, shape, age: age)
         return CacheHit(
             stored: stored, age: age, ttl: ttl, isStale: !freshness.isFresh && !reason.isConfirmed, reason: reason,
-            reply: reply(stored, shape, age: age))
+            status: status, fields: fields, content: content)
     }
 
     /// Whole seconds, rounded down. What is no number, as a time that was tampered with makes it, is the least of them.
@@ -80,25 +80,27 @@ extension CacheQuery {
         return Int(number.rounded(.down))
     }
 
-    private func reply(_ stored: CachedResponse, _ shape: Shape, age: Int) -> CacheReply {
+    private func reply(
+        _ stored: CachedResponse, _ shape: Shape, age: Int
+    ) -> (status: Int, fields: HTTPFields, content: Range<Int>?) {
         var fields = stored.fields
         // §5.1: the age takes the place of the one that came.
         fields.set(.age, toValid: String(age))
         switch shape {
         case .whole:
             let content = request.method == .head ? nil : 0..<stored.bodyLength
-            return CacheReply(status: stored.status, fields: fields, content: content)
+            return (stored.status, fields, content)
         case .notModified:
-            return CacheReply(status: 304, fields: Self.notModifiedFields(fields), content: nil)
+            return (304, Self.notModifiedFields(fields), nil)
         case .range(let bytes):
             let offset = stored.part?.offset ?? 0
             fields[.contentRange] = ContentRange.text(bytes, of: stored.representationLength)
             fields[.contentLength] = String(bytes.count)
             let content = (bytes.lowerBound - offset)..<(bytes.upperBound - offset)
-            return CacheReply(status: 206, fields: fields, content: content)
+            return (206, fields, content)
         case .unsatisfiable(let length):
             let head: HTTPFields = [.contentRange: "bytes */\(length)", .contentLength: "0", .age: String(age)]
-            return CacheReply(status: 416, fields: head, content: nil)
+            return (416, head, nil)
         }
     }
 

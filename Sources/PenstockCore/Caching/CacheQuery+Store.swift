@@ -26,7 +26,6 @@ extension CacheQuery {
         } else if response.noStore {
             return .noStore
         }
-        if !arrival.isComplete { return .incomplete }
         if arrival.status == 206, PartialContent.bytes(of: arrival) == nil { return .part }
         if !isReusable(arrival, response) { return .notCacheable }
         return replacesBetter(arrival, response) ? .error : nil
@@ -67,7 +66,7 @@ extension CacheQuery {
     /// `nil` when a part does not fit what is stored.
     func insertion(of arrival: CacheArrival) -> CacheInsertion? {
         let variant = CacheVariant(response: arrival.fields, request: request.fields, digests)
-        if arrival.isDiscarded { return headAlone(arrival, variant) }
+        if isDiscarded(arrival.response) { return headAlone(arrival, variant) }
         guard arrival.status == 206 else { return whole(arrival, variant) }
         guard let stored = candidates.first(where: { $0.variant == variant && $0.status < 300 }) else {
             return part(arrival, variant)
@@ -120,7 +119,7 @@ extension CacheQuery {
             : CacheKey(
                 method: .get, url: request.url, partition: key.partition, credentialDigest: key.credentialDigest)
         return CachedResponse(
-            key: storedKey, variant: variant, status: status, fields: fields, version: arrival.version,
+            key: storedKey, variant: variant, status: status, fields: fields, version: arrival.response.version,
             requestTime: arrival.requestTime, responseTime: arrival.responseTime, bodyLength: arrival.bodyLength,
             appTTL: policy.ttl, appMaxStale: policy.maxStale)
     }

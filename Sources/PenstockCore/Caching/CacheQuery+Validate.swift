@@ -9,7 +9,7 @@ extension CacheQuery {
     ///
     /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
     /// them (§4.1). `Last-Modified` goes along where the selected response alone is asked about and no range is (§4.3.1).
-    func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheValidation? {
+    func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheExchange? {
         guard !preconditions.isAnyMatch, isReadable, candidates.contains(where: \.hasValidator) else { return nil }
         let asked = askable(with: stored)
         let tagged = asked.filter { $0.terms.tag != nil }
@@ -26,24 +26,25 @@ extension CacheQuery {
             candidates = [stored]
         }
         guard !candidates.isEmpty else { return nil }
-        return CacheValidation(
+        return CacheExchange(
             purpose: .validate, request: sent, candidates: candidates, selected: stored, reason: reason)
     }
 
     /// The same behind an answer, without what the caller asks of the answer alone.
-    func refresh(_ stored: CachedResponse, _ reason: CacheReason) -> CacheValidation {
+    func refresh(_ stored: CachedResponse, _ reason: CacheReason) -> CacheExchange {
         var plain = request
         plain.fields = plain.fields.without(Self.conditions)
         var query = CacheQuery(plain, key: key, candidates: candidates, policy: policy)
         (query.discards, query.digests) = (discards, digests)
-        return query.validation(of: stored, reason)
-            ?? CacheValidation(
-                purpose: .validate, request: plain, candidates: [], selected: stored, reason: reason)
+        let exchange =
+            query.validation(of: stored, reason)
+            ?? CacheExchange(purpose: .validate, request: plain, selected: stored, reason: reason)
+        return exchange.withoutFallback
     }
 
     /// A request for what is missing of a stored part, when one more part completes it and both can be joined safely:
     /// `If-Range` makes the server send all of it when it has changed (§3.4).
-    func completion(of stored: CachedResponse) -> CacheValidation? {
+    func completion(of stored: CachedResponse) -> CacheExchange? {
         guard request.method == .get, range == .whole, !preconditions.isConditional, !request.fields.contains(.range),
             !stored.isInvalidated, let part = stored.part, let tag = stored.terms.strongTag,
             let held = stored.held, !held.isEmpty, let missing = missing(from: part, held)
@@ -51,7 +52,7 @@ extension CacheQuery {
         var sent = request
         sent.fields[.range] = missing
         sent.fields[.ifRange] = tag.text
-        return CacheValidation(
+        return CacheExchange(
             purpose: .complete, request: sent, candidates: [stored], selected: stored, reason: .partial)
     }
 

@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// let stored = await store.responses(for: key).map(\.response)
 /// let query = CacheQuery(request, key: key, candidates: stored, policy: .http)
-/// switch query.decide(now: now) { … }
+/// for step in query.plan(now: now) { … }
 /// ```
 package struct CacheQuery: Sendable {
     /// As the caller made it.
@@ -59,6 +59,11 @@ package struct CacheQuery: Sendable {
     /// Whether what is stored may answer the request's method at all: GET and HEAD, and what the app declared a read.
     var isReadable: Bool {
         request.method == .get || request.method == .head || policy.isRead
+    }
+
+    /// Whether nobody will look at the content of the response.
+    func isDiscarded(_ response: HTTPResponse) -> Bool {
+        discards?(response) ?? false
     }
 
     func freshness(of stored: CachedResponse, now: Date) -> Freshness {

@@ -49,27 +49,25 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     /// The cache key (§2.7); left out by default, as it may tell whom a response belongs to.
     public var key: String?
 
-    /// Of a decision that is about to be carried out. Where the answer to what is sent changes it, the status is made
-    /// anew of the ``CacheHit`` or the ``CacheExchange``.
-    package init(_ decision: CacheDecision) {
-        reason = decision.reason
-        switch decision {
-        case .use(let hit), .useStaleAndRevalidate(let hit, _): outcome = .hit(ttl: hit.ttl)
-        case .revalidate, .load: outcome = .forward(decision.reason.forward)
+    /// Of a step that is about to be carried out. Where the answer to what is sent changes it, the status is made anew of the
+    /// ``CacheHit`` or the ``CacheExchange``.
+    package init(_ step: CacheStep) {
+        reason = step.reason
+        switch step {
+        case .deliver(let hit): outcome = .hit(ttl: hit.ttl)
+        case .send, .refresh: outcome = .forward(step.reason.forward)
         case .refuse: outcome = .none
         }
     }
 
     /// Of an answer that needed nothing to be sent.
     package init(_ hit: CacheHit) {
-        reason = hit.reason
-        outcome = .hit(ttl: hit.ttl)
+        self.init(.deliver(hit))
     }
 
     /// Of a request that is sent, whether or not something stored becomes its answer.
     package init(_ exchange: CacheExchange) {
-        reason = exchange.reason
-        outcome = .forward(exchange.reason.forward)
+        self.init(.send(exchange))
     }
 
     /// The field's value: one member of a list of structured items (RFC 8941), without the secrets of ``key``.

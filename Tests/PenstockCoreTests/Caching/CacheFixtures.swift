@@ -24,11 +24,11 @@ enum CacheFixtures {
     }
 
     static func arrival(
-        _ fields: HTTPFields, status: Int = 200, length: Int = 10, isComplete: Bool = true, at offset: TimeInterval = 0,
+        _ fields: HTTPFields, status: Int = 200, length: Int = 10, at offset: TimeInterval = 0,
         delay: TimeInterval = 0
     ) -> CacheArrival {
         CacheArrival(
-            status: status, fields: fields, bodyLength: length, isComplete: isComplete,
+            response: HTTPResponse(status: status, fields: fields), bodyLength: length,
             requestTime: start + offset - delay, responseTime: start + offset)
     }
 
@@ -50,14 +50,16 @@ enum CacheFixtures {
         return words(query.decide(now: start + seconds))
     }
 
-    static func words(_ decision: CacheDecision) -> String {
-        switch decision {
-        case .use: "use \(decision.reason.rawValue)"
-        case .useStaleAndRevalidate: "use and refresh \(decision.reason.rawValue)"
-        case .revalidate: "revalidate \(decision.reason.rawValue)"
-        case .load: "load \(decision.reason.rawValue)"
-        case .refuse: "refuse \(decision.reason.rawValue)"
+    static func words(_ steps: [CacheStep]) -> String {
+        let verbs = steps.map { step in
+            switch step {
+            case .deliver: "use"
+            case .send(let exchange): exchange.purpose == .load ? "load" : "revalidate"
+            case .refresh: "refresh"
+            case .refuse: "refuse"
+            }
         }
+        return "\(verbs.joined(separator: " and ")) \(steps.first?.reason.rawValue ?? "nothing")"
     }
 
     /// The answer from the cache at that time.
@@ -65,19 +67,27 @@ enum CacheFixtures {
         _ request: HTTPFields = [:], _ stored: CachedResponse?, after seconds: TimeInterval = 1,
         method: HTTPMethod = .get
     ) throws -> CacheHit? {
-        switch try query(method, request, stored.map { [$0] } ?? []).decide(now: start + seconds) {
-        case .use(let hit), .useStaleAndRevalidate(let hit, _): hit
-        case .revalidate, .load, .refuse: nil
-        }
+        try query(method, request, stored.map { [$0] } ?? []).decide(now: start + seconds).first?.hit
     }
 
     static func validation(
         _ request: HTTPFields = [:], _ stored: [CachedResponse?], after seconds: TimeInterval = 1_000_000,
         method: HTTPMethod = .get
-    ) throws -> CacheValidation? {
-        let query = try query(method, request, stored.compactMap(\.self))
-        guard case .revalidate(let validation) = query.decide(now: start + seconds) else { return nil }
-        return validation
+    ) throws -> CacheExchange? {
+        try query(method, request, stored.compactMap(\.self)).validation(now: start + seconds)
+    }
+}
+
+extension CacheQuery {
+    /// What asks about what is stored; `nil` where nothing does.
+    func validation(now: Date) -> CacheExchange? {
+        guard case .send(let exchange) = decide(now: now).first, exchange.purpose != .load else { return nil }
+        return exchange
+    }
+
+    /// Decides on the response to the request as it is.
+    func receive(_ arrival: CacheArrival) -> CacheReception {
+        receive(arrival, to: load(.uriMiss))
     }
 }
 

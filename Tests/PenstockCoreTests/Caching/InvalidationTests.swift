@@ -1,6 +1,7 @@
 import Foundation
-import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite struct InvalidationTests {
     static let target = CacheFixtures.url
@@ -82,7 +83,7 @@ import Testing
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
         func text(_ request: HTTPFields, _ stored: CachedResponse?, after seconds: TimeInterval) throws -> String {
             let query = try CacheFixtures.query(.get, request, [stored].compactMap(\.self))
-            return CacheStatus(query.decide(now: CacheFixtures.start + seconds)).description
+            return try CacheStatus(#require(query.decide(now: CacheFixtures.start + seconds).first)).description
         }
         #expect(try text([:], stored, after: 10) == "Penstock; hit; ttl=90; detail=fresh")
         #expect(
@@ -96,7 +97,7 @@ import Testing
     }
 
     @Test func `what came of it is told too`() throws {
-        var status = CacheStatus(.load(.varyMismatch))
+        var status = CacheStatus(try CacheFixtures.query().load(.varyMismatch))
         status.forwardStatus = 200
         status.isStored = true
         status.isCollapsed = true
@@ -106,8 +107,8 @@ import Testing
         #expect(status.description == text)
     }
 
-    @Test(arguments: CacheReason.allCases) func `every reason is a token`(reason: CacheReason) {
-        let status = CacheStatus(.load(reason)).description
+    @Test(arguments: CacheReason.allCases) func `every reason is a token`(reason: CacheReason) throws {
+        let status = CacheStatus(try CacheFixtures.query().load(reason)).description
         #expect(status.hasSuffix("; detail=\(reason.rawValue)"))
         #expect(reason.rawValue.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (0x61...0x7A).contains($0) })
     }

@@ -13,16 +13,11 @@ import Testing
         for range in ["bytes=0-5", "bytes=9-", "bytes=-3", "bytes=0-999999999999999", nil] {
             let fields: HTTPFields = range.map { ["Range": $0] } ?? [:]
             let query = try CacheFixtures.query(.get, fields, [stored])
-            var validation: CacheValidation?
-            switch query.decide(now: CacheFixtures.start) {
-            case .use: Issue.record("\(range ?? "all") is answered")
-            case .revalidate(let asked): validation = asked
-            default: break
-            }
+            #expect(query.decide(now: CacheFixtures.start).first?.hit == nil, "\(range ?? "all") is answered")
             _ = query.fallback(for: .disconnected, now: CacheFixtures.start)
             let more = CacheFixtures.arrival(
                 ["Content-Range": "bytes 10-19/20", "ETag": "\"1\""], status: 206)
-            _ = query.receive(more, for: validation)
+            _ = query.receive(more, to: query.validation(now: CacheFixtures.start) ?? query.load(.partial))
         }
     }
 
@@ -31,7 +26,7 @@ import Testing
         var stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=100"]))
         stored.bodyLength = -1
         let query = try CacheFixtures.query(.get, [:], [stored])
-        if case .use = query.decide(now: CacheFixtures.start) { Issue.record("it is answered") }
+        #expect(query.decide(now: CacheFixtures.start).first?.hit == nil)
         let strange = CachedResponse(
             key: query.key, status: 200, fields: ["Cache-Control": "max-age=9"],
             requestTime: Date(timeIntervalSince1970: .nan), responseTime: Date(timeIntervalSince1970: .nan),
@@ -73,14 +68,14 @@ import Testing
         range: String, status: Int, content: Range<Int>?, contentRange: String?
     ) throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "X": "1", "Content-Length": "10"])
-        let reply = try #require(try CacheFixtures.hit(["Range": range], stored)?.reply)
+        let reply = try #require(try CacheFixtures.hit(["Range": range], stored))
         #expect(reply.status == status)
         #expect(reply.content == content)
         #expect(reply.fields["Content-Range"] == contentRange)
         #expect(reply.fields["Content-Length"] == String(content?.count ?? 0))
         #expect(status == 416 || reply.fields["X"] == "1")
         let head = try CacheFixtures.hit(["Range": range], stored, method: .head)
-        #expect(head?.reply.status == 200, "Range is for GET")
+        #expect(head?.status == 200, "Range is for GET")
     }
 
     static let ifRanges: [(String, Int)] = [
@@ -96,13 +91,13 @@ import Testing
         let stored = try CacheFixtures.stored([
             "Cache-Control": "max-age=100", "Last-Modified": date, "Date": CacheFixtures.date(0),
         ])
-        #expect(try CacheFixtures.hit(["Range": "bytes=0-1", "If-Range": date], stored)?.reply.status == status)
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1", "If-Range": date], stored)?.status == status)
     }
 
     @Test func `a tag without quotes gives no range, joins no parts and completes none`() throws {
         let whole = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "0"])
-        #expect(try CacheFixtures.hit(["Range": "bytes=0-1"], whole)?.reply.status == 206)
-        #expect(try CacheFixtures.hit(["Range": "bytes=0-1", "If-Range": "0"], whole)?.reply.status == 200)
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1"], whole)?.status == 206)
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1", "If-Range": "0"], whole)?.status == 200)
         let part = try #require(try Self.stored("bytes 0-4/10", length: 5, tag: "0"))
         #expect(try CacheFixtures.decide([:], [part], after: 1) == "load partial")
         let rest: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": "bytes 5-9/10", "ETag": "0"]
@@ -127,14 +122,14 @@ import Testing
             "Cache-Control": "max-age=100", "ETag": "\"a\"", "Last-Modified": CacheFixtures.date(-100),
         ])
         let request: HTTPFields = ["Range": "bytes=0-1", "If-Range": condition]
-        #expect(try CacheFixtures.hit(request, stored)?.reply.status == status)
+        #expect(try CacheFixtures.hit(request, stored)?.status == status)
     }
 
     @Test func `a range of what was decoded, or of an error, is not cut out`() throws {
         let coded = try CacheFixtures.stored(["Cache-Control": "max-age=100", "Content-Encoding": "gzip"])
         #expect(try CacheFixtures.decide(["Range": "bytes=0-1"], [coded], after: 1) == "load coded-range")
         let error = try CacheFixtures.stored(["Cache-Control": "max-age=100"], status: 404)
-        #expect(try CacheFixtures.hit(["Range": "bytes=0-1"], error)?.reply.status == 404)
+        #expect(try CacheFixtures.hit(["Range": "bytes=0-1"], error)?.status == 404)
     }
 
     /// `Content-Range`, length of the content, other fields, and whether it can be stored.
@@ -168,7 +163,7 @@ import Testing
         let stored = try Self.stored("bytes 0-9/10", length: 10)
         #expect(stored?.part == nil && stored?.status == 200)
         #expect(stored?.fields["Content-Range"] == nil)
-        #expect(try CacheFixtures.hit([:], stored)?.reply.status == 200)
+        #expect(try CacheFixtures.hit([:], stored)?.status == 200)
     }
 
     /// What is asked of a stored `bytes 4-8/10`, and what is given of the stored bytes.
@@ -187,8 +182,8 @@ import Testing
         request: HTTPFields, method: HTTPMethod, content: Range<Int>?
     ) throws {
         let hit = try CacheFixtures.hit(request, Self.stored("bytes 4-8/10", length: 5), method: method)
-        #expect(hit?.reply.content == content)
-        if content != nil { #expect(hit?.reply.status == 206) }
+        #expect(hit?.content == content)
+        if content != nil { #expect(hit?.status == 206) }
     }
 
     /// A stored part, what is asked of it, and what is given of the representation's bytes. Nothing else is stored.
@@ -220,11 +215,11 @@ import Testing
     ) throws {
         let stored = try #require(try Self.stored(held, length: length))
         let hit = try CacheFixtures.hit(["Range": asked], stored)
-        #expect(hit?.reply.fields["Content-Range"] == given)
-        guard let hit, let part = stored.part, let bytes = ContentRange(hit.reply.fields)?.bytes else { return }
-        #expect(hit.reply.status == 206)
-        #expect(hit.reply.content == (bytes.lowerBound - part.offset)..<(bytes.upperBound - part.offset))
-        #expect(hit.reply.fields["Content-Length"] == String(bytes.count))
+        #expect(hit?.fields["Content-Range"] == given)
+        guard let hit, let part = stored.part, let bytes = ContentRange(hit.fields)?.bytes else { return }
+        #expect(hit.status == 206)
+        #expect(hit.content == (bytes.lowerBound - part.offset)..<(bytes.upperBound - part.offset))
+        #expect(hit.fields["Content-Length"] == String(bytes.count))
     }
 
     @Test func `among a part and a complete response of other requests, the one that covers the range answers`() throws
@@ -235,7 +230,7 @@ import Testing
         let whole = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
         let answers = try ["bytes=6-", "bytes=0-3"].map { range in
             let query = try CacheFixtures.query(.get, ["Range": range], [part, whole].compactMap(\.self))
-            guard case .use(let hit) = query.decide(now: CacheFixtures.start + 6) else { return "none" }
+            guard let hit = query.decide(now: CacheFixtures.start + 6).first?.hit else { return "none" }
             return hit.stored.part == nil ? "whole" : "part"
         }
         #expect(answers == ["part", "whole"])
@@ -263,10 +258,8 @@ import Testing
     static func complete(_ fields: HTTPFields, status: Int = 206, length: Int = 5) throws -> CacheReception {
         let stored = try #require(try stored("bytes 0-4/10", length: 5))
         let query = try CacheFixtures.query(.get, [:], [stored])
-        guard case .revalidate(let validation) = query.decide(now: CacheFixtures.start + 1) else {
-            throw CancellationError()
-        }
-        return query.receive(CacheFixtures.arrival(fields, status: status, length: length, at: 1), for: validation)
+        let completion = try #require(query.validation(now: CacheFixtures.start + 1))
+        return query.receive(CacheFixtures.arrival(fields, status: status, length: length, at: 1), to: completion)
     }
 
     @Test func `the missing part and the stored one become one response`() throws {
@@ -279,9 +272,9 @@ import Testing
             Issue.record("\(reception.answer)")
             return
         }
-        #expect(hit.reply.status == 200 && hit.reply.content == 0..<10 && hit.reason == .completed)
-        #expect(hit.reply.fields["Content-Range"] == nil && hit.reply.fields["X"] == "2")
-        #expect(hit.reply.fields["Content-Length"] == "10")
+        #expect(hit.status == 200 && hit.content == 0..<10 && hit.reason == .completed)
+        #expect(hit.fields["Content-Range"] == nil && hit.fields["X"] == "2")
+        #expect(hit.fields["Content-Length"] == "10")
     }
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import Foundation
-import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite struct PolicyTests {
     static let fresh = "max-age=100"
@@ -12,10 +13,10 @@ import Testing
     ) throws -> String {
         let stored = try control.map { try CacheFixtures.stored(["Cache-Control": $0, "ETag": "\"1\""]) }
         let query = try CacheFixtures.query(method, request, [stored ?? nil].compactMap(\.self), policy: policy)
-        return query.plan(now: CacheFixtures.start + seconds).steps.map(words).joined(separator: ", ")
+        return query.plan(now: CacheFixtures.start + seconds).map(words).joined(separator: ", ")
     }
 
-    static func words(_ step: CachePlan.Step) -> String {
+    static func words(_ step: CacheStep) -> String {
         switch step {
         case .deliver(let hit): "deliver \(hit.reason.rawValue)"
         case .send(let exchange): "\(verb(exchange)) \(exchange.reason.rawValue)" + (exchange.mayFallBack ? "" : "!")
@@ -187,7 +188,7 @@ import Testing
         let error = CacheFixtures.arrival(["Cache-Control": "max-age=60"], status: 503, at: 30)
         for policy in [CachePolicy.reload, .cacheThenNetwork] {
             let query = try CacheFixtures.query(.get, [:], [stored], policy: policy)
-            let reception = query.receive(error, mayFallBack: false)
+            let reception = query.receive(error, to: query.load(.policy).withoutFallback)
             guard case .response = reception.answer else {
                 Issue.record("\(reception.answer)")
                 continue

@@ -106,9 +106,9 @@ import Testing
     @Test func `HEAD gets the fields and no content`() throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "Content-Length": "10"])
         let hit = try CacheFixtures.hit([:], stored, method: .head)
-        #expect(hit?.reply.content == nil)
-        #expect(hit?.reply.fields["Content-Length"] == "10")
-        #expect(hit?.reply.status == 200)
+        #expect(hit?.content == nil)
+        #expect(hit?.fields["Content-Length"] == "10")
+        #expect(hit?.status == 200)
     }
 
     @Test func `nothing stored is a miss, and an invalidated response is asked about`() throws {

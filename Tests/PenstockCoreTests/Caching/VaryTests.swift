@@ -88,7 +88,7 @@ import Testing
         let new = try CacheFixtures.stored(["Cache-Control": "max-age=100", "X": "new"], at: 5)
         for candidates in [[old, new], [new, old]] {
             let query = try CacheFixtures.query(.get, [:], candidates.compactMap(\.self))
-            guard case .use(let hit) = query.decide(now: CacheFixtures.start + 6) else {
+            guard let hit = query.decide(now: CacheFixtures.start + 6).first?.hit else {
                 Issue.record("no hit")
                 continue
             }

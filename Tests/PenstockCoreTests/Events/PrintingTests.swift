@@ -215,7 +215,7 @@ import Testing
         let request = HTTPRequest(method: .get, url: try url(), fields: fields())
         let query = CacheQuery(request, key: stored.key, candidates: [stored], policy: .http)
         let arrival = CacheFixtures.arrival(fields())
-        var status = CacheStatus(query.decide(now: CacheFixtures.start))
+        var status = CacheStatus(query.load(.uriMiss))
         status.key = stored.key.url
         return [
             stored, stored.key, stored.variant, stored.variant.selectors, query, arrival, status,
@@ -353,7 +353,7 @@ import Testing
             "ChannelMessages", "DatagramChannel", "DatagramListener", "DatagramMachine", "ReplyChannel", "TCPChannel",
             "WebSocket", "WebSocketMachine", "WebSocketMessage", "DNSOverHTTPS", "DPoPProver", "HostResolver",
             "PinReporter", "RefreshContext",
-            "BufferedContent", "CacheExchange", "CacheHit", "CacheReply", "CacheValidation", "Step", "Answer", "Call",
+            "BufferedContent", "Step", "Answer", "Call",
             "CallScope", "CallStream", "CallUpdate", "ContentPipe", "ExchangeControl", "Interpolation", "Iterator",
             "JSONLinesParser",
             "TieredCacheStore", "MemoryCacheStore", "StreamedLines", "Selector", "Kind", "ProxyPolicy", "Source",

@@ -1,3 +1,20 @@
+import Foundation
+
+/// A response that has come, and what the cache has to know beside it.
+package struct CacheArrival: Sendable {
+    /// As it came, without its body where that is still on its way.
+    package let response: HTTPResponse
+    /// Length of its content in bytes, content codings removed; as it was announced where the content is still on its way.
+    package let bodyLength: Int
+    /// When the request was sent, by the wall clock.
+    package let requestTime: Date
+    /// When the head of the response came, by the wall clock.
+    package let responseTime: Date
+
+    var status: Int { response.status }
+    var fields: HTTPFields { response.fields }
+}
+
 /// What a response does to the cache and to the caller.
 package struct CacheReception: Sendable {
     /// What the caller gets.
@@ -82,8 +99,6 @@ package enum CacheStorageRefusal: String, Hashable, Sendable, CaseIterable {
     case noStore = "no-store"
     /// Nothing says that it may be reused: no freshness, and a status that is not cacheable by itself.
     case notCacheable = "not-cacheable"
-    /// The body came short.
-    case incomplete
     /// A part that cannot be placed, or that does not fit what is stored (RFC 9111 §3.3).
     case part
     /// A server error that would replace a good response.

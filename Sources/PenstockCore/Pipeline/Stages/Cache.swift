@@ -43,14 +43,15 @@ struct Cache: Stage {
         guard var hop = CacheHop(request, call, next, self, owner) else { return .pass }
         if !hop.isFound { hop = try await hop.find() }
         if hop.isLocked { try await access.unlockDigests(call) }
-        let plan = hop.plan()
-        guard case .deliver(let hit)? = plan.steps.first else { return try carryOut(plan, hop) }
+        let steps = hop.plan()
+        guard let hit = steps.first?.hit else { return try carryOut(steps, hop) }
         guard let stored = hop.place(of: hit.stored), let body = try await hop.body(for: hit, at: stored) else {
             // What was found is no longer there to be read.
             hop = hop.withoutHits()
             return try carryOut(hop.plan(), hop)
         }
-        return try carryOut(plan, hop, hop.exchange(for: hit, at: stored, with: body, isRefreshed: plan.refreshes))
+        let isRefreshed = steps.contains { if case .refresh = $0 { true } else { false } }
+        return try carryOut(steps, hop, hop.exchange(for: hit, at: stored, with: body, isRefreshed: isRefreshed))
     }
 
     private func owner(of request: HTTPRequest, _ call: CallContext) -> CacheOwner {
@@ -58,9 +59,10 @@ struct Cache: Stage {
             of: request, in: call.isolation, cookies?.field(for: call.cookieQuery(for: request), in: call.isolation))
     }
 
-    /// - Parameter stored: the answer that the plan begins with, where it begins with one.
-    private func carryOut(_ plan: CachePlan, _ hop: CacheHop, _ stored: Exchange? = nil) throws(APIError) -> Verdict {
-        for step in plan.steps {
+    /// - Parameter stored: the answer that the steps begin with, where they begin with one.
+    private func carryOut(_ steps: [CacheStep], _ hop: CacheHop, _ stored: Exchange? = nil) throws(APIError) -> Verdict
+    {
+        for step in steps {
             switch step {
             case .deliver:
                 continue
@@ -82,12 +84,5 @@ struct Cache: Stage {
         var exchange = exchange
         exchange.leave(CacheSettlement(access, call.isolation.partition))
         return exchange
-    }
-}
-
-extension CachePlan {
-    /// Whether the answer is to be refreshed behind the caller's back.
-    fileprivate var refreshes: Bool {
-        steps.contains { if case .refresh = $0 { true } else { false } }
     }
 }

@@ -7,16 +7,14 @@ extension CacheHop {
         for hit: CacheHit, at stored: StoredResponse, with body: Data, status: CacheStatus? = nil,
         from source: ResponseSource? = nil, isRefreshed: Bool = false
     ) -> Exchange {
-        let response = HTTPResponse(
-            status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
         var content: StoredContent?
-        if call.streams, let bytes = hit.reply.content, !bytes.isEmpty {
+        if call.streams, let bytes = hit.content, !bytes.isEmpty {
             content = StoredContent(stored, bytes, access.store)
         }
         var exchange = Exchange(
-            request: query.request, response: response, content: content, source: source ?? self.source)
+            request: query.request, response: hit.response(body), content: content, source: source ?? self.source)
         // A part, or a 304 that was asked for, says nothing about what is stored.
-        let isAll = hit.reply.status == hit.stored.status
+        let isAll = hit.status == hit.stored.status
         exchange.cache = Boxed(
             CacheRecord(status: status ?? CacheStatus(hit), age: .seconds(hit.age), isStale: hit.isStale))
         exchange.leave(
@@ -31,7 +29,7 @@ extension CacheHop {
     /// - Returns: `nil` when it has to be read; empty where the answer has none, or streams it.
     /// - Throws: ``APIError/Kind/limitExceeded(_:)`` where it is larger than the call's limit.
     private func bodyAtHand(for hit: CacheHit, at stored: StoredResponse) throws(APIError) -> Data? {
-        guard let bytes = hit.reply.content, !bytes.isEmpty, !call.streams else { return Data() }
+        guard let bytes = hit.content, !bytes.isEmpty, !call.streams else { return Data() }
         guard bytes.count <= call.settings.limits.bodyBytes else { throw tooLarge(hit) }
         return stored.body?.content(bytes)
     }
@@ -42,13 +40,19 @@ extension CacheHop {
     @inline(never)
     func body(for hit: CacheHit, at stored: StoredResponse) async throws(APIError) -> Data? {
         if let body = try bodyAtHand(for: hit, at: stored) { return body }
-        guard let bytes = hit.reply.content, let body = try await access.body(of: stored, call) else { return nil }
+        guard let bytes = hit.content, let body = try await access.body(of: stored, call) else { return nil }
         return body.content(bytes)
     }
 
     private func tooLarge(_ hit: CacheHit) -> APIError {
-        let response = HTTPResponse(status: hit.reply.status, fields: hit.reply.fields, version: hit.stored.version)
-        return APIError(.limitExceeded(.bodyBytes), stage: .cache, request: query.request, response: response)
+        APIError(.limitExceeded(.bodyBytes), stage: .cache, request: query.request, response: hit.response())
+    }
+}
+
+extension CacheHit {
+    /// What the caller gets.
+    func response(_ body: Data = Data()) -> HTTPResponse {
+        HTTPResponse(status: status, fields: fields, body: body, version: stored.version)
     }
 }
 

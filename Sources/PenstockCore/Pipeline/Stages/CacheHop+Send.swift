@@ -20,11 +20,11 @@ extension CacheHop {
     /// The missing part alone is of no use to a reader of a stream.
     @inline(never)
     private func toSend(_ exchange: Boxed<CacheExchange>) -> Boxed<CacheExchange> {
-        call.streams && exchange.value.validation?.purpose == .complete ? plain(exchange.value.reason) : exchange
+        call.streams && exchange.value.purpose == .complete ? plain(exchange.value.reason) : exchange
     }
 
     private func plain(_ reason: CacheReason) -> Boxed<CacheExchange> {
-        Boxed(CacheExchange(request: query.request, validation: nil, reason: reason, mayFallBack: false))
+        Boxed(query.load(reason).withoutFallback)
     }
 
     // MARK: No response
@@ -46,16 +46,13 @@ extension CacheHop {
         let isWhole = answer.exchange.content == nil
         let length = isWhole ? response.body.count : ByteOffset.parse(response.fields[.contentLength] ?? "") ?? 0
         return CacheArrival(
-            status: response.status, fields: response.fields, version: response.version, bodyLength: length,
-            isDiscarded: next.discards?(response) ?? false, requestTime: answer.time,
-            responseTime: call.time.date())
+            response: response, bodyLength: length, requestTime: answer.time, responseTime: call.time.date())
     }
 
     @inline(never)
     func receive(_ answer: CacheAnswer) async throws(APIError) -> Exchange {
         var answer = answer
-        let sent = answer.sent.value
-        let reception = query.receive(arrival(of: answer), for: sent.validation, mayFallBack: sent.mayFallBack)
+        let reception = query.receive(arrival(of: answer), to: answer.sent.value)
         if !reception.invalidations.isEmpty {
             answer.ticket = await invalidate(reception.invalidations, by: answer.ticket)
         }
@@ -115,8 +112,7 @@ extension CacheHop {
             return try await sendAgain(answer)
         }
         var whole = answer.exchange
-        whole.response = HTTPResponse(
-            status: hit.reply.status, fields: hit.reply.fields, body: body, version: hit.stored.version)
+        whole.response = hit.response(body)
         whole.request = query.request
         whole.source = .revalidated
         whole.cache = Boxed(CacheRecord(status: answer.status, age: .seconds(hit.age)))

@@ -78,8 +78,11 @@ extension CacheHop {
         guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended,
             query.policy.mode != .reload
         else { return false }
-        guard let validation = sent.value.validation else { return query.policy.mode == .http && query.bypass == nil }
-        return validation.purpose == .validate
+        switch sent.value.purpose {
+        case .load: return query.policy.mode == .http && query.bypass == nil
+        case .validate: return true
+        case .complete: return false
+        }
     }
 
     /// - Returns: `nil` when the call must send a request of its own.

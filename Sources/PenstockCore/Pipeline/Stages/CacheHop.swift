@@ -72,10 +72,10 @@ final class CacheHop: Sendable {
         CacheHop(self, query.among([]), [], source)
     }
 
-    func plan() -> CachePlan {
-        let plan = query.plan(now: call.time.date())
-        if let first = plan.steps.first { call.emit(.cacheDecided(plan.reason, CacheStatus(of: first))) }
-        return plan
+    func plan() -> [CacheStep] {
+        let steps = query.plan(now: call.time.date())
+        if let first = steps.first { call.emit(.cacheDecided(first.reason, CacheStatus(first))) }
+        return steps
     }
 
     func refuse(_ reason: CacheReason) throws(APIError) -> Exchange {
@@ -92,16 +92,5 @@ final class CacheHop: Sendable {
     /// Where a stored response is in the store.
     func place(of response: CachedResponse) -> StoredResponse? {
         stored.first { $0.response.variant == response.variant }
-    }
-}
-
-extension CacheStatus {
-    /// How the first step of a plan is told.
-    fileprivate init(of step: CachePlan.Step) {
-        switch step {
-        case .deliver(let hit): self.init(hit)
-        case .send(let exchange), .refresh(let exchange): self.init(exchange)
-        case .refuse(let reason): self.init(.refuse(reason))
-        }
     }
 }
