@@ -46,6 +46,14 @@ import Testing
         #expect(tag.map(\.text) == opaque.map { _ in text })
     }
 
+    @Test func `a response has the tag of its one line`() {
+        var fields: HTTPFields = ["ETag": "\"a\""]
+        #expect(EntityTag.of(fields)?.text == "\"a\"")
+        fields.append("\"a\"", for: "ETag")
+        #expect(EntityTag.of(fields) == nil && EntityTag.of([:]) == nil)
+        #expect(EntityTag.list(["\"a,b\", x y", "W/\"c\", *"]).map(\.text) == ["\"a,b\"", "W/\"c\""])
+    }
+
     @Test func `weak and unquoted tags match weakly and never strongly`() throws {
         let texts = ["\"0\"", "W/\"0\"", "0", "W/0"]
         let tags = try texts.map { try #require(EntityTag($0)) }

@@ -61,6 +61,17 @@ import Testing
         ("bytes=0-1,3-4", 200, 0..<10, nil),
         ("lines=0-1", 200, 0..<10, nil),
         ("bytes=0-9223372036854775807", 200, 0..<10, nil),
+        ("bytes=-1", 206, 9..<10, "bytes 9-9/10"),
+        ("bytes=0-999999999999999", 206, 0..<10, "bytes 0-9/10"),
+        ("bytes=0-1000000000000000", 200, 0..<10, nil),
+        ("bytes=-999999999999999", 206, 0..<10, "bytes 0-9/10"),
+        ("bytes=-1000000000000000", 200, 0..<10, nil),
+        ("bytes=0-1-2", 200, 0..<10, nil),
+        ("bytes=0-1=", 200, 0..<10, nil),
+        ("bytes=0", 200, 0..<10, nil),
+        ("bytes", 200, 0..<10, nil),
+        ("bytes=0-a", 200, 0..<10, nil),
+        ("bytes=--1", 200, 0..<10, nil),
         ("", 200, 0..<10, nil),
     ]
 
@@ -76,6 +87,19 @@ import Testing
         #expect(status == 416 || reply.fields["X"] == "1")
         let head = try CacheFixtures.hit(["Range": range], stored, method: .head)
         #expect(head?.status == 200, "Range is for GET")
+    }
+
+    @Test func `two lines of Range are no range`() throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
+        var fields: HTTPFields = ["Range": "bytes=0-1"]
+        fields.append("bytes=0-1", for: "Range")
+        #expect(try CacheFixtures.hit(fields, stored)?.status == 200)
+    }
+
+    @Test(arguments: ["bytes=0-", "bytes=-1", "bytes=0-0"]) func `of nothing there is no range`(range: String) throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"], length: 0)
+        let hit = try CacheFixtures.hit(["Range": range], stored)
+        #expect(hit?.status == 416 && hit?.fields["Content-Range"] == "bytes */0" && hit?.fields["Age"] == "1")
     }
 
     static let ifRanges: [(String, Int)] = [
@@ -145,6 +169,20 @@ import Testing
         ("lines 4-8/10", 5, [:], false),
         ("bytes 4-8", 5, [:], false),
         ("bytes 4-8/99999999999999999999", 5, [:], false),
+        ("Bytes 4-8/10", 5, [:], true),
+        ("bytes 4-8/x", 5, [:], false),
+        ("bytes 4-8/10 x", 5, [:], false),
+        ("bytes 4-8/10/10", 5, [:], false),
+        ("bytes 4-8-9/10", 5, [:], false),
+        ("bytes -8/10", 5, [:], false),
+        ("bytes 4-/10", 5, [:], false),
+        ("bytes 4-4/10", 1, [:], true),
+        ("bytes 4-8/10", 4, [:], true),
+        ("bytes 4-8/10", 1, [:], true),
+        ("bytes 4-8/10", 6, [:], false),
+        ("bytes 4-8/10", 5, ["Content-Type": "Multipart/Byteranges"], false),
+        ("bytes 4-8/10", 5, ["Content-Type": "multipart/mixed"], true),
+        ("bytes 4-8/10", 5, ["Content-Range": "bytes 4-8/10"], false),
         ("bytes 4-8/10", 5, ["Content-Encoding": "gzip"], false),
         ("bytes 4-8/10", 5, ["Content-Type": "multipart/byteranges; boundary=x"], false),
     ]
@@ -156,7 +194,13 @@ import Testing
         fields.append(contentsOf: other)
         let stored = try CacheFixtures.stored(fields, status: 206, length: length)
         #expect((stored != nil) == isStored)
-        #expect(stored?.part?.offset ?? 4 == 4)
+        guard let stored else { return }
+        let part = try #require(stored.part)
+        #expect(part.offset == 4 && stored.bodyLength == length && stored.status == 206)
+        let total = part.completeLength.map(String.init) ?? "*"
+        #expect(stored.fields["Content-Range"] == "bytes 4-\(3 + length)/\(total)")
+        #expect(stored.fields["Content-Length"] == String(length))
+        #expect(part.completeLength == (range.hasSuffix("*") ? nil : 10))
     }
 
     @Test func `a part that is all of it is complete`() throws {
@@ -299,6 +343,10 @@ import Testing
         ("bytes 2-8/10", 7, [.received(0..<2), .stored(0..<3), .received(5..<7)], 2),
         ("bytes 5-5/10", 1, [.stored(0..<3)], 4),
         ("bytes 8-9/10", 2, [.received(0..<2)], 8),
+        ("bytes 1-2/10", 2, [.received(0..<2)], 1),
+        // What came short is not joined.
+        ("bytes 7-9/10", 2, [.received(0..<2)], 7),
+        ("bytes 7-8/*", 2, [.stored(0..<3), .received(0..<2)], 4),
     ]
 
     @Test(arguments: meetings) func `parts that touch are joined, and others replace`(
@@ -312,7 +360,32 @@ import Testing
         #expect(insertion?.response.part == CachedPart(offset: offset, completeLength: 10))
     }
 
-    @Test(arguments: [("\"a\"", false), ("W/\"a\"", false), ("\"b\"", true)])
+    /// What is stored, what came, and the length of the whole, as far as they tell: the lengths must not contradict.
+    @Test(arguments: [
+        ("bytes 0-4/*", "bytes 5-9/10", true), ("bytes 0-4/10", "bytes 5-9/*", true),
+        ("bytes 0-4/11", "bytes 5-9/10", false), ("bytes 0-4/10", "bytes 5-9/10", true),
+    ]) func `a part that completes another one makes it whole`(old: String, new: String, isJoined: Bool) throws {
+        let stored = try #require(try Self.stored(old, length: 5))
+        let query = try CacheFixtures.query(.get, ["Range": "bytes=5-9"], [stored])
+        let fields: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": new, "ETag": "\"a\""]
+        let response = query.receive(CacheFixtures.arrival(fields, status: 206, length: 5)).insertion?.response
+        #expect((response?.status == 200) == isJoined && (response?.part == nil) == isJoined)
+        #expect(response?.bodyLength == (isJoined ? 10 : 5))
+        #expect(response?.fields["Content-Length"] == String(isJoined ? 10 : 5))
+        #expect((response?.fields["Content-Range"] == nil) == isJoined)
+    }
+
+    @Test func `one stored part is joined with what has its tag, and others are replaced`() throws {
+        for (old, new, isJoined) in [("\"a\"", "\"b\"", false), ("W/\"a\"", "\"a\"", false), ("\"a\"", "\"a\"", true)] {
+            let stored = try #require(try Self.stored("bytes 0-4/10", length: 5, tag: old))
+            let query = try CacheFixtures.query(.get, ["Range": "bytes=5-8"], [stored])
+            let fields: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": "bytes 5-8/10", "ETag": new]
+            let response = query.receive(CacheFixtures.arrival(fields, status: 206, length: 4)).insertion?.response
+            #expect(response?.part == CachedPart(offset: isJoined ? 0 : 5, completeLength: 10), "\(old) \(new)")
+        }
+    }
+
+    @Test(arguments: [("\"a\"", false), ("W/\"a\"", false), ("\"b\"", true), ("W/\"b\"", false)])
     func `a part replaces the complete response only when it is another one's`(tag: String, isStored: Bool) throws {
         let stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=1", "ETag": "\"a\""]))
         let query = try CacheFixtures.query(.get, ["Range": "bytes=0-1"], [stored])

@@ -20,7 +20,7 @@ enum ByteRange: Equatable {
     }
 
     private static func parse(_ text: String) -> ByteRange? {
-        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let halves = text.split(separator: "=", omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0].lowercased() == "bytes" else { return nil }
         let members = FieldList.members(String(halves[1]))
         guard members.count == 1 else { return nil }

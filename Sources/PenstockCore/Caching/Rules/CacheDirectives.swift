@@ -83,8 +83,6 @@ enum DeltaSeconds {
 
     static func parse(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
-        let digits = text.utf8.drop { $0 == UInt8(ascii: "0") }
-        guard digits.count <= 10 else { return maximum }
-        return min(digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }, maximum)
+        return text.utf8.reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), maximum) }
     }
 }
