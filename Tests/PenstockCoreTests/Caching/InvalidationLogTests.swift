@@ -29,6 +29,46 @@ import Testing
         #expect(log.isValid(forB))
     }
 
+    @Test("Of changes that overlap the last one to end counts", .covers("S4.13"), arguments: [false, true])
+    func overlapping(isOfAll: Bool) throws {
+        var log = InvalidationLog<CacheResource>()
+        let (a, b) = (try Self.key("a"), try Self.key("b"))
+        let subjects = isOfAll ? nil : [CacheResource(a), CacheResource(b)]
+        log.begin(subjects)
+        log.begin(subjects)
+        #expect(!log.isValid(log.ticket(for: a)) && !log.isValid(log.ticket(for: b)))
+        log.end(subjects)
+        #expect(!log.isValid(log.ticket(for: a)) && !log.isValid(log.ticket(for: b)))
+        log.end(subjects)
+        #expect(log.isValid(log.ticket(for: a)) && log.isValid(log.ticket(for: b)))
+    }
+
+    @Test("A ticket that is renewed is as good as a new one", .covers("S4.13"))
+    func renewal() throws {
+        var log = InvalidationLog<CacheKey>()
+        let (a, b) = (try Self.key("a"), try Self.key("b"))
+        let ticket = log.ticket(for: a)
+        log.note(a)
+        log.note(b)
+        #expect(log.time == 2 && !log.isValid(ticket))
+        let renewed = log.renewed(ticket)
+        #expect(renewed == log.ticket(for: a) && log.isValid(renewed))
+        log.note(a)
+        #expect(!log.isValid(renewed))
+    }
+
+    @Test("What a user has of a URL is one resource by whatever way, and another user's is another", .covers("S4.13"))
+    func resources() throws {
+        let url = try HTTPURL("https://a.example/a")
+        func resource(_ identity: String, _ environment: String = "", way: String = "") -> CacheResource {
+            CacheResource(url, in: CachePartition(environment: environment, identity: identity, way: way))
+        }
+        #expect(resource("alice") == resource("alice", way: "w"))
+        #expect(resource("alice") != resource("bob") && resource("alice") != resource("alice", "test"))
+        let other = CacheResource(try HTTPURL("https://a.example/b"), in: CachePartition(identity: "alice"))
+        #expect(resource("alice") != other)
+    }
+
     @Test("A change of everything ends every ticket from before its end", .covers("S4.13"))
     func everything() throws {
         var log = InvalidationLog<CacheResource>()

@@ -1,0 +1,198 @@
+import Foundation
+import Testing
+
+@testable import PenstockCore
+
+/// On whose behalf a request is made, as far as the cache can see.
+@Suite struct RequestCredentialsTests {
+    private static func request(
+        _ fields: HTTPFields = [:], _ url: String = "https://a.example/x", body: HTTPBody = .none
+    ) throws -> HTTPRequest {
+        HTTPRequest(method: .post, url: try HTTPURL(url), fields: fields, body: body)
+    }
+
+    /// Names and values, with a bar behind each.
+    private static func text(_ fields: HTTPFields, _ cookies: String? = nil) throws -> String {
+        String(
+            decoding: RequestCredentials(try request(fields), cookies).text.map { $0 == 0 ? 0x7C : $0 }, as: UTF8.self)
+    }
+
+    @Test func `credentials stand in one order and one form, lines of one name in theirs`() throws {
+        #expect(try Self.text([:]) == "")
+        #expect(try Self.text(["Accept": "a", "User-Agent": "b", "X-Trace": "7", "Content-Type": "c"]) == "")
+        #expect(
+            try Self.text(["X-Api-Key": "k", "Accept": "a", "AUTHORIZATION": "Bearer x"])
+                == "authorization|Bearer x|x-api-key|k|")
+        var fields: HTTPFields = ["X-Api-Key": "2", "Authorization": "x"]
+        fields.append("1", for: "X-Api-Key")
+        #expect(try Self.text(fields) == "authorization|x|x-api-key|2|x-api-key|1|")
+    }
+
+    @Test func `the cookies of the jar are joined to the request's own, as they will be sent`() throws {
+        #expect(try Self.text([:], "c=3") == "cookie|c=3|")
+        #expect(try Self.text(["Accept": "a"], "c=3") == "cookie|c=3|")
+        var fields: HTTPFields = ["Cookie": "a=1", "Authorization": "x"]
+        #expect(try Self.text(fields) == "authorization|x|cookie|a=1|")
+        #expect(try Self.text(fields, "c=3") == "authorization|x|cookie|a=1; c=3|")
+        fields.append("b=2", for: "COOKIE")
+        #expect(try Self.text(fields) == "authorization|x|cookie|a=1|cookie|b=2|")
+        #expect(try Self.text(fields, "c=3") == "authorization|x|cookie|a=1; b=2; c=3|")
+    }
+
+    @Test func `secret parameters of a query are known by their names, in any order`() throws {
+        func parameters(_ query: String) throws -> [Substring] {
+            RequestCredentials.parameters(of: try HTTPURL("https://a.example/x\(query)"))
+        }
+        #expect(try parameters("") == [] && parameters("?page=2&x=token") == [])
+        #expect(try parameters("?token=x&page=2&access_token=y") == ["access_token=y", "token=x"])
+        #expect(try parameters("?access_token=y&token=x") == parameters("?token=x&access_token=y"))
+        #expect(try parameters("?token=x=y") == ["token=x=y"])
+    }
+
+    @Test func `a file and a stream may hold a secret, nothing holds none`() throws {
+        let file = HTTPBody.file(URL(fileURLWithPath: "/nowhere"))
+        #expect(RequestCredentials.mayStand(in: try Self.request(body: file)))
+        #expect(!RequestCredentials.mayStand(in: try Self.request()))
+        let bytes = HTTPBody.bytes(Data("{\"page\":2}".utf8))
+        #expect(RequestCredentials.mayStand(in: try Self.request(body: bytes)), "nobody knows what it is")
+        #expect(!RequestCredentials.mayStand(in: try Self.request(["Content-Type": "application/json"], body: bytes)))
+    }
+
+    // MARK: Owners
+
+    private static let form: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
+
+    @Test func `a response is the owner's when it was sent with the credentials that were seen, and no others`() throws
+    {
+        let bearer = try Self.request(["Authorization": "x"])
+        let plain = try Self.request()
+        let other = try Self.request(["Authorization": "y"])
+        let owner = CacheOwner.bearer(RequestCredentials(bearer), "d")
+        for sent in [bearer, plain, other] {
+            #expect(CacheOwner.identity.isOwner(of: sent, asked: plain))
+            #expect(!CacheOwner.locked.isOwner(of: sent, asked: sent))
+        }
+        #expect(owner.isOwner(of: bearer, asked: plain))
+        #expect(!owner.isOwner(of: plain, asked: plain) && !owner.isOwner(of: other, asked: plain))
+        #expect(CacheOwner.nobody.isOwner(of: plain, asked: plain))
+        #expect(!CacheOwner.nobody.isOwner(of: bearer, asked: plain))
+        #expect(owner.credentialDigest == "d" && CacheOwner.nobody.credentialDigest == nil)
+        #expect(CacheOwner.identity.credentialDigest == nil && CacheOwner.locked.credentialDigest == nil)
+        #expect(CacheOwner.locked.isLocked && !owner.isLocked && !CacheOwner.nobody.isLocked)
+    }
+
+    /// What was asked for, what was sent, and whether it is nobody's all the same.
+    @Test(arguments: [
+        ("?page=1", "?page=2", true), ("?token=x", "?token=x", true), ("?page=1", "?page=1&token=x", false),
+        ("?token=x", "?token=y", false), ("?token=x", "?page=1", false), ("?token=x&page=1", "?page=2&token=x", true),
+    ]) func `a secret that was put into the URL on the way is a credential`(
+        asked: String, sent: String, isOwner: Bool
+    ) throws {
+        let (asked, sent) = ("https://a.example/x\(asked)", "https://a.example/x\(sent)")
+        let (before, after) = (try Self.request([:], asked), try Self.request([:], sent))
+        #expect(CacheOwner.nobody.isOwner(of: after, asked: before) == isOwner)
+    }
+
+    @Test func `so is one that was put into the content`() throws {
+        func bytes(_ text: String) -> HTTPBody { .bytes(Data(text.utf8)) }
+        let (one, two) = (HTTPBody.file(URL(fileURLWithPath: "/a")), HTTPBody.file(URL(fileURLWithPath: "/b")))
+        let cases: [(HTTPBody, HTTPBody, Bool)] = [
+            (.none, .none, true), (bytes("password=x"), bytes("password=x"), true),
+            (bytes("password=x"), bytes("password=y"), false), (bytes("page=1"), bytes("page=2"), true),
+            (.none, bytes("password=x"), false), (.none, bytes("page=1"), true), (bytes("password=x"), .none, true),
+            (one, one, true), (one, two, false), (one, bytes("password=x"), false), (bytes("page=1"), one, false),
+        ]
+        for (asked, sent, isOwner) in cases {
+            let (before, after) = (try Self.request(Self.form, body: asked), try Self.request(Self.form, body: sent))
+            #expect(CacheOwner.nobody.isOwner(of: after, asked: before) == isOwner, "\(asked) \(sent)")
+        }
+    }
+
+    // MARK: Digests
+
+    @Test func `a digest is keyed by the store, and there is none until its key is known`() throws {
+        let (alice, bob) = (
+            RequestCredentials(try Self.request(["Authorization": "alice"])),
+            RequestCredentials(try Self.request(["Authorization": "bob"]))
+        )
+        let digests = CredentialDigests()
+        #expect(!digests.isUnlocked && digests.digest(of: alice) == nil && digests.digest(of: "x", in: "y") == nil)
+        digests.unlock(with: Data(repeating: 1, count: 16))
+        #expect(digests.isUnlocked)
+        let digest = try #require(digests.digest(of: alice))
+        #expect(digest.utf8.count == 64 && digests.digest(of: alice) == digest && digests.digest(of: bob) != digest)
+        // The first key stays.
+        digests.unlock(with: Data(repeating: 2, count: 16))
+        let (same, other) = (CredentialDigests(), CredentialDigests())
+        same.unlock(with: Data(repeating: 1, count: 16))
+        other.unlock(with: Data(repeating: 2, count: 16))
+        #expect(same.digest(of: alice) == digest && other.digest(of: alice) != digest)
+        #expect(digests.digest(of: "x", in: "y") == same.digest(of: "x", in: "y"))
+        #expect(digests.digest(of: "x", in: "y") != digests.digest(of: "x", in: "z"))
+        #expect(digests.digest(of: "x", in: "y") != digests.digest(of: "y", in: "x"))
+        for number in 0..<200 {
+            let many = RequestCredentials(try Self.request(["Authorization": "\(number)"]))
+            #expect(digests.digest(of: many) == same.digest(of: many))
+        }
+        #expect(digests.digest(of: alice) == digest)
+    }
+
+    @Test(arguments: [nil, 0, 15, 16, 32]) func `a key that is short, or none, is replaced by a random one`(
+        count: Int?
+    ) throws {
+        let alice = RequestCredentials(try Self.request(["Authorization": "alice"]))
+        let keys = [CredentialDigests(), CredentialDigests()]
+        for digests in keys { digests.unlock(with: count.map { Data(repeating: 1, count: $0) }) }
+        #expect((keys[0].digest(of: alice) == keys[1].digest(of: alice)) == ((count ?? 0) >= 16))
+        #expect(CredentialDigests.newKey().count == 32 && CredentialDigests.newKey() != CredentialDigests.newKey())
+    }
+}
+
+/// What a stored response is found by.
+@Suite struct CacheKeyTests {
+    private static func key(
+        _ method: HTTPMethod, _ body: HTTPBody = .none, type: String? = nil, isRead: Bool = false, digest: String? = nil
+    ) throws -> CacheKey? {
+        let fields: HTTPFields = type.map { ["Content-Type": $0] } ?? [:]
+        let request = HTTPRequest(method: method, url: try HTTPURL("https://a.example/x"), fields: fields, body: body)
+        return CacheKey(
+            request, partition: .init(), policy: CachePolicy(.http, isRead: isRead), credentialDigest: digest)
+    }
+
+    @Test func `content belongs to the key of a read, and to no other one`() throws {
+        let content = HTTPBody.bytes(Data("a".utf8))
+        #expect(try Self.key(.get)?.contentDigest == nil && Self.key(.head) == Self.key(.get))
+        #expect(try Self.key(.get, isRead: true)?.contentDigest == nil)
+        #expect(
+            try Self.key(.get, content)?.contentDigest != nil && Self.key(.head, content) == Self.key(.get, content))
+        #expect(try Self.key(.post, content)?.contentDigest == nil)
+        let read = try #require(try Self.key(.post, content, isRead: true)?.contentDigest)
+        #expect(try Self.key(.post, isRead: true)?.contentDigest != nil)
+        #expect(try Self.key(.post, isRead: true) == Self.key(.post, .bytes(Data()), isRead: true))
+        #expect(try Self.key(.get, content)?.contentDigest == read)
+        #expect(try Self.key(.post, content, type: "", isRead: true)?.contentDigest == read)
+        #expect(try Self.key(.post, content, type: "a", isRead: true)?.contentDigest != read)
+        let shifted = HTTPBody.bytes(Data("aa".utf8))
+        #expect(
+            try Self.key(.post, content, type: "a", isRead: true) != Self.key(.post, shifted, type: "", isRead: true))
+    }
+
+    @Test func `what is not read beforehand has no key as the content of a read`() throws {
+        let file = HTTPBody.file(URL(fileURLWithPath: "/nowhere"))
+        #expect(try Self.key(.get, file) == nil && Self.key(.post, file, isRead: true) == nil)
+        #expect(try Self.key(.post, file) != nil)
+    }
+
+    @Test func `a key for replies that came sealed is another one, and the rest of it stays`() throws {
+        let url = try HTTPURL("https://a.example/x")
+        let key = CacheKey(
+            method: .post, url: url, partition: .init(environment: "e", identity: "i", way: "w"), contentDigest: "1",
+            credentialDigest: "2")
+        let sealed = key.forSealedReplies
+        #expect(sealed != key && sealed.forSealedReplies == sealed && sealed.partition.isSealed)
+        #expect(sealed.method == .post && sealed.url == key.url && sealed.contentDigest == "1")
+        #expect(sealed.credentialDigest == "2" && sealed.partition.identity == "i")
+        let credentials = try [nil, "1", "2"].map { try Self.key(.get, digest: $0) }
+        #expect(Set(credentials).count == 3)
+    }
+}
