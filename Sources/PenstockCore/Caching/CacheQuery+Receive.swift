@@ -43,8 +43,8 @@ extension CacheQuery {
         guard let updated = updates.first(where: { $0.stored.variant == chosen.variant })?.updated,
             let hit = hit(updated, .validated, now: arrival.responseTime)
         else { return CacheReception(answer: .sendAgain, refusal: .status) }
-        let mayUpdate = identified.mayUpdate && !ResponseControl(arrival.fields).noStore && !policy.isOff
-        return CacheReception(answer: .stored(hit), updates: mayUpdate && !control.noStore ? updates : [])
+        let mayUpdate = identified.mayUpdate && !ResponseControl(arrival.fields).noStore
+        return CacheReception(answer: .stored(hit), updates: mayUpdate ? updates : [])
     }
 
     /// §4.3.2: the 304 names a representation that the caller holds and the cache does not.

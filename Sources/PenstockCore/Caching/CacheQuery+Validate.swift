@@ -10,7 +10,7 @@ extension CacheQuery {
     /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
     /// them (§4.1). `Last-Modified` goes along where the selected response alone is asked about and no range is (§4.3.1).
     func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheExchange? {
-        guard !preconditions.isAnyMatch, isReadable, candidates.contains(where: \.hasValidator) else { return nil }
+        guard !preconditions.isAnyMatch else { return nil }
         let asked = askable(with: stored)
         let tagged = asked.filter { $0.terms.tag != nil }
         var sent = request
@@ -45,7 +45,7 @@ extension CacheQuery {
     /// A request for what is missing of a stored part, when one more part completes it and both can be joined safely:
     /// `If-Range` makes the server send all of it when it has changed (§3.4).
     func completion(of stored: CachedResponse) -> CacheExchange? {
-        guard request.method == .get, range == .whole, !preconditions.isConditional, !request.fields.contains(.range),
+        guard request.method == .get, !preconditions.isConditional, !request.fields.contains(.range),
             !stored.isInvalidated, let part = stored.part, let tag = stored.terms.strongTag,
             let held = stored.held, !held.isEmpty, let missing = missing(from: part, held)
         else { return nil }
@@ -70,7 +70,7 @@ extension CacheQuery {
         let others = candidates.filter {
             $0.variant != stored?.variant && shape(of: $0).isAnswer && $0.terms.tag != nil
         }
-        let selected = stored.map { $0.hasValidator && shape(of: $0).isAnswer ? [$0] : [] } ?? []
+        let selected = stored.map { $0.terms.hasValidator && shape(of: $0).isAnswer ? [$0] : [] } ?? []
         let recent = others.sorted { Self.isOlder($1, $0) }
         return Array((selected + recent).prefix(Self.tagLimit))
     }

@@ -87,8 +87,7 @@ package struct CacheQuery: Sendable {
     }
 
     private func best(of matching: [CachedResponse]) -> CachedResponse? {
-        guard matching.count > 1 else { return matching.first }
-        return matching.max { left, right in
+        matching.max { left, right in
             let (answersLeft, answersRight) = (shape(of: left).isAnswer, shape(of: right).isAnswer)
             return answersLeft == answersRight ? Self.isOlder(left, right) : answersRight
         }

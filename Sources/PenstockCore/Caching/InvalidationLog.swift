@@ -55,8 +55,7 @@ struct InvalidationLog<Subject: InvalidationSubject>: Sendable {
         note(subjects)
         guard let subjects else { return activeForAll -= 1 }
         for subject in subjects {
-            let count = active[subject, default: 1] - 1
-            active[subject] = count == 0 ? nil : count
+            if let count = active[subject] { active[subject] = count == 1 ? nil : count - 1 }
         }
     }
 

@@ -193,6 +193,13 @@ import Testing
         #expect(try CacheFixtures.decide([:], [stored], after: 59, policy: shorter) == "load expired")
     }
 
+    @Test func `the app's lifetime may be shorter than a second`() throws {
+        let policy = CachePolicy(.http, ttl: .milliseconds(1_500))
+        let stored = try CacheFixtures.stored([:], policy: policy)
+        #expect(try CacheFixtures.decide([:], [stored], after: 1.4, policy: policy) == "use fresh")
+        #expect(try CacheFixtures.decide([:], [stored], after: 1.6, policy: policy) == "load expired")
+    }
+
     @Test(arguments: [0, -1]) func `a lifetime of zero or less turns the cache off`(seconds: Int) throws {
         let policy = CachePolicy(.http, ttl: .seconds(seconds))
         #expect(policy.isOff)

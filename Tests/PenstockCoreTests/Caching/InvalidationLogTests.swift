@@ -43,6 +43,37 @@ import Testing
         #expect(log.isValid(log.ticket(for: a)) && log.isValid(log.ticket(for: b)))
     }
 
+    @Test("A change of one goes on behind a change of all that has ended", .covers("S4.13"))
+    func oneAndAll() throws {
+        var log = InvalidationLog<CacheResource>()
+        let a = try Self.key("a")
+        log.begin([.init(a)])
+        log.begin(nil)
+        log.end(nil)
+        #expect(!log.isValid(log.ticket(for: a)))
+        log.end([.init(a)])
+        #expect(log.isValid(log.ticket(for: a)))
+        #expect(log.time == 4)
+    }
+
+    @Test("It remembers as many as its limit says, 1,024 unless told otherwise", .covers("S4.13"), arguments: [4, nil])
+    func exactLimit(limit: Int?) throws {
+        let count = limit ?? 1_024
+        var logs = (
+            limit.map { InvalidationLog<CacheKey>(limit: $0) } ?? .init(),
+            limit.map { InvalidationLog<CacheResource>(limit: $0) } ?? .init()
+        )
+        let kept = try Self.key("kept")
+        let tickets = (logs.0.ticket(for: kept), logs.1.ticket(for: kept))
+        for number in 0...count {
+            let key = try Self.key("\(number)")
+            logs.0.note(key)
+            logs.1.begin([.init(key)])
+            #expect(logs.0.isValid(tickets.0) == (number < count))
+            #expect(logs.1.isValid(tickets.1) == (number < count))
+        }
+    }
+
     @Test("A ticket that is renewed is as good as a new one", .covers("S4.13"))
     func renewal() throws {
         var log = InvalidationLog<CacheKey>()

@@ -19,6 +19,8 @@ import Testing
         ("POST", 201, ["Location": "http://a.example/new"], [target]),
         ("POST", 201, ["Location": "https://a.example:444/new"], [target]),
         ("POST", 201, ["Location": "https://u@a.example/new"], [target]),
+        ("POST", 399, [:], [target]),
+        ("POST", 400, [:], []),
         ("POST", 404, [:], []),
         ("POST", 500, ["Location": "/new"], []),
         ("GET", 200, ["Content-Location": "/other"], []),
@@ -49,6 +51,8 @@ import Testing
         ([:], ["Content-Length": "10"], true),
         ([:], ["Content-Length": "11"], false),
         (["Content-Encoding": "gzip"], ["Content-Length": "11"], true),
+        (["Content-Encoding": "gzip", "Content-Length": "7"], ["Content-Length": "7"], true),
+        (["Content-Encoding": "gzip", "Content-Length": "7"], ["Content-Length": "8"], false),
     ]
 
     @Test(arguments: heads) func `HEAD updates what it is the head of, and invalidates the rest`(
@@ -66,6 +70,39 @@ import Testing
         #expect(updated.bodyLength == 10)
         if updates { #expect(try CacheFixtures.decide([:], [updated], after: 149) == "use fresh") }
         #expect(reception.insertion == nil)
+    }
+
+    /// Status, `Content-Range` and length of what is stored, `Content-Length` of HEAD's response, and whether it updates.
+    @Test(
+        arguments: [
+            (206, "bytes 0-4/10", 5, "10", true), (206, "bytes 0-4/10", 5, "5", false),
+            (206, "bytes 0-4/*", 5, "5", true), (404, nil, 5, "5", false), (201, nil, 5, "5", false),
+            (200, nil, 5, "5", true),
+        ] as [(Int, String?, Int, String, Bool)])
+    func `HEAD speaks of the whole, which a part is a part of, and of nothing but a success`(
+        status: Int, range: String?, length: Int, whole: String, updates: Bool
+    ) throws {
+        var fields: HTTPFields = ["Cache-Control": "max-age=10"]
+        if let range { fields.append(range, for: "Content-Range") }
+        let stored = try #require(try CacheFixtures.stored(fields, status: status, length: length))
+        let query = try CacheFixtures.query(.head, [:], [stored])
+        let update = try #require(
+            query.receive(CacheFixtures.arrival(["Content-Length": whole], length: 0)).updates.first)
+        #expect(update.updated.isInvalidated == !updates)
+        #expect(update.updated.part == stored.part && update.updated.status == status)
+    }
+
+    @Test func `HEAD says nothing of a redirect whose head alone is stored, and may change what is varied by`() throws {
+        var discarding = try CacheFixtures.query()
+        discarding.discards = { _ in true }
+        let head = try #require(
+            discarding.receive(CacheFixtures.arrival(["Cache-Control": "max-age=9"], status: 301)).insertion?.response)
+        let query = try CacheFixtures.query(.head, [:], [head])
+        #expect(query.receive(CacheFixtures.arrival([:])).updates.first?.updated.isInvalidated == true)
+        let stored = try #require(try CacheFixtures.stored(["Cache-Control": "max-age=9"]))
+        let varying = try CacheFixtures.query(.head, ["Foo": "1"], [stored])
+        let update = varying.receive(CacheFixtures.arrival(["Vary": "Foo"], length: 0)).updates.first
+        #expect(update?.updated.variant.selectors == [.init(name: "foo", value: "1")])
     }
 
     @Test func `HEAD leaves other variants alone, and errors change nothing`() throws {
@@ -101,9 +138,9 @@ import Testing
         status.forwardStatus = 200
         status.isStored = true
         status.isCollapsed = true
-        status.key = "a\"b\\c\u{e9}"
+        status.key = "a\"b\\c\u{e9} ~\u{7F}\u{1F}"
         let text =
-            "Penstock; fwd=vary-miss; fwd-status=200; stored; collapsed; key=\"a\\\"b\\\\c??\"; detail=vary-mismatch"
+            "Penstock; fwd=vary-miss; fwd-status=200; stored; collapsed; key=\"a\\\"b\\\\c?? ~??\"; detail=vary-mismatch"
         #expect(status.description == text)
     }
 

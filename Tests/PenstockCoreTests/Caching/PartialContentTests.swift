@@ -96,6 +96,40 @@ import Testing
         #expect(try CacheFixtures.hit(fields, stored)?.status == 200)
     }
 
+    @Test(arguments: ["bytes=0-", "bytes=-1", "bytes=0-0", "bytes=-9"]) func `of one byte that one is given`(
+        range: String
+    ) throws {
+        let hit = try CacheFixtures.hit(
+            ["Range": range], CacheFixtures.stored(["Cache-Control": "max-age=9"], length: 1))
+        #expect(hit?.status == 206 && hit?.content == 0..<1)
+    }
+
+    @Test(arguments: ["If-None-Match", "If-Modified-Since"] as [HTTPFieldName])
+    func `a part is not completed for a caller that has something itself`(name: HTTPFieldName) throws {
+        let part = try Self.stored("bytes 0-4/10", length: 5)
+        let value = name == "If-None-Match" ? "\"x\"" : CacheFixtures.date(0)
+        #expect(try CacheFixtures.decide([name: value], [part], after: 1) == "load partial")
+        #expect(try CacheFixtures.decide([:], [part], after: 1) == "revalidate partial")
+        #expect(try CacheFixtures.decide([:], [part], after: 1, method: .head) == "load partial")
+    }
+
+    @Test func `a part takes the place of what is no success, and of no other request's response`() throws {
+        let fields: HTTPFields = ["Cache-Control": "max-age=9", "Content-Range": "bytes 0-1/10", "ETag": "\"a\""]
+        for (status, isStored) in [(200, false), (299, false), (300, true), (404, true)] {
+            let stored = try #require(
+                try CacheFixtures.stored(["Cache-Control": "max-age=1", "ETag": "\"a\""], status: status))
+            let query = try CacheFixtures.query(.get, ["Range": "bytes=0-1"], [stored])
+            let insertion = query.receive(CacheFixtures.arrival(fields, status: 206, length: 2)).insertion
+            #expect((insertion != nil) == isStored, "\(status)")
+        }
+        let other = try #require(
+            try CacheFixtures.stored(["Cache-Control": "max-age=1", "ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"]))
+        let query = try CacheFixtures.query(.get, ["Range": "bytes=0-1", "Foo": "2"], [other])
+        var varied = fields
+        varied.append("Foo", for: "Vary")
+        #expect(query.receive(CacheFixtures.arrival(varied, status: 206, length: 2)).insertion != nil)
+    }
+
     @Test(arguments: ["bytes=0-", "bytes=-1", "bytes=0-0"]) func `of nothing there is no range`(range: String) throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"], length: 0)
         let hit = try CacheFixtures.hit(["Range": range], stored)
@@ -174,6 +208,8 @@ import Testing
         ("bytes 4-8/10 x", 5, [:], false),
         ("bytes 4-8/10/10", 5, [:], false),
         ("bytes 4-8-9/10", 5, [:], false),
+        ("bytes 4-8/10/", 5, [:], false),
+        ("bytes 4-8-/10", 5, [:], false),
         ("bytes -8/10", 5, [:], false),
         ("bytes 4-/10", 5, [:], false),
         ("bytes 4-4/10", 1, [:], true),
@@ -344,6 +380,8 @@ import Testing
         ("bytes 5-5/10", 1, [.stored(0..<3)], 4),
         ("bytes 8-9/10", 2, [.received(0..<2)], 8),
         ("bytes 1-2/10", 2, [.received(0..<2)], 1),
+        ("bytes 4-8/10", 5, [.stored(0..<3), .received(3..<5)], 4),
+        ("bytes 5-6/10", 2, [.stored(0..<3)], 4),
         // What came short is not joined.
         ("bytes 7-9/10", 2, [.received(0..<2)], 7),
         ("bytes 7-8/*", 2, [.stored(0..<3), .received(0..<2)], 4),

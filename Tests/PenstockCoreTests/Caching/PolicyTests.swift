@@ -49,6 +49,10 @@ import Testing
         (.cacheThenNetwork, nil, 1, "send uri-miss"),
         (.cacheThenNetwork, fresh, 1, "deliver fresh, ask policy!"),
         (.cacheThenNetwork, fresh, 101, "ask expired"),
+        (
+            .cacheThenNetwork, "max-age=100, stale-while-revalidate=9", 101,
+            "deliver stale-while-revalidate, ask policy!"
+        ),
         (CachePolicy(.cacheThenNetwork, maxStale: .seconds(50)), fresh, 149, "deliver max-stale, ask policy!"),
         (CachePolicy(.cacheThenNetwork, maxStale: .seconds(50)), fresh, 151, "ask expired"),
         (CachePolicy(.cacheThenNetwork, maxStale: .seconds(50)), "max-age=1, must-revalidate", 9, "ask expired"),
@@ -70,6 +74,25 @@ import Testing
         policy: CachePolicy, stored: String?, elapsed: TimeInterval, steps: String
     ) throws {
         #expect(try Self.plan(policy, stored, after: elapsed) == steps)
+    }
+
+    @Test(arguments: [CachePolicy.networkElseCache, .reload, .http])
+    func `a part that cannot answer is completed, whatever the mode`(policy: CachePolicy) throws {
+        let part = try #require(
+            try CacheFixtures.stored(
+                ["Cache-Control": "max-age=100", "Content-Range": "bytes 0-4/10", "ETag": "\"1\""], status: 206,
+                length: 5))
+        let query = try CacheFixtures.query(.get, [:], [part], policy: policy)
+        guard case .send(let exchange) = query.plan(now: CacheFixtures.start).first else {
+            Issue.record("nothing is sent")
+            return
+        }
+        #expect(exchange.purpose == .complete && exchange.request.fields["Range"] == "bytes=5-")
+    }
+
+    @Test func `a week is what is tolerated where nothing was said`() {
+        #expect(CachePolicy.defaultMaxStale == .seconds(604_800))
+        #expect(!CachePolicy(.http).isRead)
     }
 
     @Test(arguments: CachePolicy.Mode.allCases) func `only-if-cached sends nothing in any mode`(
@@ -147,6 +170,11 @@ import Testing
         (.http, "", "", .disconnected, 99 + week, true),
         (.http, "", "", .disconnected, 101 + week, false),
         (.http, "", "", status, 101, false),
+        (.http, "", "", status, 100, false),
+        (.http, "stale-if-error=0", "", status, 100, false),
+        (.http, "stale-if-error=1", "", status, 101, true),
+        (.http, "stale-if-error=60", "", status, 160, true),
+        (.networkElseCache, "", "", .disconnected, 100 + week, true),
         (.http, "stale-if-error=60", "", status, 159, true),
         (.http, "stale-if-error=60", "", status, 161, false),
         (.http, "stale-if-error=60", "", .status(500), 101, true),

@@ -1,6 +1,7 @@
 import Foundation
-import PenstockCore
 import Testing
+
+@testable import PenstockCore
 
 @Suite struct StorageTests {
     static let day = CacheFixtures.date(86_400)
@@ -144,6 +145,114 @@ import Testing
         #expect(query.receive(meant).insertion?.response.status == 503)
         let gone = CacheFixtures.arrival([:], status: 404, at: 50)
         #expect(query.receive(gone).insertion?.response.status == 404)
+        let open = CacheFixtures.arrival(["Cache-Control": "public"], status: 500, at: 50)
+        #expect(query.receive(open).refusal == .error)
+        #expect(try CacheFixtures.query().receive(open).refusal == nil)
+    }
+
+    @Test func `what is no better, or another request's, is no reason against storing an error`() throws {
+        for (status, isBetter) in [(399, true), (400, false), (404, false)] {
+            let stored = try #require(
+                try CacheFixtures.stored(["Cache-Control": "max-age=1, must-revalidate"], status: status))
+            let query = try CacheFixtures.query(.get, [:], [stored])
+            let refusal = query.receive(CacheFixtures.arrival([:], status: 501, at: 50)).refusal
+            #expect(refusal == (isBetter ? .error : nil), "\(status)")
+        }
+        let other = try #require(
+            try CacheFixtures.stored(["Cache-Control": "max-age=100", "Vary": "Foo"], to: ["Foo": "1"]))
+        let query = try CacheFixtures.query(.get, ["Foo": "2"], [other])
+        #expect(query.receive(CacheFixtures.arrival(["Vary": "Foo"], status: 501)).refusal == nil)
+    }
+
+    @Test func `the app's lifetime makes every success storable, and nothing else`() throws {
+        let policy = CachePolicy(.http, ttl: .seconds(60))
+        for (status, refusal) in [(201, nil), (299, nil), (302, .notCacheable), (500, .notCacheable)]
+            as [(
+                Int, CacheStorageRefusal?
+            )]
+        {
+            let query = try CacheFixtures.query(policy: policy)
+            #expect(query.receive(CacheFixtures.arrival([:], status: status)).refusal == refusal, "\(status)")
+        }
+    }
+
+    @Test func `of content that was thrown away the head alone is stored`() throws {
+        var query = try CacheFixtures.query()
+        query.discards = { $0.status == 301 }
+        let head = try #require(query.receive(CacheFixtures.arrival([:], status: 301, length: 10)).insertion)
+        #expect(head.pieces.isEmpty && head.response.bodyLength == 0 && head.response.isHeadAlone)
+        #expect(head.response.part == CachedPart(offset: 0, completeLength: nil))
+        let whole = try #require(query.receive(CacheFixtures.arrival([:], length: 10)).insertion)
+        #expect(whole.pieces == [.received(0..<10)] && whole.response.part == nil)
+    }
+
+    /// Status, length and part of what is stored, and whether it is a head alone.
+    @Test(
+        arguments: [
+            (301, 0, CachedPart(offset: 0, completeLength: nil), true), (301, 0, nil, false),
+            (301, 1, CachedPart(offset: 0, completeLength: nil), false),
+            (300, 0, CachedPart(offset: 0, completeLength: nil), true),
+            (299, 0, CachedPart(offset: 0, completeLength: nil), false),
+            (206, 0, CachedPart(offset: 0, completeLength: nil), false),
+        ] as [(Int, Int, CachedPart?, Bool)])
+    func `a part of no bytes that is no success is a head alone`(
+        status: Int, length: Int, part: CachedPart?, isHeadAlone: Bool
+    ) throws {
+        let response = try Self.response(status: status, length: length, part: part)
+        #expect(response.isHeadAlone == isHeadAlone)
+    }
+
+    /// Offset and length of what is stored, and which bytes of the whole those are.
+    @Test(
+        arguments: [
+            (nil, 0, 0..<0), (nil, 5, 0..<5), (4, 5, 4..<9), (4, 0, 4..<4), (-1, 5, nil), (0, -1, nil), (nil, -1, nil),
+            (Int.max, 1, nil), (Int.max - 1, 1, (Int.max - 1)..<Int.max),
+        ] as [(Int?, Int, Range<Int>?)])
+    func `which bytes are held is known where the numbers are such`(offset: Int?, length: Int, held: Range<Int>?) throws
+    {
+        let part = offset.map { CachedPart(offset: $0, completeLength: nil) }
+        #expect(try Self.response(length: length, part: part).held == held)
+    }
+
+    private static func response(
+        _ path: String = "x", _ variant: CacheVariant = .init(), status: Int = 200, fields: HTTPFields = [:],
+        version: HTTPVersion = .http11, asked: TimeInterval = 0, came: TimeInterval = 0, length: Int = 0,
+        part: CachedPart? = nil, tags: [String] = [], ttl: Duration? = nil, maxStale: Duration? = nil,
+        isInvalidated: Bool = false
+    ) throws -> CachedResponse {
+        CachedResponse(
+            key: CacheKey(url: try HTTPURL("https://a.example/\(path)"), partition: .init()), variant: variant,
+            status: status, fields: fields, version: version, requestTime: CacheFixtures.start + asked,
+            responseTime: CacheFixtures.start + came, bodyLength: length, part: part, tags: tags, appTTL: ttl,
+            appMaxStale: maxStale, isInvalidated: isInvalidated)
+    }
+
+    @Test func `stored responses are equal when all that is stored of them is`() throws {
+        func all() throws -> [CachedResponse] {
+            [
+                try Self.response(), try Self.response("y"),
+                try Self.response("x", CacheVariant(selectors: [], isUnmatchable: true)),
+                try Self.response(status: 201), try Self.response(fields: ["A": "1"]),
+                try Self.response(version: .http2), try Self.response(asked: 1), try Self.response(came: 1),
+                try Self.response(length: 1), try Self.response(part: CachedPart(offset: 0, completeLength: nil)),
+                try Self.response(tags: ["t"]), try Self.response(ttl: .seconds(1)),
+                try Self.response(maxStale: .seconds(1)), try Self.response(isInvalidated: true),
+            ]
+        }
+        let (some, others) = (try all(), try all())
+        for (place, one) in some.enumerated() {
+            for (number, other) in others.enumerated() { #expect((one == other) == (place == number)) }
+        }
+    }
+
+    @Test func `a copy is the same until it is marked`() throws {
+        let one = try Self.response()
+        var copy = one
+        copy.tags = ["t"]
+        #expect(copy.isSame(as: one))
+        copy.isInvalidated = true
+        #expect(!copy.isSame(as: one))
+        #expect(!(try Self.response()).isSame(as: one))
     }
 
     @Test func `fields of the connection and withheld ones are not stored`() throws {
@@ -151,10 +260,10 @@ import Testing
             "Cache-Control": "max-age=60, no-cache=\"A, date\"", "A": "1", "B": "2", "C": "3", "Connection": "C, close",
             "Keep-Alive": "1", "Proxy-Authenticate": "x", "Proxy-Authentication-Info": "x", "Proxy-Connection": "x",
             "Proxy-Authorization": "x", "TE": "x", "Transfer-Encoding": "chunked", "Upgrade": "x", "Set-Cookie": "s=1",
-            "Date": CacheFixtures.date(-1), "Clear-Site-Data": "\"cache\"",
+            "Date": CacheFixtures.date(-1), "Clear-Site-Data": "\"cache\"", "D": "B", "E": "keep-alive",
         ]
         let names = try CacheFixtures.stored(fields)?.fields.map(\.name.text)
-        #expect(names == ["Cache-Control", "B", "Set-Cookie", "Date", "Clear-Site-Data"])
+        #expect(names == ["Cache-Control", "B", "Set-Cookie", "Date", "Clear-Site-Data", "D", "E"])
     }
 
     @Test func `a response without a date gets the time it came`() throws {

@@ -92,6 +92,23 @@ import Testing
         #expect(refresh.request.fields.isEmpty && refresh.candidates.isEmpty)
     }
 
+    @Test func `a date goes along where no other response is asked about, and a part of another request is not`() throws
+    {
+        let own = try CacheFixtures.stored(
+            ["Cache-Control": "max-age=1", "Vary": "Foo", "ETag": "\"a\"", "Last-Modified": Self.modified],
+            to: ["Foo": "1"])
+        let plain = try CacheFixtures.stored(["Cache-Control": "max-age=1", "Vary": "Foo"], to: ["Foo": "2"])
+        let part = try CacheFixtures.stored(
+            ["Cache-Control": "max-age=1", "Vary": "Foo", "ETag": "\"p\"", "Content-Range": "bytes 0-4/10"],
+            status: 206, length: 5, to: ["Foo": "3"])
+        let alone = try CacheFixtures.validation(["Foo": "1"], [own, plain, part])?.request.fields
+        #expect(alone?["If-None-Match"] == "\"a\"" && alone?["If-Modified-Since"] == Self.modified)
+        let other = try CacheFixtures.stored(
+            ["Cache-Control": "max-age=1", "Vary": "Foo", "ETag": "\"b\""], to: ["Foo": "4"])
+        let both = try CacheFixtures.validation(["Foo": "1"], [own, other])?.request.fields
+        #expect(both?["If-None-Match"] == "\"a\", \"b\"" && both?["If-Modified-Since"] == nil)
+    }
+
     @Test(arguments: ["If-Match", "If-Unmodified-Since"] as [HTTPFieldName])
     func `conditions for the origin are left to it`(name: HTTPFieldName) throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"a\""])
@@ -136,8 +153,10 @@ import Testing
     }
 
     @Test func `conditions mean nothing to a stored error`() throws {
-        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"a\""], status: 404)
-        #expect(try CacheFixtures.hit(["If-None-Match": "\"a\""], stored)?.status == 404)
+        for (stored, given) in [(404, 404), (300, 300), (299, 304), (200, 304)] {
+            let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100", "ETag": "\"a\""], status: stored)
+            #expect(try CacheFixtures.hit(["If-None-Match": "\"a\""], stored)?.status == given)
+        }
     }
 }
 
@@ -179,6 +198,10 @@ import Testing
         (["Last-Modified": modified], ["Last-Modified": modified, "ETag": "\"a\""], true, true),
         (["Last-Modified": modified], ["ETag": "\"a\""], false, false),
         (["ETag": "\"a\""], ["ETag": "\"a\"", "Cache-Control": "no-store"], true, false),
+        (
+            ["ETag": "\"a\"", "Last-Modified": modified], ["ETag": "\"b\"", "Last-Modified": modified], false,
+            false
+        ),
     ]
 
     @Test(arguments: table) func `a 304 speaks of the response whose validator it has`(
@@ -260,6 +283,50 @@ import Testing
         #expect(reception.updates.map(\.stored) == [first, second])
         #expect(reception.updates.map(\.updated.variant) == [first?.variant, second?.variant])
         #expect(Self.hit(reception)?.stored.variant == first?.variant)
+    }
+
+    @Test func `a weak tag updates the most recent response that has it`() throws {
+        let stored = try (0...2).map { number in
+            try CacheFixtures.stored(
+                ["Cache-Control": "max-age=1", "ETag": "W/\"a\"", "Vary": "Foo"], at: [3, 5, 4][number],
+                to: ["Foo": "\(number)"])
+        }
+        let reception = try Self.receive(["ETag": "W/\"a\""], stored: stored, request: ["Foo": "0"])
+        #expect(reception.updates.map(\.stored) == [stored[1]])
+        #expect(Self.hit(reception)?.stored.fields["Date"] == CacheFixtures.date(50))
+    }
+
+    @Test func `of several that a 304 means, none of which is the request's own, the most recent answers`() throws {
+        let stored = try (0...2).map { number in
+            try CacheFixtures.stored(
+                ["Cache-Control": "max-age=1", "ETag": "\"a\"", "Vary": "Foo", "X": "\(number)"],
+                at: [3, 5, 4][number],
+                to: ["Foo": "\(number)"])
+        }
+        let reception = try Self.receive(["ETag": "\"a\""], stored: stored, request: ["Foo": "9"])
+        #expect(Self.hit(reception)?.stored.fields["X"] == "1")
+        #expect(reception.updates.count == 3)
+        let moved = reception.updates.filter { $0.updated.variant != $0.stored.variant }
+        #expect(moved.map(\.stored) == [stored[1]])
+    }
+
+    @Test func `a 304 that changes what is varied by gives the response another place`() throws {
+        let stored = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"])
+        let request: HTTPFields = ["Foo": "1", "Bar": "2"]
+        let update = try #require(
+            try Self.receive(["ETag": "\"a\"", "Vary": "Foo, Bar"], stored: [stored], request: request).updates.first)
+        #expect(
+            update.updated.variant.selectors == [.init(name: "bar", value: "2"), .init(name: "foo", value: "1")])
+    }
+
+    @Test func `what was just validated is not stale, however short it lives`() throws {
+        let stored = try CacheFixtures.stored(["Cache-Control": "max-age=0", "ETag": "\"a\""])
+        let hit = try #require(Self.hit(try Self.receive(["ETag": "\"a\""], stored: [stored])))
+        #expect(!hit.isStale && hit.ttl == 0)
+        let fresh = try CacheFixtures.hit([:], Self.stored(["Cache-Control": "max-age=100"]))
+        #expect(fresh?.isStale == false && fresh?.ttl == 99)
+        let old = try CacheFixtures.hit(["Cache-Control": "max-stale"], Self.stored([:]), after: 11)
+        #expect(old?.isStale == true && old?.ttl == -1)
     }
 
     @Test func `an invalidated response is valid again after a 304`() throws {

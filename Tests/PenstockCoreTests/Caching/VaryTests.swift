@@ -34,6 +34,13 @@ import Testing
         ("", [("Foo", "1")], [("Foo", "2")], true),
         ("Accept-Encoding", [("Accept-Encoding", "gzip, BR")], [("Accept-Encoding", "GZip,br")], true),
         ("Accept-Encoding", [("Accept-Encoding", "gzip")], [("Accept-Encoding", "gzip, br")], false),
+        ("Accept-Encoding", [("Accept-Encoding", "GZIP")], [("Accept-Encoding", "gzip")], true),
+        ("Foo", [("Foo", "1,,2")], [("Foo", "1,2")], true),
+        ("Accept-Language", [("Accept-Language", "en,nl")], [("Accept-Language", "nl,en")], true),
+        ("Accept-Language", [("Accept-Language", "EN")], [("Accept-Language", "en")], true),
+        ("Accept-Language", [("Accept-Language", "en;q=0.5")], [("Accept-Language", "en;q=0.500")], true),
+        ("Accept-Language", [("Accept-Language", "en;q=0.5")], [("Accept-Language", "en;q=0.501")], false),
+        ("Accept-Language", [("Accept-Language", "en, en")], [("Accept-Language", "en,en")], true),
         ("Accept-Language", [("Accept-Language", "en, de ; q=0.5")], [("Accept-Language", "EN,de;q=0.5")], true),
         // Languages of one weight have no order; weights count, however they are written.
         ("Accept-Language", [("Accept-Language", "en, nl")], [("Accept-Language", "nl, en")], true),
@@ -66,7 +73,10 @@ import Testing
     static let languages: [(String, Bool)] = [
         ("de", true), ("DE", true), ("fr;q=0.5, de;q=1.0", true), ("fr;q=0.5, de", true), ("fr, de", false),
         ("fr, de;q=0.9", false), ("de-AT", false), ("*", false), ("de, *;q=0.1", true), ("de;q=0", false),
-        ("de;q=x", false), ("de;x=1", false), ("", false),
+        ("de;q=x", false), ("de;x=1", false), ("", false), ("de;q=0.001", true), ("de;q=0.500, fr;q=0.499", true),
+        ("de;q=0.5000", false), ("de;q=1", true), ("de;q=1.001", false), ("de;q=0.5;x=1", false), ("de;q=", false),
+        ("fr;q=0.4, de;q=0.5, nl;q=0.3", true), ("de;q=0.5, fr;q=0.5, nl;q=0.3", false), ("fr;q=0, de;q=0.001", true),
+        ("de;q=-0.5", false), ("de;q=1e-2", false), ("de;q=0:5", false), ("*;q=0.1, de", true), ("de, nl;q=x", false),
     ]
 
     @Test(arguments: languages) func `the language that a request prefers to all others is enough`(

@@ -35,6 +35,7 @@ package final class CacheTerms: Sendable {
         lastModified.flatMap { HTTPDate.parse($0, at: date) }
     }
 
+    /// Whether the server can be asked about it.
     var hasValidator: Bool { tag != nil || lastModified != nil }
 
     /// §3.4 asks for a strong one before parts are joined. A date is never taken for strong here.

@@ -36,10 +36,6 @@ extension CacheVariant {
     /// The variant that `response` is, having been selected by `request`. Where a credential takes part and the key of the
     /// digests is not known, no request is known to match.
     init(response: HTTPFields, request: HTTPFields, _ digests: CredentialDigests) {
-        guard response.contains(.vary) else {
-            self.init()
-            return
-        }
         let names = Self.names(response)
         var isUnmatchable = names.contains("*")
         var selectors: [Selector] = []
@@ -127,9 +123,9 @@ enum SelectorValue {
 
     static func of(_ name: String, in request: HTTPFields, _ digests: CredentialDigests) -> SelectorValue {
         let lines = request.values(of: HTTPFieldName(name))
-        guard let first = lines.first else { return .absent }
+        guard !lines.isEmpty else { return .absent }
         let isSecret = isSecret(name)
-        if lines.count == 1, !isSecret, first.utf8.allSatisfy(isPlain) { return .known(first) }
+        if lines.count == 1, !isSecret, lines[0].utf8.allSatisfy(isPlain) { return .known(lines[0]) }
         let members = FieldList.members(lines).map { caseless.contains(name) ? withoutSpace($0) : String($0) }
         let ordered = name == "accept-language" ? LanguagePreference.sorted(members) : members
         let joined = ordered.joined(separator: ",")
@@ -153,14 +149,11 @@ enum LanguagePreference {
     /// The range whose weight is greater than that of each other one; lower-case. `nil` when there is no such range,
     /// when it is `*`, or when a weight cannot be read.
     static func first(in lines: [String]) -> String? {
-        var best: (range: String, weight: Int)?
-        var isTied = false
-        for member in FieldList.members(lines) {
-            guard let entry = parse(member) else { return nil }
-            if entry.weight == best?.weight { isTied = true }
-            if entry.weight > best?.weight ?? 0 { (best, isTied) = (entry, false) }
-        }
-        return isTied || best?.range == "*" ? nil : best?.range
+        let members = FieldList.members(lines)
+        let entries = members.compactMap(parse)
+        guard entries.count == members.count, let most = entries.map(\.weight).max(), most > 0 else { return nil }
+        let best = entries.filter { $0.weight == most }
+        return best.count == 1 && best[0].range != "*" ? best[0].range : nil
     }
 
     /// The members of `Accept-Language`, the preferred ones first and equally preferred ones by name, in one way of writing

@@ -102,11 +102,6 @@ extension CachedResponse {
     /// What the fields say about reuse, read when it is first asked for: a look-up need not wait for it.
     package var terms: CacheTerms { head.terms.value { CacheTerms(self) } }
 
-    /// Whether the server can be asked about it.
-    var hasValidator: Bool {
-        (fields.contains(.eTag) || fields.contains(.lastModified)) && terms.hasValidator
-    }
-
     /// Whether the head alone is stored, because nobody has read the content: of a redirect that was followed.
     var isHeadAlone: Bool { part != nil && bodyLength == 0 && !(200...299).contains(status) }
 
