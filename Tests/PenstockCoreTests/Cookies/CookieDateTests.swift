@@ -28,7 +28,8 @@ import Testing
         "{06}[Nov]<1994>?08:49:37", "06\tNov\t1994\t08:49:37", "6 - Nov - 94, 08:49:37",
         // Numbers of one digit, and numbers with something behind them.
         "Sun, 6 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08:49:37GMT", "Sun, 06th Nov 1994 08:49:37",
-        "6Sun Nov 1994AD 08:49:37", "06 Nov 1994 08:49:37.123Z", "06 Nov 1994 8:49:37pm", "06 Nov 1994 08:49:37:00",
+        "6: Nov 1994 08:49:37", "6Sun Nov 1994AD 08:49:37", "06 Nov 1994 08:49:37.123Z", "06 Nov 1994 8:49:37pm",
+        "06 Nov 1994 08:49:37:00",
         // The first that fits is taken.
         "Sun, 06 Nov 1994 08:49:37 12:00:00", "Sun, 06 Nov 1994 ::00 08:49:37", "Sun, 06 Nov 1994 at:noon 08:49:37",
         "06 Nov 1994 08:49:37 07 Dec 1995", "06 Nov 1994 00:00 08:49:37",
@@ -59,7 +60,9 @@ import Testing
         "06 Nov 1994", "Nov 1994 08:49:37", "06 1994 08:49:37", "06 Nov 08:49:37", "Sun Nov 08:49:37",
         // No time: seconds are missing, or a part is too long, or broken up.
         "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49: GMT", "Sun, 06 Nov 1994 08: 49:37 GMT",
-        "Sun, 06 Nov 1994 08.49.37 GMT", "Sun, 06 Nov 1994 008:49:37 GMT", "Sun, 06 Nov 1994 08:049:37 GMT",
+        "Sun, 06 Nov 1994 08.49.37 GMT", "Sun, 06 Nov 1994 008:49:37 GMT", "Sun, 06 Nov 1994 :08:49:37 GMT",
+        "Sun, 06 Nov 1994 08::49:37 GMT", "Sun, 06 Nov 1994 :49:37 GMT",
+        "Sun, 06 Nov 1994 08:049:37 GMT",
         "Sun, 06 Nov 1994 08:49:037 GMT", "Sun, 06 Nov 1994 8h:49:37 GMT", "Sun, 06 Nov 1994 08:4x:37 GMT",
         "Sun, 06 Nov 1994 +:49:37 GMT",
         // What looks like a day comes before it.

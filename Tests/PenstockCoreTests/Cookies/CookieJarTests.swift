@@ -35,6 +35,8 @@ import Testing
         let plain = try #require(Cookie(setCookie: "a", from: Self.url("http://a.example/p/q?r"), at: Self.now))
         #expect(plain.name == "" && plain.value == "a" && plain.domain == nil && plain.path == "/p")
         #expect(!plain.isSecure && !plain.isHTTPOnly && plain.expiry == nil)
+        let gone = try #require(Cookie(setCookie: "a=; Max-Age=0", from: Self.url("http://a.example/"), at: Self.now))
+        #expect(gone.expiry == .distantPast, "it is over by any clock")
     }
 
     @Test func `the value of a cookie is in nothing that prints`() throws {
@@ -57,7 +59,7 @@ import Testing
     /// A host, what it asks for, and whether it gets a cookie at all.
     static let domains: [(String, String, Bool)] = [
         ("http://127.0.0.1/", "127.0.0.1", true), ("http://127.0.0.1/", "0.0.1", false),
-        ("http://127.0.0.1/", "1", false),
+        ("http://127.0.0.1/", "1", false), ("http://127.0.0.20/", "0.0.20", false), ("http://127.0.0.9/", "9", false),
         ("http://[::1]/", "::1", true), ("http://[fe80::1.2.3.4]/", "3.4", false),
         ("http://shop.co.uk/", "co.uk", true), ("http://shop.co.uk/", "uk", true),
         ("http://co.uk/", "shop.co.uk", false),
@@ -205,6 +207,26 @@ import Testing
         #expect(Set(jar.cookies.map(\.host)) == Set((3...32).map { "h\($0).example" }))
     }
 
+    @Test func `where what has expired makes room enough nothing else goes`() throws {
+        var jar = CookieJar(limits: .init(total: 32), suffixes: nil)
+        for number in 0..<32 {
+            let line = number == 7 ? "a=1; Max-Age=60" : "a=1"
+            jar.receive([line], from: try Self.url("https://h\(number).example/"), at: Self.now)
+        }
+        jar.receive(["a=1"], from: try Self.url("https://h32.example/"), at: Self.now + 60)
+        #expect(Set(jar.cookies.map(\.host)) == Set((0...32).filter { $0 != 7 }.map { "h\($0).example" }))
+    }
+
+    @Test func `a cookie that is put out is a change, one that finds room and ends with the app is none`() throws {
+        let (a, b) = (try Self.url("https://a.example/"), try Self.url("https://b.example/"))
+        var narrow = CookieJar(limits: .init(perHost: 2), suffixes: nil)
+        #expect(["x=1", "y=1", "z=1"].map { narrow.receive([$0], from: a, at: Self.now) } == [false, false, true])
+        var full = CookieJar(limits: .init(total: 2), suffixes: nil)
+        #expect(
+            [a, b, try Self.url("https://c.example/")].map { full.receive(["x=1"], from: $0, at: Self.now) }
+                == [false, false, true])
+    }
+
     @Test func `of all hosts the cookies that were not used for longest go`() throws {
         var jar = CookieJar(limits: .init(perHost: 3, total: 6), suffixes: nil)
         let hosts = try ["a", "b", "c"].map { try Self.url("https://\($0).example/") }
@@ -272,6 +294,30 @@ import Testing
         clock.advance(by: .seconds(61))
         #expect(store.field(for: url, in: users[0]) == "b=2")
         #expect(users.map { store.jar(of: $0).count } == Array(repeating: 1, count: 10))
+    }
+
+    @Test func `expired cookies of others stay for less than a minute, and no use in between puts that off`() throws {
+        let clock = TestClock()
+        let store = MemoryCookieStore(time: clock.timeSource)
+        let url = try Self.url("https://a.example/")
+        let (one, other) = (IsolationKey(identity: "one"), IsolationKey(identity: "other"))
+        store.receive(["a=1; Max-Age=10", "b=2"], from: url, in: one)
+        for (seconds, count) in [(20, 2), (39, 2), (1, 1)] {
+            clock.advance(by: .seconds(seconds))
+            #expect(store.field(for: url, in: other) == nil)
+            #expect(store.jar(of: one).count == count)
+        }
+    }
+
+    @Test func `a store forgets one user in every environment`() throws {
+        let store = MemoryCookieStore()
+        let url = try Self.url("https://a.example/")
+        let keys = ["test", "production"].flatMap { environment in
+            ["alice", "bob"].map { IsolationKey(environment: environment, identity: $0) }
+        }
+        for key in keys { store.receive(["a=1"], from: url, in: key) }
+        store.removeAll(ofIdentity: "alice")
+        #expect(keys.map { store.field(for: url, in: $0) != nil } == [false, true, false, true])
     }
 
     @Test func `a store has no jar for a partition that keeps nothing`() throws {

@@ -76,6 +76,9 @@ import Testing
         #expect(suffix.domain == nil && suffix.isHostOnly)
         let address = try #require(cookie("a=1; Domain=127.0.0.1", from: HTTPURL("https://127.0.0.1/")))
         #expect(address.domain == "127.0.0.1" && address.isHostOnly)
+        let version6 = try HTTPURL("https://[::1]/")
+        let long = try #require(cookie("a=1; Domain=\(version6.host)", from: version6))
+        #expect(long.domain == version6.host && long.isHostOnly)
         #expect(wide.isSent(to: try HTTPURL("https://y.a.example/"), at: Self.now))
         #expect(!own.isSent(to: try HTTPURL("https://y.a.example/"), at: Self.now))
     }

@@ -54,6 +54,8 @@ final class FileCookieStoreTests {
         let first = try #require(cookies.first)
         #expect(first.host == "x.a.example" && first.domain == "a.example" && !first.isHostOnly && first.path == "/x")
         #expect(first.isSecure && first.isHTTPOnly && first.sameSite == .strict)
+        let second = cookies[1]
+        #expect(!second.isSecure && !second.isHTTPOnly && second.sameSite == .unspecified && second.domain == nil)
         let now = clock.timeSource.date()
         #expect(cookies.map(\.expiry) == [now + 60, now + 90, now + 400 * 86_400])
         #expect(store.field(for: try HTTPURL("https://y.a.example/x"), in: home) == "a=1")
@@ -231,6 +233,19 @@ final class FileCookieStoreTests {
             try CookieFileFormat.read(whole.prefix(length), into: &read, at: now)
             let lines = whole.prefix(length).filter { $0 == UInt8(ascii: "\n") }.count - 1
             #expect(lines...(lines + 1) ~= read.jar(of: CachePartition(identity: "u")).count)
+        }
+    }
+
+    @Test func `a line of more than 64 KiB is no cookie`() throws {
+        let now = Date(timeIntervalSince1970: 1_000_000_000)
+        for (bytes, isRead) in [(65_535, true), (65_536, true), (65_537, false)] {
+            let (start, end) = (
+                #"{"environment":""#, #"","identity":"","way":"","host":"a.example","setCookie":"a=1","expiry":2e9}"#
+            )
+            let line = start + String(repeating: "e", count: bytes - start.utf8.count - end.utf8.count) + end
+            var jars = CookieJars<CachePartition>(limits: .init(), suffixes: nil)
+            try CookieFileFormat.read(Data("penstock cookies 1\n\(line)\n".utf8), into: &jars, at: now)
+            #expect(jars.jars.count == (isRead ? 1 : 0))
         }
     }
 

@@ -217,6 +217,8 @@ import Testing
         ("Max-Age=x", true, true),
         ("Max-Age=", true, true),
         ("Max-Age=1.5", true, true),
+        ("Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=6:", false, false),
+        ("Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=/6", false, false),
         ("Max-Age=99999999999999999999", true, true),
         ("Max-Age=30; Expires=Sun, 09 Sep 2001 02:00:00 GMT", true, false),
         ("Expires=Sun, 09 Sep 2001 02:00:00 GMT; Max-Age=30", true, false),
