@@ -114,6 +114,23 @@ import Testing
         #expect(try CacheFixtures.decide([:], [CacheFixtures.stored(open, status: status)], after: 10) == "use fresh")
     }
 
+    /// Status and fields, and how long it is fresh by guess: what has moved for good stays there.
+    @Test(
+        arguments: [
+            (301, ["Location": "/b"], 86_400), (308, ["Location": "/b"], 86_400), (301, [:], 0),
+            (301, ["Location": "/b", "Cache-Control": "max-age=5"], 5), (301, ["Location": "/b", "Expires": "0"], 0),
+            (300, ["Location": "/b"], 0), (302, ["Location": "/b", "Cache-Control": "public"], 0),
+            (309, ["Location": "/b", "Cache-Control": "public"], 0), (200, ["Location": "/b"], 0),
+            (301, ["Location": "/b", "Last-Modified": date(-10)], 86_400),
+        ] as [(Int, HTTPFields, TimeInterval)])
+    func `a permanent redirect is fresh for a day where nothing else is said`(
+        status: Int, fields: HTTPFields, seconds: TimeInterval
+    ) throws {
+        let stored = try CacheFixtures.stored(fields, status: status)
+        #expect(try CacheFixtures.decide([:], [stored], after: seconds) != "use fresh")
+        if seconds > 0 { #expect(try CacheFixtures.decide([:], [stored], after: seconds - 0.5) == "use fresh") }
+    }
+
     // MARK: Age
 
     /// Fields, response delay, seconds since the response came, and the age.

@@ -23,6 +23,24 @@ import Testing
         }
     }
 
+    private final class Probe: Sendable {}
+
+    @Test func `what is removed or replaced is let go of`() {
+        var table = LRUTable<Int, Probe>()
+        weak var first: Probe?
+        weak var second: Probe?
+        do {
+            let (one, two) = (Probe(), Probe())
+            (first, second) = (one, two)
+            table.set(1, to: one, cost: 1)
+            table.set(2, to: two, cost: 1)
+        }
+        #expect(first != nil && second != nil)
+        table.set(1, to: Probe(), cost: 1)
+        table.remove(2)
+        #expect(first == nil && second == nil)
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>) func `it does what a list that is searched would do`(seed: UInt64) {
         var random = Seeded(seed: seed)
         var (table, model) = (LRUTable<Int, Int>(), Model())

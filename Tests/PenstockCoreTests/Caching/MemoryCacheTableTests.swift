@@ -70,6 +70,16 @@ import Testing
         #expect(table.keys(for: .tag("s", in: .everyone)).isEmpty)
         #expect(table.keys(for: .tag("t", in: .everyone)) == [key])
         #expect(table.statistics.entries == 2)
+        table.put(try Self.stored("/a", "nl", row: 4))
+        #expect(table.use(try Self.key("/a"))?.responses.map(\.entry.row) == [3, 4])
+    }
+
+    @Test func `where nothing is removed nothing is used`() throws {
+        var table = Self.table(entries: 2)
+        for number in 1...2 { table.put(try Self.stored("/\(number)", row: Int64(number))) }
+        table.remove(try Self.key("/1")) { _ in false }
+        table.put(try Self.stored("/3", row: 3))
+        #expect(Self.rows(table) == [2, 3])
     }
 
     @Test(arguments: [["t"], ["u"], []]) func `the only response of a key is replaced with its marks and its bytes`(
@@ -208,8 +218,8 @@ import Testing
         var table = Self.table()
         table.put(try Self.stored("/a", row: 1))
         let key = try Self.key("/a")
-        #expect([7, 7, 8, 7].map { table.noteUse(of: key, in: $0) } == [true, false, true, true])
-        #expect(table.peek(key)?.round == 7)
+        #expect([1, 1, 2, 1].map { table.noteUse(of: key, in: $0) } == [true, false, true, true])
+        #expect(table.peek(key)?.round == 1)
     }
 
     @Test func `what was stored before it was doubted is not trusted`() throws {

@@ -239,6 +239,12 @@ import Testing
         #expect(part.completeLength == (range.hasSuffix("*") ? nil : 10))
     }
 
+    @Test func `a part needs no lifetime to be stored`() throws {
+        let fields: HTTPFields = ["Content-Range": "bytes 4-8/10", "Last-Modified": CacheFixtures.date(-10_000)]
+        let stored = try #require(try CacheFixtures.stored(fields, status: 206, length: 5))
+        #expect(try CacheFixtures.decide(["Range": "bytes=4-8"], [stored], after: 10) == "use fresh")
+    }
+
     @Test func `a part that is all of it is complete`() throws {
         let stored = try Self.stored("bytes 0-9/10", length: 10)
         #expect(stored?.part == nil && stored?.status == 200)

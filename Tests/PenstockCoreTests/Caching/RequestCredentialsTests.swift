@@ -103,7 +103,8 @@ import Testing
             (.none, .none, true), (bytes("password=x"), bytes("password=x"), true),
             (bytes("password=x"), bytes("password=y"), false), (bytes("page=1"), bytes("page=2"), true),
             (.none, bytes("password=x"), false), (.none, bytes("page=1"), true), (bytes("password=x"), .none, true),
-            (stream, stream, true), (stream, one, false), (one, one, true), (one, two, false), (one, bytes("password=x"), false), (bytes("page=1"), one, false),
+            (stream, stream, true), (stream, one, false), (one, one, true), (one, two, false),
+            (one, bytes("password=x"), false), (bytes("page=1"), one, false),
         ]
         for (asked, sent, isOwner) in cases {
             let (before, after) = (try Self.request(Self.form, body: asked), try Self.request(Self.form, body: sent))

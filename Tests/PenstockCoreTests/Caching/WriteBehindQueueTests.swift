@@ -32,6 +32,27 @@ import Testing
         changes.map(\.stored.entry.row).sorted()
     }
 
+    @Test(.timeLimit(.minutes(2))) func `one change after the other is let through`() async {
+        let (lane, seen) = (ChangeLane(), Locked<[String]>([]))
+        let (begun, gate) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let first = Task {
+            await lane.run {
+                begun.continuation.yield()
+                for await _ in gate.stream { break }
+                seen.withLock { $0.append("first") }
+            }
+        }
+        for await _ in begun.stream { break }
+        let second = Task { await lane.run { seen.withLock { $0.append("second") } } }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(seen.withLock { $0 } == [])
+        gate.continuation.yield()
+        await first.value
+        await second.value
+        #expect(seen.withLock { $0 } == ["first", "second"])
+        #expect(await lane.run { 7 } == 7)
+    }
+
     @Test func `each response counts once, with the bytes of its body`() throws {
         var changes = WriteBehindQueue()
         #expect(changes.count == 0 && changes.bytes == 0 && changes.all.isEmpty)

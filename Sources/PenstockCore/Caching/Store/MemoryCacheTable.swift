@@ -9,7 +9,7 @@ struct MemoryCacheTable: Sendable {
         /// The last round in which a use was noted: see ``MemoryCacheTable/noteUse(of:in:)``.
         var round: UInt64 = 0
         /// See ``MemoryCacheTable/distrust()``.
-        fileprivate var generation: UInt64 = 0
+        fileprivate let generation: UInt64
     }
 
     private let limits: CacheLimits
