@@ -179,6 +179,24 @@ import Testing
         #expect(blocked._call?.outcome == "failure" && blocked._call?.error?.contains("blocked") == true)
     }
 
+    @Test("Each phase is as long as from the end of the one before it to its own, in microseconds")
+    func phases() {
+        let timings = Timings(
+            nameLookup: .microseconds(1), connected: .microseconds(3), secured: .microseconds(6),
+            requestStart: .microseconds(10), responseStart: .microseconds(15), total: .microseconds(21))
+        let all = Phases(timings, isReused: false, measured: .zero)
+        #expect(all.nameLookup == 1 && all.connect == 5 && all.secure == 3)
+        #expect(all.blocked == 4 && all.wait == 5 && all.receive == 6 && all.total == 21)
+        let reused = Phases(timings, isReused: true, measured: .zero)
+        #expect(reused.nameLookup == nil && reused.connect == nil && reused.secure == nil)
+        #expect(reused.blocked == 10 && reused.wait == 5 && reused.receive == 6 && reused.total == 21)
+        let secured = Phases(
+            Timings(secured: .microseconds(2), total: .microseconds(2)), isReused: false, measured: .zero)
+        #expect(secured.connect == 2 && secured.secure == 2 && secured.wait == 0)
+        let silent = Phases(Timings(requestStart: .microseconds(4)), isReused: false, measured: .microseconds(9))
+        #expect(silent.connect == nil && silent.blocked == 4 && silent.wait == 5 && silent.receive == 0)
+    }
+
     @Test("A phase never ends before the one before it, nor after the whole, whatever a transport tells")
     func strangeTimings() {
         let odd = Timings(

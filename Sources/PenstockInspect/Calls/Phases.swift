@@ -5,7 +5,7 @@ import PenstockCore
 /// long it took.
 package struct Phases: Hashable, Sendable {
     /// Waiting for a connection, or for one's turn on it.
-    package var blocked = 0
+    package let blocked: Int
     /// Looking up the name; `nil` where that was not done.
     package var nameLookup: Int?
     /// Making the connection, TLS included; `nil` where one was there.
@@ -13,9 +13,9 @@ package struct Phases: Hashable, Sendable {
     /// The part of ``connect`` that TLS took; `nil` without TLS.
     package var secure: Int?
     /// From the request's first byte to the response's.
-    package var wait = 0
+    package let wait: Int
     /// From the response's first byte to its last.
-    package var receive = 0
+    package let receive: Int
 
     /// How long all of it took.
     package var total: Int { blocked + (nameLookup ?? 0) + (connect ?? 0) + wait + receive }
@@ -38,8 +38,9 @@ package struct Phases: Hashable, Sendable {
             if plain != nil || secure != nil { connect = (plain ?? 0) + (secure ?? 0) }
         }
         blocked = length(to: timings.requestStart) ?? 0
-        wait = length(to: timings.responseStart) ?? 0
-        if timings.responseStart == nil { wait = total - last } else { receive = total - last }
+        let answered = length(to: timings.responseStart)
+        wait = answered ?? total - last
+        receive = answered == nil ? 0 : total - last
     }
 }
 
