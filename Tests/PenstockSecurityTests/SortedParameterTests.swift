@@ -174,6 +174,30 @@ private final class GuardedServer: Sendable {
         #expect(try await content(nil, .none) == "body:" + SHA256.hex([]))
     }
 
+    @Test func `a query is read into names and values, of which nothing is lost`() {
+        let items = CanonicalQuery.items(of: "a=b=c&=v&n=&m&&x=+%20%2b&=").map { "\($0.name)|\($0.value)" }
+        #expect(items == ["a|b%3Dc", "|v", "n|", "m|", "x|%20%20%2B", "|"])
+        #expect(CanonicalQuery.items(of: nil).isEmpty && CanonicalQuery.items(of: "").isEmpty)
+        #expect(CanonicalQuery.text(of: [("b", "1"), ("a", "2"), ("a", "10"), ("B", "1")]) == "B=1&a=10&a=2&b=1")
+        #expect(CanonicalQuery.escaped([0, 0x0F, 0x10, 0x61, 0xFF]) { $0 == 0x61 } == "%00%0F%10a%FF")
+    }
+
+    @Test func `parameters are taken out of a query by their names, and the rest stands as it was`() throws {
+        func rest(_ query: String) throws -> String? {
+            try HTTPURL("https://a.example/b\(query)").removing(["Sign", "ts"]).query
+        }
+        #expect(try rest("?a=1&&sign=x") == "a=1&")
+        #expect(try rest("?a=%7e&&b=+") == "a=%7e&&b=+")
+        #expect(try rest("?SIGN=x&TS") == nil)
+        #expect(try rest("?%73ign=x&signs=1&sig") == "signs=1&sig")
+        #expect(try rest("") == nil)
+        let url = try HTTPURL("https://a.example:444/b")
+        #expect(url.authority == "a.example:444")
+        #expect(url.adding([("a b", "&"), ("c", "")]).query == "a%20b=%26&c=")
+        #expect(try HTTPURL("https://a.example/b?").adding([("c", "1")]).query == "c=1")
+        #expect(try HTTPURL("https://a.example/b?x").adding([("c", "1")]).query == "x&c=1")
+    }
+
     // MARK: Against a server
 
     private struct Rig {
