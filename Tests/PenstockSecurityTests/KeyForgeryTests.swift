@@ -242,6 +242,43 @@ import Testing
         }
     }
 
+    @Test("A key for Ed25519 in DER is 32 bytes, with nothing behind them, and no other key's public one beside it")
+    func keysOfEd25519() throws {
+        let seed = Data(0..<32)
+        let own = try Ed25519PrivateKey(seed).publicKey
+        func isTaken(
+            _ key: Data, version: String = "020100", algorithm: String = "06032b6570", behind: Data = Data()
+        ) throws -> Bool {
+            let info = bytes(version) + Self.element(0x30, bytes(algorithm)) + Self.element(0x04, key) + behind
+            do throws(CryptographyError) {
+                return try Ed25519PrivateKey(pem: Self.pem(Self.element(0x30, info), "PRIVATE KEY")).bytes == seed
+            } catch {
+                #expect(error == .invalidKey)
+                return false
+            }
+        }
+        let good = Self.element(0x04, seed)
+        #expect(try isTaken(good))
+        for key in [
+            good + [0], good + [5, 0], seed, Self.element(0x04, seed + [0]), Self.element(0x04, seed.dropLast()),
+        ] {
+            #expect(try !isTaken(key), "\(key.hexadecimal)")
+        }
+        for algorithm in ["06032b6571", "06032b656e", "06032b65700500", Self.algorithm + Self.curve] {
+            #expect(try !isTaken(good, algorithm: algorithm), "\(algorithm)")
+        }
+        // Its public key, which only the second version has; attributes before it; and what is none.
+        let beside = Self.element(0x81, [0] + own)
+        #expect(try isTaken(good, version: "020101", behind: beside))
+        #expect(try isTaken(good, version: "020101", behind: Self.element(0xA0, Data()) + beside))
+        #expect(try isTaken(good, behind: Self.element(0xA0, Data())))
+        #expect(try !isTaken(good, behind: beside))
+        #expect(try !isTaken(good, version: "020101", behind: Self.element(0x81, [1] + own)))
+        #expect(try !isTaken(good, version: "020101", behind: Self.element(0x81, own)))
+        #expect(try !isTaken(good, version: "020101", behind: Self.element(0x81, [0] + seed)))
+        #expect(try !isTaken(good, version: "020101", behind: beside + beside))
+    }
+
     @Test("A public key in DER is a point of P-256 that is not compressed, in a whole number of bytes")
     func publicKeys() throws {
         let point = try Self.key().publicPoint
