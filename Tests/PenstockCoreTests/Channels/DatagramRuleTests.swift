@@ -82,6 +82,11 @@ import Testing
         var (window, now) = (CongestionWindow(), Duration.zero)
         Self.round(&window, &now, 100 - lost, lost)
         #expect(abs(window.packets - packets) < 1e-9)
+        // What was lost in one round is not counted in the next.
+        (window, now) = (CongestionWindow(), .zero)
+        Self.round(&window, &now, 32)
+        Self.round(&window, &now, 100 - lost, lost)
+        #expect(abs(window.packets - 2 * packets) < 1e-9)
     }
 
     @Test(

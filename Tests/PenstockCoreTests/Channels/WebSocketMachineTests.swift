@@ -120,6 +120,18 @@ import Testing
         #expect(reading.output == (936..<1_000).reduce(Data()) { $0 + RawFrame(10, "\($1)").bytes })
     }
 
+    @Test("What an end sends goes before its answers to pings, a Close frame behind them, and each of them once")
+    func order() throws {
+        var end = try WebSocketMachine(.server)
+        end.receive(frame(9, "1") + frame(9, "2"))
+        for payload in ["1", "2"] { #expect(try end.next() == .ping(Data(payload.utf8))) }
+        try end.send("message")
+        try end.close()
+        let pongs = RawFrame(10, "1").bytes + RawFrame(10, "2").bytes
+        #expect(end.takeOutput() == RawFrame(1, "message").bytes + pongs + Data([0x88, 2, 0x03, 0xE8]))
+        #expect(end.takeOutput().isEmpty)
+    }
+
     @Test("A ping is sent up to 125 bytes")
     func ownPings() throws {
         var end = try WebSocketMachine(.server)

@@ -322,7 +322,7 @@ public struct DatagramMachine: Sendable {
         case .open:
             let sign = (asked ?? heard) + (asked == nil ? limits.idle / 3 : limits.idle / 6)
             let moments: [Duration?] = [
-                heard + limits.idle, max(sign, heard + limits.idle / 3), receiver?.nextReport,
+                heard + limits.idle, sign, receiver?.nextReport,
                 sender?.nextProbe(window.roundTrip), sender?.canSend(window) == true ? nextPortion : nil,
                 sender == nil && !queue.isEmpty ? nextPortion : nil,
             ]
