@@ -419,10 +419,13 @@ import Testing
         (described(synced: 100, boot: "a"), 1_000, "a", 1_000), (described(synced: 100, boot: "a"), 1_001, "a", nil),
         (described(synced: -1, boot: "a"), 5, "b", nil), (described(synced: 0, boot: "a"), 5, "a", 5),
         (described(synced: 0, boot: "a", version: 2), 5, "a", nil),
+        (described(synced: 1, boot: "a", length: nil), 5, "a", 5),
     ]
 
-    private static func described(synced: Int, boot: String?, version: Int = 1) -> PartialDownload {
-        var part = part(1_000)
+    private static func described(
+        synced: Int, boot: String?, version: Int = 1, length: Int? = 1_000
+    ) -> PartialDownload {
+        var part = part(length)
         (part.synced, part.boot, part.version) = (synced, boot, version)
         return part
     }
