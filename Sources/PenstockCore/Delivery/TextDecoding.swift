@@ -11,13 +11,19 @@ enum TextDecoding {
         let mark = byteOrderMark(of: data)
         let name = mark?.charset ?? contentType.flatMap(charset(in:)) ?? "utf-8"
         let encodings = encodings(named: name.lowercased())
-        let text = encodings.lazy.compactMap { String(data: data.dropFirst(mark?.length ?? 0), encoding: $0) }.first
-        if let text { return text }
+        let content = data.dropFirst(mark?.length ?? 0)
+        if let text = encodings.lazy.compactMap({ read(content, in: $0) }).first { return text }
         let printable = PrintableText.bounded(name)
         let reason =
             encodings.isEmpty
             ? "the character set \(printable) is not known" : "the body is no text in the character set \(printable)"
         throw APIError(.decoding(path: "", reason: reason), stage: .decoding)
+    }
+
+    /// EUC-JP by way of Shift_JIS, as Foundation reads the one on Apple's systems alone.
+    private static func read(_ data: Data, in encoding: String.Encoding) -> String? {
+        guard encoding == .japaneseEUC else { return String(data: data, encoding: encoding) }
+        return JapaneseEUC.shiftJIS(data).flatMap { String(data: $0, encoding: .shiftJIS) }
     }
 
     private static func byteOrderMark(of data: Data) -> (charset: String, length: Int)? {
@@ -84,5 +90,32 @@ extension String.Encoding {
     /// An encoding that Foundation knows by its number in Core Foundation alone, which the highest bit marks.
     fileprivate static func coreFoundation(_ number: UInt) -> String.Encoding {
         String.Encoding(rawValue: 0x8000_0000 | number)
+    }
+}
+
+/// EUC-JP (WHATWG Encoding §12.1), whose characters are those of Shift_JIS under other numbers.
+private enum JapaneseEUC {
+    /// The same text in Shift_JIS; `nil` where the bytes are none, or have a character of JIS X 0212, which that has not.
+    static func shiftJIS(_ data: Data) -> Data? {
+        var output: [UInt8] = []
+        var rest = data[...]
+        while let first = rest.popFirst() {
+            guard first >= 0x80 else {
+                output.append(first)
+                continue
+            }
+            guard let second = rest.popFirst(), (0xA1...0xFE).contains(second) else { return nil }
+            switch first {
+            case 0x8E where second < 0xE0: output.append(second)
+            case 0xA1...0xFE:
+                // Two rows of 94 characters are one of 188.
+                let (pair, half) = (first - 0xA1).quotientAndRemainder(dividingBy: 2)
+                let place = half * 94 + (second - 0xA1)
+                output.append(pair + (pair < 31 ? 0x81 : 0xC1))
+                output.append(place + (place < 63 ? 0x40 : 0x41))
+            default: return nil
+            }
+        }
+        return Data(output)
     }
 }

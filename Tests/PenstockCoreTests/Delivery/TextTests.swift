@@ -58,7 +58,11 @@ import Testing
         (["iso-8859-2", "latin2"], [0xB1], "ą"), (["iso-8859-5"], [0xD0], "а"), (["iso-8859-7"], [0xE1], "α"),
         (["iso-8859-9", "windows-1254"], [0xFD], "ı"), (["iso-8859-15"], [0xA4], "€"), (["windows-1250"], [0xB9], "ą"),
         (["windows-1251"], [0xE0], "а"), (["windows-1253"], [0xE1], "α"), (["koi8-r"], [0xC1], "а"),
-        (["shift_jis", "Shift-JIS", "sjis", "windows-31j"], [0x82, 0xA0], "あ"), (["euc-jp"], [0xA4, 0xA2], "あ"),
+        (["shift_jis", "Shift-JIS", "sjis", "windows-31j"], [0x82, 0xA0], "あ"),
+        (
+            ["euc-jp"], [0x41, 0xA4, 0xA2, 0x5C, 0x7E, 0x8E, 0xA1, 0x8E, 0xDF, 0xA1, 0xA1], "Aあ\\~｡ﾟ\u{3000}"
+        ), (["euc-jp"], [0xA1, 0xDF, 0xA1, 0xE0, 0xA2, 0xA1, 0xA2, 0xFE, 0xB0, 0xA1], "×÷◆◯亜"),
+        (["EUC-JP"], [0xDD, 0xFE, 0xDE, 0xA1, 0xDE, 0xFE, 0xDF, 0xA1, 0xE0, 0xA1, 0xF4, 0xA6], "沾沺滌漾燹熙"),
         (["iso-2022-jp"], [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
         (["gb2312", "GBK", "gb18030"], [0xC4, 0xE3], "你"), (["big5"], [0xA7, 0x41], "你"),
         (["euc-kr", "ks_c_5601-1987"], [0xB0, 0xA1], "가"),
@@ -84,6 +88,16 @@ import Testing
     @Test(arguments: types) func `the first parameter of that name says the character set`(type: String, name: String?)
     {
         #expect(TextDecoding.charset(in: type) == name)
+    }
+
+    static let broken: [[UInt8]] = [
+        [0xA4], [0x41, 0xA4], [0xA4, 0x41], [0xA4, 0xA0], [0xA4, 0xFF], [0xA0, 0xA1], [0xFF, 0xA1], [0x80, 0xA1],
+        [0x8E],
+        [0x8E, 0xA0], [0x8E, 0xE0], [0x8F, 0xB0, 0xA1], [0x80], [0x9F, 0xA1],
+    ]
+
+    @Test(arguments: broken) func `what is not EUC-JP is no text in it`(bytes: [UInt8]) {
+        #expect(throws: APIError.self) { try Payload(Data(bytes), contentType: "text/plain; charset=euc-jp").text() }
     }
 
     @Test func `a byte order mark has all of its bytes`() throws {
