@@ -122,7 +122,7 @@ extension RedirectPolicy {
 
     /// 303 always, and 301 and 302 after a POST, become GET without a body; 307 and 308 keep both (RFC 9110 §15.4).
     private static func changeMethod(of request: inout HTTPRequest, status: Int) {
-        let becomesGet = status == 303 && request.method != .head || status <= 302 && request.method == .post
+        let becomesGet = request.method == .post ? status < 307 : status == 303 && request.method != .head
         guard becomesGet else { return }
         request.method = .get
         request.body = .none

@@ -365,6 +365,54 @@ import Testing
         #expect(try nonce(urls[1]) == "n" && nonce(urls[32]) == "n")
     }
 
+    static let nonceAnswers: [(Int, String, String, Bool)] = [
+        (401, "DPoP error=use_dpop_nonce", "", true), (401, "DPoP error=invalid_token", "", false),
+        (401, "Bearer error=use_dpop_nonce", "", false), (401, "DPoP", "", false),
+        (401, "Bearer error=invalid_token, DPoP error=\"use_dpop_nonce\"", "", true),
+        (401, "", #"{"error":"use_dpop_nonce"}"#, false), (400, "", #"{"error":"use_dpop_nonce"}"#, true),
+        (400, "DPoP error=use_dpop_nonce", #"{"error":"invalid_grant"}"#, false), (400, "", "", false),
+        (200, "DPoP error=use_dpop_nonce", #"{"error":"use_dpop_nonce"}"#, false),
+        (402, "DPoP error=use_dpop_nonce", #"{"error":"use_dpop_nonce"}"#, false),
+        (403, "DPoP error=use_dpop_nonce", #"{"error":"use_dpop_nonce"}"#, false),
+    ]
+
+    @Test(
+        "A proof with the nonce is wanted by a 401 whose challenge says so, or a 400 of a token endpoint; any answer gives the nonce",
+        arguments: nonceAnswers)
+    func whoWantsANonce(status: Int, challenge: String, body: String, isWanted: Bool) throws {
+        let (prover, url) = (DPoPProver(FakeKey()), try HTTPURL("https://shop.example.com/"))
+        let answer = HTTPResponse(
+            status: status, fields: [.wwwAuthenticate: challenge, .dpopNonce: "n"], body: Data(body.utf8))
+        #expect(prover.takesNonce(of: answer, to: HTTPRequest(method: .get, url: url)) == isWanted)
+        let proof = try prover.proof(method: .get, url: url, token: nil, at: Date())
+        #expect(try Self.parts(proof).claims["nonce"] == "n")
+    }
+
+    @Test("A body that can be read only once is not sent again for a nonce: the refusal is the answer")
+    func nonceForOnceOnly() async throws {
+        struct Upload: Endpoint {
+            typealias Output = Product
+            let body: HTTPBody
+            var route: Route { .put("/photo") }
+        }
+        for isReplayable in [true, false] {
+            let count = Box(0)
+            let authenticator = OAuth2Authenticator(
+                tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+            let rig = AuthRig(authenticator) { _ in
+                count.update { $0 += 1 }
+                return HTTPResponse(
+                    status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce", .dpopNonce: "n"])
+            }
+            try await rig.signIn()
+            let once = HTTPBody.onceOnly(HTTPBody.Chunks { $0.finish() })
+            let body = isReplayable ? HTTPBody.bytes(Data("photo".utf8)) : once
+            let error = await failure { try await rig.client.send(Upload(body: body)) }
+            #expect(error?.kind == .httpStatus(401))
+            #expect(count.value == (isReplayable ? 2 : 1))
+        }
+    }
+
     @Test("A server that wants another nonce for ever is asked twice, and nothing is renewed for it")
     func nonceForEver() async throws {
         let count = Box(0)

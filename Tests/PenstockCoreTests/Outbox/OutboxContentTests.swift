@@ -80,6 +80,24 @@ import Testing
         #expect(recorder.records.isEmpty && rig.client.callCount == 0)
     }
 
+    @Test("Of several headers that are none, the first is named")
+    func rejectedHeaders() throws {
+        struct Broken: OutboxEndpoint {
+            typealias Output = Void
+            var route: Route { .post("/notes") }
+            var options: CallOptions { .headers(["Not One": "1"]) }
+            var headers: HeaderEdits { ["Nor This": "2"] }
+        }
+        let rig = OutboxRig(StubTransport(), types: [Broken.self])
+        #expect {
+            _ = try rig.client.frozen(Broken(), limit: 5, OutboxOwners(), isSealed: false)
+        } throws: { error in
+            guard case .request(let error)? = error as? OutboxError else { return false }
+            guard case .invalidParameter(field: "Not One", _) = error.kind else { return false }
+            return true
+        }
+    }
+
     @Test("A body may have as many bytes as the store takes, in memory and in a file, and not one more")
     func limit() throws {
         struct Upload: OutboxEndpoint {
