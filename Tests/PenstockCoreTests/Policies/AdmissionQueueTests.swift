@@ -356,6 +356,19 @@ struct AdmissionQueueTests {
         #expect(rated.enter(602, host: "paused", priority: .normal, at: .seconds(9)) == .waits(.rate))
     }
 
+    @Test("Hosts that nothing is owed to take no room, however many there were")
+    func room() {
+        func size(afterHosts count: Int) -> Int {
+            var queue = AdmissionQueue(.init(perHost: 1))
+            for ticket in 1...count {
+                _ = queue.enter(Ticket(ticket), host: "h\(ticket)", priority: .normal, at: .zero)
+                _ = queue.leave(Ticket(ticket), at: .zero)
+            }
+            return "\(queue)".utf8.count
+        }
+        #expect(size(afterHosts: 2_000) < 2 * size(afterHosts: 250))
+    }
+
     @Test("Whatever happens, caps are kept, nobody is lost, and an empty queue admits at once", arguments: 0..<20)
     func random(_ seed: UInt64) {
         var random = Seeded(seed: seed)

@@ -130,6 +130,22 @@ struct CircuitBreakerTests {
         bench.now = .seconds(1)
         bench.fail(1)
         #expect(bench.openFor != nil)
+        // Also behind several parts of the window.
+        var parts = Bench()
+        for (second, count) in [(50, 9), (62, 10), (1, 1)] {
+            parts.now = .seconds(second)
+            parts.fail(count)
+        }
+        #expect(parts.openFor != nil)
+    }
+
+    @Test("The longest pause is one that is drawn")
+    func longestPause() {
+        var breaker = CircuitBreaker(.init(minimumAttempts: 1))
+        var highest = RandomSource { .max }
+        guard case .allowed(let pass) = breaker.admit(at: .zero) else { return #expect(Bool(false)) }
+        breaker.record(.failure, took: .zero, pass, at: .zero, using: &highest)
+        #expect(breaker.state == .open(until: .seconds(1)))
     }
 
     @Test("While it is open everything is refused, with the time to ask again")
@@ -415,6 +431,21 @@ struct AdaptiveThrottleTests {
         var throttle = throttle(requests: 10, accepts: 0)
         #expect(throttle.refusalProbability(at: .seconds(120) - .nanoseconds(1)) > 0.9)
         #expect(throttle.refusalProbability(at: .seconds(120)) == 0)
+    }
+
+    @Test("A window of less than ten nanoseconds is one of ten", arguments: [10, 9, 0, -5])
+    func shortestWindow(nanoseconds: Int) {
+        for (moment, isForgotten) in [(9, false), (10, true)] {
+            var throttle = throttle(requests: 1, accepts: 0, .init(window: .nanoseconds(nanoseconds)))
+            #expect((throttle.refusalProbability(at: .nanoseconds(moment)) == 0) == isForgotten, "\(moment)")
+        }
+    }
+
+    @Test("However long it goes on, it keeps what is of one window")
+    func room() {
+        var throttle = AdaptiveThrottle()
+        for minute in 0..<10_000 { throttle.accept(at: .seconds(60 * minute)) }
+        #expect("\(throttle)".utf8.count < 5_000)
     }
 
     @Test("A draw below the probability is refused, and the probability itself is let through")
