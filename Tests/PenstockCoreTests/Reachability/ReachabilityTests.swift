@@ -248,6 +248,29 @@ import Testing
         while reachability.listenerCount > 0 { await Task.yield() }
     }
 
+    @Test("What it was told is for all of its waits together")
+    func waitsUpToInAll() async throws {
+        let clock = TestClock()
+        let (client, script, reachability) = waiting(
+            [noWay, .held(noWay)], .waitsForConnectivity(.upTo(.seconds(5))), clock)
+        async let error = failure { try await client.send(Hello()) }
+        await script.waitForExchanges(count: 1)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(3))
+        reachability.update(wifi)
+        await script.waitForExchanges(count: 2)
+        reachability.update(.unreachable)
+        while reachability.listenerCount > 0 { await Task.yield() }
+        script.release()
+        while reachability.listenerCount == 0 { await Task.yield() }
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(1_999))
+        #expect(client.callCount == 1)
+        clock.advance(by: .milliseconds(1))
+        #expect(await error?.kind == .unreachable(.offline))
+        #expect(script.requests.count == 2)
+    }
+
     @Test("It waits no longer than its total time-out, and not past a cancellation")
     func waitsWithTheCall() async throws {
         let clock = TestClock()
