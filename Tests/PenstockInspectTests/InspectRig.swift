@@ -61,7 +61,7 @@ enum InspectRig {
             .redirected(status: 302, from: url, to: url), .notRetried(.budgetUsedUp),
             .circuitChanged(url.origin, .halfOpen), .replayed(by: .cache, pass: 2), .stageEnded(.retry, .success),
             .answered(.init(request: request, response: greeting)), .contentEnded(bytes: 1, .init()),
-            .defaultUsed(path: "a.b"), .cacheDecided(.uriMiss, CacheStatus(.load(.uriMiss))),
+            .defaultUsed(path: "a.b"), .cacheDecided(.uriMiss, CacheStatus(CacheExchange(loading: request, .uriMiss))),
             .callEnded(.failure(.httpStatus(500))), .callEnded(.cancelled),
         ]
     }

@@ -84,6 +84,6 @@ extension CacheQuery {
 
     /// The request as it is.
     func load(_ reason: CacheReason) -> CacheExchange {
-        CacheExchange(purpose: .load, request: request, reason: reason)
+        CacheExchange(loading: request, reason)
     }
 }

@@ -79,6 +79,13 @@ package struct CacheExchange: Sendable {
     }
 }
 
+extension CacheExchange {
+    /// The caller's request as it is.
+    package init(loading request: HTTPRequest, _ reason: CacheReason) {
+        self.init(purpose: .load, request: request, reason: reason)
+    }
+}
+
 /// How a load failed.
 package enum CacheFailure: Hashable, Sendable {
     /// No response: no connection, a broken one, a time-out.
