@@ -230,7 +230,7 @@ import Testing
         #expect(table.trusts(try #require(table.peek(a))))
         table.distrust()
         table.put(try Self.stored("/b", row: 3))
-        #expect(!table.trusts(try #require(table.peek(a))) && table.trusts(try #require(table.peek(b))))
+        #expect(try !table.trusts(#require(table.peek(a))) && table.trusts(#require(table.peek(b))))
         table.put(try Self.stored("/a", "en", row: 4))
         #expect(table.trusts(try #require(table.peek(a))))
     }

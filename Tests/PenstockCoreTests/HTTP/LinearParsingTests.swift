@@ -38,9 +38,11 @@ import Testing
         guard let stored = reception.insertion?.response else { return }
         let query = try CacheFixtures.query(.get, [:], [stored])
         _ = query.decide(now: CacheFixtures.start + 1)
-        guard case .revalidate(let validation) = query.decide(now: CacheFixtures.start + 1_000) else { return }
+        guard case .send(let exchange)? = query.decide(now: CacheFixtures.start + 1_000).first,
+            exchange.purpose != .load
+        else { return }
         fields[name] = value
-        _ = query.receive(CacheFixtures.arrival(fields, status: 304, length: 0), for: validation)
+        _ = query.receive(CacheFixtures.arrival(fields, status: 304, length: 0), to: exchange)
     }
 
     /// All that the cache makes of one field of a request.

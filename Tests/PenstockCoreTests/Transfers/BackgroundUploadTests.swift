@@ -141,8 +141,8 @@ final class BackgroundUploadTests {
         #expect(request.fields["Signature"] == "of PATCH" && request.fields["X-Trace"] == "7")
         #expect(request.fields["X-App"] == "shop" && request.fields["Tus-Resumable"] == "1.0.0")
         #expect(request.body.isNone)
-        let sent = events.events.compactMap { event in
-            if case .requestSent(let request) = event.kind { "\(request.method)" } else { nil }
+        let sent = events.records.compactMap { record in
+            if case .requestSent(let request) = record.event { "\(request.method)" } else { nil }
         }
         #expect(sent == ["POST", "PATCH"])
     }
