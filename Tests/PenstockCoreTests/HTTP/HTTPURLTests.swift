@@ -31,6 +31,7 @@ struct HTTPURLTests {
             ("http://a/b/.", "http://a/b/"),
             ("http://a/b/..", "http://a/"),
             ("http://a/b/./", "http://a/b/"),
+            ("http://a//b/./c//", "http://a//b/c//"),
             ("http://a/%2E", "http://a/"),
             ("http://a/%2F..", "http://a/%2F.."),
             ("http://a?q=1", "http://a/?q=1"),
