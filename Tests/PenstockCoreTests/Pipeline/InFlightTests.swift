@@ -139,6 +139,10 @@ import Testing
         #expect(delivered == ["5"])
         #expect(heard.values.compactMap(\.failure?.kind) == Array(repeating: .dropped(.superseded), count: 4))
         #expect(recorder.reasons.filter { $0 == .dropped(.superseded) }.count == 4)
+        let superseding = recorder.records.count {
+            if case .inFlightDecided(.supersedes) = $0.event { true } else { false }
+        }
+        #expect(superseding == 4)
         #expect(recorder.grammarViolations == [])
     }
 
@@ -277,6 +281,24 @@ import Testing
         #expect(script.requests.count == 1)
         #expect(recorder.reasons.count == 4 && recorder.reasons.allSatisfy(\.isJoined))
         #expect(recorder.grammarViolations == [])
+    }
+
+    @Test("Calls that wait for one response fail together, of one request")
+    func joinedFailure() async throws {
+        let recorder = EventRecorder()
+        let lost = TransportError(.connectionLost, sendState: .maybeProcessed)
+        let script = ScriptedTransport([.held(.fail(lost)), .respond(Self.answer(2))])
+        let client = CallSupport.client(script) {
+            $0.options = CallOptions.inFlight(.join).retry(.none)
+            $0.cache = .none
+            $0.sinks = [recorder]
+        }
+        let calls = (0..<3).map { _ in client.start(Filtered(filter: 1)) }
+        await script.waitForExchanges(count: 1)
+        while recorder.reasons.count < 2 { await Task.yield() }
+        script.release()
+        for call in calls { #expect(await failure { try await call.value }?.kind == .transport(.connectionLost)) }
+        #expect(script.requests.count == 1)
     }
 
     @Test("A joined flight goes on while anybody waits, and dies with its last waiter")
@@ -533,6 +555,36 @@ import Testing
         clock.advance(by: .seconds(1))
         _ = try await client.send(Hello())
         #expect(stub.requests.count == 2)
+    }
+
+    @Test("However many kinds of calls there were, what is under way and what was sent lately is still known")
+    func manyKinds() async throws {
+        let clock = TestClock()
+        let answers = (1...201).map { ScriptedTransport.Step.respond(Self.answer($0)) }
+        let script = ScriptedTransport([.held(.respond(Self.answer(0)))] + answers)
+        let client = CallSupport.client(script) {
+            $0.cache = .none
+            $0.time = clock.timeSource
+        }
+        clock.advance(by: .seconds(100))
+        let ignoring = CallOptions.inFlight(InFlightPolicy.ignoreNew.per(.group("held")))
+        let held = client.start(Filtered(filter: 0), options: ignoring)
+        await script.waitForExchanges(count: 1)
+        func throttled(_ number: Int) -> CallOptions {
+            .inFlight(InFlightPolicy.throttle(.seconds(10)).per(.group("\(number)")))
+        }
+        for number in 0..<200 { _ = try await client.send(Filtered(filter: 1), options: throttled(number)) }
+        clock.advance(by: .milliseconds(9_999))
+        for number in 0..<200 {
+            let error = await failure { try await client.send(Filtered(filter: 1), options: throttled(number)) }
+            #expect(error?.kind == .dropped(.tooSoon), "\(number)")
+        }
+        let ignored = await failure { try await client.send(Filtered(filter: 0), options: ignoring) }
+        #expect(ignored?.kind == .dropped(.alreadyLoading))
+        clock.advance(by: .milliseconds(1))
+        _ = try await client.send(Filtered(filter: 1), options: throttled(0))
+        script.release()
+        _ = try await held.value
     }
 
     @Test("Without a policy the path has no such stage")

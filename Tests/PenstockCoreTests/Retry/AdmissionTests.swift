@@ -209,6 +209,17 @@ struct AdmissionTests {
         rig.clock.advance(by: .seconds(10))
         _ = try await retried.value
         #expect(order(rig) == ["1", "2", "1"])
+        // Nor does one that has failed.
+        let failing = RetryRig([.lost(.unprocessed), .product, .product]) {
+            $0.admission = .init(total: 1)
+            $0.random = RandomSource { .max }
+        }
+        let again = failing.client.start(GetProduct(id: "1"))
+        await failing.clock.waitForSleepers(count: 1)
+        _ = try await failing.client.send(GetProduct(id: "2"))
+        failing.clock.advance(by: .milliseconds(250))
+        _ = try await again.value
+        #expect(order(failing) == ["1", "2", "1"])
     }
 
     @Test("A streamed response holds its place until its content has ended, or nobody wants more of it")
@@ -236,6 +247,7 @@ struct AdmissionTests {
         let rig = RetryRig(Array(repeating: .product, count: 9)) { configuration in
             configuration.admission = .init(rate: .init(1, per: .seconds(10)))
         }
+        rig.clock.advance(by: .seconds(3))
         _ = try await rig.client.send(GetProduct(id: "1"))
         let refused = await failure { try await rig.client.send(GetProduct(id: "2"), options: .timeout(.seconds(10))) }
         #expect(refused?.stage == .admission && refused?.attempts.isEmpty == true)

@@ -102,6 +102,14 @@ struct HedgingStageTests {
         let asked = rig(.busy("30"), .held(.product), .product)
         _ = await failure { try await asked.client.send(GetProduct()) }
         #expect(await hits(of: asked, after: 1) { _ = try? await asked.client.send(GetProduct()) } == 2)
+        // 429 asks as 503 does, and no other status.
+        for (status, hedges) in [(429, false), (428, true), (430, true), (502, true), (504, true)] {
+            let answer = HTTPResponse(status: status, fields: ["Retry-After": "30"])
+            let rig = rig(.respond(answer), .held(.product), .product)
+            _ = await failure { try await rig.client.send(GetProduct()) }
+            let hits = await hits(of: rig, after: 1) { _ = try? await rig.client.send(GetProduct()) }
+            #expect(hits == (hedges ? 3 : 2), "\(status)")
+        }
     }
 
     @Test("What a hedge is answered with is heeded: the server is sent no other one for as long as it asks")

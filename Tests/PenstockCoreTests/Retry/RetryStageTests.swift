@@ -130,6 +130,26 @@ struct RetryStageTests {
         #expect(post.hits == 1)
     }
 
+    @Test("Why there is no further attempt is told of failures, from 400 on, and where one was wanted")
+    func toldRefusals() async throws {
+        for (status, limit, refusals) in [
+            (399, 1, []), (400, 1, [.limitReached]), (599, 1, [.limitReached]), (599, 0, []),
+        ] as [(Int, Int, [RetryRefusal])] {
+            let answer = ScriptedTransport.Step.respond(HTTPResponse(status: status))
+            let rig = RetryRig([answer, answer])
+            let policy = RetryPolicy(limit: limit, backoff: .init(base: .zero), statuses: [399, 400, 599])
+            let error = await failure { try await rig.client.send(GetProduct(), options: .retry(policy)) }
+            #expect(error?.kind == .httpStatus(status))
+            #expect(rig.hits == limit + 1 && rig.refusals == refusals, "\(status) \(limit)")
+            #expect(error?.debugMessage.contains("not retried") == !refusals.isEmpty)
+        }
+        let note = "not retried: \(RetryRefusal.limitReached)"
+        let bare = APIError(.cancelled, stage: .retry)
+        #expect(bare.noting(.limitReached).debugMessage == note && bare.noting(nil).debugMessage.isEmpty)
+        let said = APIError(.cancelled, stage: .retry, debugMessage: "said")
+        #expect(said.noting(.limitReached).debugMessage == "said; \(note)" && said.noting(nil).debugMessage == "said")
+    }
+
     @Test("A wait ends with the call: by cancelling all, by the death of its scope, by the call's own time-out")
     func waitsEnd() async throws {
         let all = RetryRig([.busy("30")])
@@ -253,6 +273,17 @@ struct RetryStageTests {
         transport.skipped.value = []
         #expect(await failure { try await client.send(GetProduct(), options: .retry(.none)) } != nil)
         #expect(transport.skipped.value == [false])
+    }
+
+    @Test("A policy that sends nothing beside an attempt throws content away like one that has no such policy")
+    func discardingWithoutHedges() async throws {
+        let transport = HeadTransport([503, 503, 503])
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.random = RandomSource { 0 }
+        configuration.options.retry = RetryPolicy(hedging: HedgingPolicy(after: .seconds(60), limit: 0))
+        let client = APIClient(configuration, transport: transport)
+        _ = await failure { try await client.send(GetProduct()) }
+        #expect(transport.skipped.value == [true, true, false])
     }
 
     @Test("The budget pays once for each repetition, however often the transport asks whether there will be one")
