@@ -11,6 +11,7 @@ import Testing
         typealias Output = Void
         var text = ""
         var route: Route { .post("/notes") }
+        var parameters: NoParameters { NoParameters() }
         var options: CallOptions { .headers(["X-Option": "1"]) }
         var headers: HeaderEdits { ["X-Own": "2"] }
         var body: HTTPBody { .bytes(Data(text.utf8)) }
@@ -104,6 +105,7 @@ import Testing
             typealias Output = Void
             var file: URL?
             var route: Route { .put("/file") }
+            var parameters: NoParameters { NoParameters() }
             var body: HTTPBody { file.map { .file($0) } ?? .bytes(Data(count: 10)) }
         }
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString)")

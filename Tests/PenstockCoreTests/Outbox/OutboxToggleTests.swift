@@ -202,9 +202,9 @@ struct OutboxToggleTests {
             #expect(!like.value)
             try await like.stored()
             rig.outbox.start()
-            await script.waitForExchanges(count: 1)
+            await rig.advance { script.requests.count == 1 }
             script.release()
-            await script.waitForExchanges(count: 2)
+            await rig.advance { script.requests.count == 2 }
             for await shown in like.updates {
                 #expect(!shown.value && shown.isPending && shown.failure == nil)
                 break

@@ -263,6 +263,7 @@ import Testing
         while reachability.listenerCount > 0 { await Task.yield() }
         script.release()
         while reachability.listenerCount == 0 { await Task.yield() }
+        for _ in 0..<200 { await Task.yield() }
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(1_999))
         #expect(client.callCount == 1)
