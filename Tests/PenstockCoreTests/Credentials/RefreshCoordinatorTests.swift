@@ -431,7 +431,7 @@ struct RefreshCoordinatorTests {
         #expect(desk.ask(.version(new.version)) == (isRenewed ? .begin : .fail(.notRenewed)))
         guard !isRenewed else { return }
         // From then on it is told for as long as any other failure.
-        for (now, isTold) in [(105.0, true), (109.8, true), (109.9, false)] {
+        for (now, isTold) in [(105.0, true), (109.8, true), (110, false)] {
             desk.now = now
             #expect(desk.ask(.version(new.version)) == (isTold ? .fail(.notRenewed) : .begin), "\(now)")
         }
