@@ -52,18 +52,18 @@ public final class CallLog: EventSink {
 
     /// How much is said, from the next event on.
     public var level: LogLevel {
-        get { state.withLock(\.level) }
+        get { state.withLock { $0.level } }
         set { state.withLock { $0.level = newValue } }
     }
 
     /// Which of the entries of the level are shown, from the next event on; `nil` for all.
     public var filter: Filter? {
-        get { state.withLock(\.filter) }
+        get { state.withLock { $0.filter } }
         set { state.withLock { $0.filter = newValue } }
     }
 
     /// How many calls it remembers something of.
-    package var callsUnderWay: Int { state.withLock(\.calls.count) }
+    package var callsUnderWay: Int { state.withLock { $0.calls.count } }
 
     /// Nothing while the log is off: a call that begins then costs no more than without a log, and is not told of if the level
     /// is raised before it ends. Of stages only ``LogLevel/trace`` says something.

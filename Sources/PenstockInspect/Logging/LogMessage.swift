@@ -79,7 +79,10 @@ enum LogText {
     /// Control and format characters, and what breaks lines, are escaped; what is longer than 4,096 characters is cut.
     static func oneLine(_ text: String) -> String {
         // Nearly every line is one already, which is told without taking it apart into characters.
-        if text.utf8.count <= 4096, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.count <= 4096 && bytes.allSatisfy { $0 &- 0x20 < 0x5F }
+        }
+        if isPlain == true { return text }
         let head = text.prefix(4096)
         let line = head.unicodeScalars.reduce(into: "") { line, scalar in
             switch scalar.properties.generalCategory {
