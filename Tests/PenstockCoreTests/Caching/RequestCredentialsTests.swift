@@ -97,7 +97,11 @@ import Testing
 
     @Test func `so is one that was put into the content`() throws {
         func bytes(_ text: String) -> HTTPBody { .bytes(Data(text.utf8)) }
-        let (one, two) = (HTTPBody.file(URL(fileURLWithPath: "/a")), HTTPBody.file(URL(fileURLWithPath: "/b")))
+        let folder = FileManager.default.temporaryDirectory
+        let files = (0..<2).map { _ in folder.appendingPathComponent(UUID().uuidString) }
+        defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+        for file in files { try Data("page=1".utf8).write(to: file) }
+        let (one, two) = (HTTPBody.file(files[0]), HTTPBody.file(files[1]))
         let stream = HTTPBody.stream { throw CancellationError() }
         let cases: [(HTTPBody, HTTPBody, Bool)] = [
             (.none, .none, true), (bytes("password=x"), bytes("password=x"), true),
