@@ -64,7 +64,9 @@ import Testing
             await #expect(throws: APIError.self) {
                 try await client.with { $0.options.limits.bodyBytes = 1 }.send(Hello())
             }
-            let held = CallSupport.client(CallSupport.holding()) { $0.sinks = [listener] }.start(Hello())
+            let transport = CallSupport.holding()
+            let held = CallSupport.client(transport) { $0.sinks = [listener] }.start(Hello())
+            await transport.waitForExchanges(count: 1)
             held.cancel()
             _ = await held.result
         }

@@ -332,7 +332,7 @@ import Testing
             "WebSocketClosure", "WebSocketDeflate", "WebSocketFailure", "WebSocketHandshake", "WebSocketLimits",
             "WebSocketOptions", "Width", "WireProtocol",
             "CookieFileError", "PublicSuffixList", "SameSite",
-            "ResumableUploadError", "ResumableUploadPolicy", "ResumableUploadProtocol",
+            "ResumableUploadError", "ResumableUploadPolicy", "ResumableUploadProtocol", "EventInterest",
         ],
         "names, numbers, dates and digests of the outbox": [
             "AfterFailure", "OutboxChange", "OutboxCipherUnavailable", "OutboxCounts", "OutboxDecider", "OutboxError",
@@ -342,7 +342,8 @@ import Testing
         ],
         "made of functions, or of nothing": [
             "Abilities", "BearerAuthenticator",
-            "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule", "ParameterRules",
+            "BackgroundTransfers", "Default", "Empty", "ErrorMapper", "False", "ParameterEncoder", "ParameterRule",
+            "ParameterRules",
             "PenstockVersion", "RandomSource", "Redaction", "ResponseDecoding", "TimeSource", "True", "Validator",
             "Zero",
             "ClosureReformer", "ClosureInterceptor", "Members", "NullParameter", "State",

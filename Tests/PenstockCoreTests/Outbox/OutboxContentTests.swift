@@ -90,13 +90,11 @@ import Testing
             var headers: HeaderEdits { ["Nor This": "2"] }
         }
         let rig = OutboxRig(StubTransport(), types: [Broken.self])
-        #expect {
+        let error = #expect(throws: OutboxError.self) {
             _ = try rig.client.frozen(Broken(), limit: 5, OutboxOwners(), isSealed: false)
-        } throws: { error in
-            guard case .request(let error)? = error as? OutboxError else { return false }
-            guard case .invalidParameter(field: "Not One", _) = error.kind else { return false }
-            return true
         }
+        guard case .request(let refusal)? = error else { return #expect(error == nil) }
+        #expect(refusal.kind == .invalidParameter(field: "Not One", reason: "is no field of HTTP"))
     }
 
     @Test("A body may have as many bytes as the store takes, in memory and in a file, and not one more")

@@ -209,7 +209,7 @@ extension BackgroundUploadTests {
         await system.send()
         while next.kept.allSatisfy({ !$0.hasSuffix(".reply") }) { await Task.yield() }
         withExtendedLifetime(woken) {}
-        let reply = next.root.appendingPathComponent(try #require(next.kept.first))
+        let reply = next.root.appendingPathComponent(try #require(next.kept.first { $0.hasSuffix(".reply") }))
         let other = reply.deletingLastPathComponent().appendingPathComponent("mine.reply")
         try Data("mine".utf8).write(to: other)
         for (days, isKept) in [(29.0, true), (31, false)] {
