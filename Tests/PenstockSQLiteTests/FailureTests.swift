@@ -74,7 +74,7 @@ struct FailureTests {
     func lockedFile() async throws {
         let rig = try Rig { $0.patience = .milliseconds(500) }
         try await rig.put("/a", seed: 1)
-        let other = try SQLiteConnection(path: rig.folder.file.path, vfs: nil, patience: 0)
+        let other = try SQLiteConnection(path: rig.folder.file.path, vfs: nil, patience: 10_000)
         try other.execute("BEGIN IMMEDIATE")
         #expect(try await rig.put("/b", seed: 2) == nil)
         #expect(try await rig.seeds("/a") == [1])
