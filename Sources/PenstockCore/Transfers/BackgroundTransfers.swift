@@ -21,7 +21,8 @@ import Foundation
 ///   Cancelling or pausing the upload, and the sign-out of its user, end what the system sends. Of uploads that no
 ///   call waits for, after the app was started again, ``cancelAll()`` does.
 /// - **What the system decides by itself** is when it sends and how often it tries, for a week. Time-outs do not count for it,
-///   nor do ``ResponseLimits`` and rules below the app; it follows redirects, for which it strips what it sees fit; a signature or
+///   nor do ``ResponseLimits`` and rules below the app; it follows redirects, also to
+///   other origins whatever ``RedirectPolicy/sendsBodyAcrossOrigins`` says, for which it strips what it sees fit; a signature or
 ///   credential is as old as the request. A 401 that comes in a later process has the server asked with a new credential.
 ///   Cookies are kept where the app waits for the reply.
 ///
