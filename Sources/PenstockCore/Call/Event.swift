@@ -6,7 +6,8 @@ import Foundation
 /// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
 /// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:connection:)`` of the same
 /// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the end of the call but
-/// the end of its delivery.
+/// the end of its delivery. Where no sink wants stages (``EventSink/interest``) their events, the delivery's among them, are left
+/// out, and the rest stands in the same order.
 ///
 /// The delivery (``StageName/delivery``) is the last stage of every call, once, also of a call that has failed: its error is
 /// delivered like an output. It begins before ``callEnded(_:)``, and it depends on the receiver when it ends:
