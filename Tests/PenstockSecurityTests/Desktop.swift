@@ -52,7 +52,8 @@
             process.waitUntilExit()
         }
 
-        var vault: SecretServiceVault { vault(patience: .zero) }
+        /// As patient as one of an app's.
+        var vault: SecretServiceVault { vault(patience: KeyringOpening.patience) }
 
         /// - Parameter patience: how long it waits for the keyring.
         func vault(patience: Duration) -> SecretServiceVault {

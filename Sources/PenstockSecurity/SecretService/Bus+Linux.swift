@@ -8,6 +8,9 @@
         enum Failure: Error, Equatable {
             /// The object is not there, or not any more.
             case gone
+            /// The service could not do it, and gives no reason that has a name. It may be able to in a moment: one that has just
+            /// started is still reading its files.
+            case failed
             case vault(VaultError)
         }
 
@@ -85,6 +88,7 @@
                 case "org.freedesktop.Secret.Error.NoSuchObject", "org.freedesktop.DBus.Error.UnknownObject",
                     "org.freedesktop.DBus.Error.UnknownMethod":
                     .gone
+                case "org.freedesktop.DBus.Error.Failed": .failed
                 case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed": .vault(.denied)
                 default: .vault(.unavailable)
                 }

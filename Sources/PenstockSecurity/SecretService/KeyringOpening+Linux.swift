@@ -47,7 +47,7 @@
             do throws(Bus.Failure) {
                 return .success(try Keyring(bus, application))
             } catch {
-                return error == .gone || error == .vault(.unavailable) ? nil : .failure(error)
+                return [.gone, .failed, .vault(.unavailable)].contains(error) ? nil : .failure(error)
             }
         }
 
@@ -65,8 +65,9 @@
         /// What to wait before the next time; `nil` where there is none.
         mutating func pause(after failure: Bus.Failure) -> Duration? {
             switch failure {
-            case .gone:
-                // It was there a moment ago: somebody else has replaced or deleted it, or the service is another one.
+            case .gone, .failed:
+                // It was there a moment ago: somebody else has replaced or deleted it, or the service is another one. What the
+                // service could not do has changed nothing.
                 replacements += 1
                 return replacements < 5 ? .milliseconds(5 << replacements) : nil
             case .vault(.locked):
@@ -82,7 +83,7 @@
         /// What the vault says of it in the end.
         var vaultError: VaultError {
             switch self {
-            case .gone: .unavailable
+            case .gone, .failed: .unavailable
             case .vault(let error): error
             }
         }
