@@ -280,7 +280,7 @@
             let server = try LoopbackServer { _ in .text("ok") }
             defer { server.stop() }
             let resolver = HostResolver([try list(["127.0.0.2", "127.0.0.1"])])
-            let client = client(resolver, server)
+            let client = client(resolver, server) { $0.options.timeouts = Timeouts(connect: .seconds(60)) }
             for _ in 1...2 {
                 let peer = client.datagrams(Self.host, port: echo.port)
                 var iterator = peer.messages.makeAsyncIterator()
@@ -291,7 +291,10 @@
                 #expect(ranked?.map(\.text) == ["127.0.0.1", "127.0.0.2"])
             }
             // Nobody is at any of them: they rest, and the system is asked the next time.
-            let dead = HostResolver([try list(["127.0.0.2", "127.0.0.4"], host: "localhost")])
+            // Their rest does not end while the test has to wait for its turn.
+            let clock = TestClock()
+            let dead = HostResolver(
+                [try list(["127.0.0.2", "127.0.0.4"], host: "localhost")], time: clock.timeSource)
             let lost = client.with { $0.options.resolver = dead }
             let options = CallOptions.with { $0.timeouts.connect = .milliseconds(700) }
             let error = await #expect(throws: APIError.self) {
