@@ -123,7 +123,8 @@
         private let server: Locked<LoopbackServer>
 
         init() throws {
-            server = Locked(try Self.begin())
+            let begun = try Self.begin()
+            server = Locked(begun)
         }
 
         var url: HTTPURL { server.withLock(\.url) }

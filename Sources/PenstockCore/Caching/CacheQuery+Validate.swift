@@ -10,7 +10,9 @@ extension CacheQuery {
     /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
     /// them (§4.1). `Last-Modified` goes along where the selected response alone is asked about and no range is (§4.3.1).
     func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheExchange? {
-        guard !preconditions.isAnyMatch else { return nil }
+        // Without either field there is nothing to ask with, and no date and directive has to be read to see it.
+        guard !preconditions.isAnyMatch, candidates.contains(where: { $0.fields.first(of: Self.validators) != nil })
+        else { return nil }
         let asked = askable(with: stored)
         let tagged = asked.filter { $0.terms.tag != nil }
         var sent = request
@@ -34,8 +36,8 @@ extension CacheQuery {
     func refresh(_ stored: CachedResponse, _ reason: CacheReason) -> CacheExchange {
         var plain = request
         plain.fields = plain.fields.without(Self.conditions)
-        var query = CacheQuery(plain, key: key, candidates: candidates, policy: policy)
-        (query.discards, query.digests) = (discards, digests)
+        let query = CacheQuery(
+            plain, key: key, candidates: candidates, policy: policy, discards: discards, digests)
         let exchange =
             query.validation(of: stored, reason)
             ?? CacheExchange(purpose: .validate, request: plain, selected: stored, reason: reason)
@@ -59,6 +61,8 @@ extension CacheQuery {
     static let conditions: HTTPFieldNames = [
         .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .range, .ifRange,
     ]
+
+    private static let validators: HTTPFieldNames = [.eTag, .lastModified]
 
     private func missing(from part: CachedPart, _ held: Range<Int>) -> String? {
         if held.lowerBound == 0 { return "bytes=\(held.upperBound)-" }

@@ -26,7 +26,7 @@ package struct CacheQuery: Sendable {
     /// Whether nobody will look at the content of a response; `nil` when all content is wanted.
     var discards: (@Sendable (HTTPResponse) -> Bool)?
     /// What stands for a credential that a response varies by.
-    var digests = CredentialDigests.locked
+    var digests: CredentialDigests
 
     /// A query about one request.
     ///
@@ -36,10 +36,20 @@ package struct CacheQuery: Sendable {
     ///   - candidates: everything that is stored under `key`, in any order; empty where nothing is.
     ///   - policy: what the app wants on top of HTTP's rules.
     package init(_ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy) {
+        self.init(request, key: key, candidates: candidates, policy: policy, discards: nil, .locked)
+    }
+
+    /// - Parameter discards: whether nobody will look at the content of a response.
+    init(
+        _ request: HTTPRequest, key: CacheKey, candidates: [CachedResponse], policy: CachePolicy,
+        discards: (@Sendable (HTTPResponse) -> Bool)?, _ digests: CredentialDigests
+    ) {
         self.request = request
         self.key = key
         self.candidates = candidates
         self.policy = policy
+        self.discards = discards
+        self.digests = digests
         // Most requests have none of the fields that are read here.
         let isPlain = request.fields.first(of: Self.directing) == nil
         control = isPlain ? RequestControl() : RequestControl(request.fields)

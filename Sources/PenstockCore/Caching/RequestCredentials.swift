@@ -9,7 +9,8 @@ struct RequestCredentials: Sendable {
     /// - Parameter cookies: the value of the `Cookie` field that will be joined to the request's own.
     init(_ request: HTTPRequest, _ cookies: String? = nil) {
         // Most requests of those who name nobody have none.
-        guard cookies != nil || request.fields.contains(where: { Self.isCredential($0.name) }) else {
+        let fields = request.fields
+        guard cookies != nil || fields.indices.contains(where: { Self.isCredential(fields[$0].name) }) else {
             text = []
             return
         }
@@ -31,8 +32,9 @@ struct RequestCredentials: Sendable {
 
     /// Fields that nearly every request has, so that their names need not be looked at.
     private static let ordinary: HTTPFieldNames = [
-        .accept, .acceptEncoding, .acceptLanguage, .cacheControl, .contentType, .ifModifiedSince, .ifNoneMatch, .range,
-        .userAgent,
+        .accept, .userAgent, .acceptLanguage, .contentType, .acceptEncoding, .cacheControl, .ifModifiedSince,
+        .ifNoneMatch,
+        .range,
     ]
 
     /// What was found out about other names. Few are ever used.
@@ -112,7 +114,10 @@ enum CacheOwner: Sendable {
         let expected: [UInt8]
         switch self {
         case .identity: return true
-        case .nobody: expected = []
+        case .nobody:
+            // As it was made, by far the most often: it was looked at then.
+            if sent.isCopy(of: asked) { return true }
+            expected = []
         case .bearer(let credentials, _): expected = credentials.text
         case .locked: return false
         }

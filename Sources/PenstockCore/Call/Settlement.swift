@@ -11,6 +11,11 @@ protocol Settlement: AnyObject, Sendable {
     /// - Parameter request: as the call made it, above all stages.
     func accepted(by call: any JudgingCall, of request: HTTPRequest) async
 
+    /// The same, asked first: where nothing has to be waited for, all is done on the spot.
+    ///
+    /// - Returns: `false` where something has to be, and ``accepted(by:of:)`` is to do all of it.
+    func acceptedAtOnce(by call: any JudgingCall, of request: HTTPRequest) -> Bool
+
     /// The response has not passed.
     ///
     /// - Returns: a replay, where the stage knows how to do better; `nil` to let the call fail.
@@ -19,6 +24,8 @@ protocol Settlement: AnyObject, Sendable {
 
 extension Settlement {
     var isForEach: Bool { false }
+
+    func acceptedAtOnce(by call: any JudgingCall, of request: HTTPRequest) -> Bool { false }
 }
 
 /// A call as a settlement sees it, whatever its endpoint.

@@ -112,7 +112,7 @@ extension APIClient {
             $0.redirects = RedirectPolicy.never
             $0.retry = RetryPolicy.none
         }
-        let terms = ActiveCall<E>.Terms(
+        let terms = CallTerms(
             own: options, streams: true, origin: session.context, isAdopted: true, upgrade: upgrade)
         let call = begin(endpoint, terms)
         let exchange = try await call.run { () async throws(APIError) in try await call.path(call.judgeHead) }

@@ -25,7 +25,7 @@ extension APIClient {
         let payload = Payload(
             exchange.response.body, contentType: exchange.response.fields[.contentType], options: options)
         let opened = try context.stage(.envelope) { () throws(APIError) in
-            try endpoint.decoding.open(payload, envelope: envelope, options: options)
+            try call.decoding.open(payload, envelope: envelope, options: options)
         }
         let content = endpoint.payloadValidator
         if !content.isNone {

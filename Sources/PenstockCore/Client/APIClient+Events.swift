@@ -60,7 +60,7 @@ extension APIClient {
         return EventSession(context: call.context) { lastEventID throws(APIError) in
             guard isOwners() else { throw APIError(.cancelled, stage: .prepare) }
             let options = self.eventOptions(options, endpoint, lastEventID)
-            let terms = ActiveCall<E>.Terms(own: options, streams: true, origin: call.context, isAdopted: true)
+            let terms = CallTerms(own: options, streams: true, origin: call.context, isAdopted: true)
             return try await self.begin(endpoint, terms).streamedResponse()
         } finish: {
             call.finish(nil)

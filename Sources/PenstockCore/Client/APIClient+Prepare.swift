@@ -61,9 +61,9 @@ extension APIClient {
         let content = try RequestContent(
             parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
             for: call.context)
-        let url = try url(of: call, runtime, content.query)
+        let url = try url(of: call, route.path, runtime, content.query)
         var fields = commonFields(
-            accepting: call.context.streams ? .anything : endpoint.decoding.accepts,
+            accepting: call.context.streams ? .anything : call.decoding.accepts,
             for: call.context.settings.modelFormat.decoder)
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
@@ -103,12 +103,12 @@ extension APIClient {
     }
 
     private func url<E: Endpoint>(
-        of call: ActiveCall<E>, _ runtime: ServiceRuntime, _ query: String?
+        of call: ActiveCall<E>, _ path: RoutePath, _ runtime: ServiceRuntime, _ query: String?
     ) throws(APIError) -> HTTPURL {
         let base = try baseURL(of: runtime, call.resolved, in: call.context.environment)
         if let link = call.resolved.settings.link { return try link.url(of: runtime.service, at: base, query) }
         do throws(RoutePath.Invalid) {
-            return try base.appending(call.endpoint.route.path, query: query)
+            return try base.appending(path, query: query)
         } catch {
             throw APIError(error)
         }
@@ -189,7 +189,7 @@ extension APIClient {
             guard write.isFor(isolation) else {
                 throw APIError(.cancelled, stage: .prepare, sendState: .unsent)
             }
-            var fields = commonFields(accepting: call.endpoint.decoding.accepts)
+            var fields = commonFields(accepting: call.decoding.accepts)
             fields.merge(runtime.service.headers.read())
             call.resolved.settings.headers.apply(to: &fields)
             fields.merge(write.request.fields)
@@ -220,7 +220,7 @@ extension APIClient {
     public func send(
         _ request: HTTPRequest, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<Data> {
-        let terms = ActiveCall<RawRequest>.Terms(own: options, scope: scope)
+        let terms = CallTerms(own: options, scope: scope)
         return try await ActiveCall(RawRequest(method: request.method), .raw(request), terms, of: self).response()
     }
 

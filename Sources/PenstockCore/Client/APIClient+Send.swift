@@ -23,7 +23,7 @@ extension APIClient {
     }
 
     /// Gives a call its number and its settings, and enters it in the table.
-    func begin<E: Endpoint>(_ endpoint: E, _ terms: ActiveCall<E>.Terms) -> ActiveCall<E> {
+    func begin<E: Endpoint>(_ endpoint: E, _ terms: CallTerms) -> ActiveCall<E> {
         ActiveCall(endpoint, .endpoint, terms, of: self)
     }
 }

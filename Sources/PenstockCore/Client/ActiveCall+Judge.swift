@@ -49,8 +49,11 @@ extension ActiveCall: JudgingCall {
             response: exchange.response, sendState: .answered)
     }
 
+    @inline(__always)
     private func accept(_ exchange: Exchange, _ request: HTTPRequest) async {
-        for left in exchange.remains.settlements { await left.settlement.accepted(by: self, of: request) }
+        for left in exchange.remains.settlements where !left.settlement.acceptedAtOnce(by: self, of: request) {
+            await left.settlement.accepted(by: self, of: request)
+        }
     }
 
     /// Only the answer itself has a say in a replay: that it was of no use says nothing about the redirects to it.
@@ -80,7 +83,7 @@ extension ActiveCall: JudgingCall {
     var invalidates: [CacheSelection] { endpoint.invalidates }
 
     func repeatInBackground(_ request: HTTPRequest, didEnd: @escaping @Sendable () -> Void) {
-        let terms = Terms(own: own, isRefresh: true, origin: context)
+        let terms = CallTerms(own: own, isRefresh: true, origin: context)
         let again = ActiveCall(endpoint, .ready(request), terms, of: client)
         // Looked at only now that a sign-out finds the new one: neither can escape it.
         if context.isCancelled { again.context.end(.requested) }

@@ -17,6 +17,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
     let endpoint: E
     let context: CallContext
     let making: Making
+    /// How the endpoint makes a value of a response, asked of it once.
+    let decoding: ResponseDecoding<E.Output>
     /// The service as the client calls it; the error of one that it does not know shows when the call runs.
     let runtime: Result<ServiceRuntime, APIError>
     /// All levels in one: the call's options over the endpoint's, the service's and the client's.
@@ -30,32 +32,11 @@ final class ActiveCall<E: Endpoint>: Sendable {
     /// Whether it is delivered after it has ended, and stays in its scope until then.
     private let isDeliveredLater: Bool
 
-    /// What a call is made for besides its endpoint.
-    struct Terms {
-        var own = CallOptions()
-        var scope: CallScope?
-        var control = ExchangeControl()
-        var streams = false
-        var isRefresh = false
-        /// Whether nobody is told of it.
-        var isSilent = false
-        var isDeliveredLater = false
-        /// Whether it may last as long as it likes.
-        var isEndless = false
-        /// The call whose user and environment it shares.
-        var origin: CallContext?
-        /// Whether it works for its origin, and is known by that one.
-        var isAdopted = false
-        /// What its request asks its connection to change to.
-        var upgrade: HTTPUpgrade?
-        /// What carries its request in place of the client's transport.
-        var carrier: (any Transport)?
-    }
-
-    init(_ endpoint: E, _ making: Making = .endpoint, _ terms: Terms, of client: APIClient) {
+    init(_ endpoint: E, _ making: Making = .endpoint, _ terms: CallTerms, of client: APIClient) {
         self.client = client
         self.endpoint = endpoint
         self.making = making
+        decoding = endpoint.decoding
         own = terms.own
         runtime = client.runtime(for: endpoint)
         resolved = client.resolve(terms.own, endpoint, try? runtime.get())
@@ -181,6 +162,28 @@ final class ActiveCall<E: Endpoint>: Sendable {
             try await pipeline(request, context)
         }
     }
+}
+
+/// What a call is made for besides its endpoint.
+struct CallTerms {
+    var own = CallOptions()
+    var scope: CallScope?
+    var control = ExchangeControl()
+    var streams = false
+    var isRefresh = false
+    /// Whether nobody is told of it.
+    var isSilent = false
+    var isDeliveredLater = false
+    /// Whether it may last as long as it likes.
+    var isEndless = false
+    /// The call whose user and environment it shares.
+    var origin: CallContext?
+    /// Whether it works for its origin, and is known by that one.
+    var isAdopted = false
+    /// What its request asks its connection to change to.
+    var upgrade: HTTPUpgrade?
+    /// What carries its request in place of the client's transport.
+    var carrier: (any Transport)?
 }
 
 /// Makes of an error of a call the one that is told: with the attempts of the call, and with what the app makes of it.

@@ -251,7 +251,9 @@ struct CookieJars<Key: Hashable & Sendable>: Sendable {
 
     mutating func field(for query: CookieQuery, of key: Key, at now: Date) -> String? {
         sweep(now)
-        return jars[key]?.field(for: query, at: now)
+        // In place: a jar that was taken out and put back would be hashed for twice, before each request.
+        guard !jars.isEmpty, let index = jars.index(forKey: key) else { return nil }
+        return jars.values[index].field(for: query, at: now)
     }
 
     /// - Returns: whether anything has changed that outlives the app.

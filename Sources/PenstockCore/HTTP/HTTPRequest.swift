@@ -19,6 +19,9 @@ public struct HTTPRequest: Sendable {
         parts = Boxed(Parts(method: method, url: url, fields: fields, body: body))
     }
 
+    /// Whether nothing of either was changed since the one was copied from the other.
+    func isCopy(of other: HTTPRequest) -> Bool { parts.isShared(with: other.parts) }
+
     /// What is to be done with the target. It is case-sensitive (RFC 9110 §9.1).
     public var method: HTTPMethod {
         get { parts.method }

@@ -19,14 +19,16 @@ final class CacheAccess: Sendable {
     let digests = CredentialDigests()
     private let state = Monitor(State())
 
+    /// The store, where it never waits.
+    private let prompt: (any PromptCacheStore)?
     /// Whether the store never waits.
-    let isPrompt: Bool
+    var isPrompt: Bool { prompt != nil }
     /// How many bytes wait to be stored.
     let waiting = Locked(0)
 
     init(_ store: any CacheStore) {
         self.store = store
-        isPrompt = store is any PromptCacheStore
+        prompt = store as? any PromptCacheStore
     }
 
     /// - Returns: `false` when the response is being refreshed already.
@@ -88,9 +90,18 @@ final class CacheAccess: Sendable {
     }
 
     private func put(_ response: CachedResponse, _ body: Data, _ tags: [String]) async {
-        var response = response
-        if !tags.isEmpty { response.tags = tags }
-        await store.put(response, body: body)
+        await store.put(response.tagged(tags), body: body)
+    }
+
+    /// The same on the spot.
+    ///
+    /// - Returns: `false` where the store may have to wait, or others got the same response; nothing was done then.
+    func keptAtOnce(_ fill: CacheFill, tags: [String]) -> Bool {
+        guard let prompt, fill.load == nil, let body = fill.body else { return false }
+        guard let ticket = begin(fill.ticket) else { return true }
+        prompt.putAtOnce(fill.response.tagged(tags), body: body)
+        end(ticket)
+        return true
     }
 
     /// Stores something, unless what the ticket speaks of was changed in the meantime.
@@ -142,6 +153,16 @@ final class CacheAccess: Sendable {
     private func untilFilled() async {
         let fills = state.withLock { $0.fills }
         await state.wait { $0.fills.isDisjoint(with: fills) }
+    }
+}
+
+extension CachedResponse {
+    /// The same with these tags, where there are any, in place of its own.
+    fileprivate func tagged(_ tags: [String]) -> CachedResponse {
+        guard !tags.isEmpty else { return self }
+        var response = self
+        response.tags = tags
+        return response
     }
 }
 

@@ -34,6 +34,14 @@ final class CacheSettlement: Settlement {
         self.stale = stale
     }
 
+    /// Where the store never waits, and nothing but this one response is stored.
+    func acceptedAtOnce(by call: any JudgingCall, of request: HTTPRequest) -> Bool {
+        guard tee == nil, call.invalidates.isEmpty else { return false }
+        if let fill, !access.keptAtOnce(fill, tags: call.cacheTags) { return false }
+        refresh(request, by: call)
+        return true
+    }
+
     /// Stores what came, drops what the endpoint has made out of date, and begins the refresh.
     func accepted(by call: any JudgingCall, of request: HTTPRequest) async {
         let context = call.context
@@ -45,9 +53,12 @@ final class CacheSettlement: Settlement {
                 _ = await access.change(nil) { await access.store.invalidate(own) }
             }
         }
-        if let stale, access.beginRefresh(of: stale) {
-            call.repeatInBackground(request) { [access] in access.endRefresh(of: stale) }
-        }
+        refresh(request, by: call)
+    }
+
+    private func refresh(_ request: HTTPRequest, by call: any JudgingCall) {
+        guard let stale, access.beginRefresh(of: stale) else { return }
+        call.repeatInBackground(request) { [access] in access.endRefresh(of: stale) }
     }
 
     /// Drops a stored response that turned out to be of no use, and asks anew.

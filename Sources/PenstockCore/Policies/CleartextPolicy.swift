@@ -54,8 +54,6 @@ public struct CleartextPolicy: Hashable, Sendable {
     }
 
     private static func isLoopbackQuad(_ host: String) -> Bool {
-        let text = host.utf8
-        return text.starts(with: "127.".utf8)
-            && text.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
+        host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
     }
 }

@@ -19,6 +19,9 @@ struct Boxed<Value: Sendable>: Sendable {
 
     var value: Value { storage.value }
 
+    /// Whether both are one box, which neither has changed.
+    func isShared(with other: Boxed) -> Bool { storage === other.storage }
+
     subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member {
         storage.value[keyPath: path]
     }
@@ -35,7 +38,7 @@ struct Boxed<Value: Sendable>: Sendable {
 
 extension Boxed: Equatable where Value: Equatable {
     static func == (left: Boxed, right: Boxed) -> Bool {
-        left.storage === right.storage || left.value == right.value
+        left.isShared(with: right) || left.value == right.value
     }
 }
 

@@ -10,8 +10,9 @@
         /// The value and its mutex in one block of memory, in which both keep their places.
         @usableFromInline let buffer: ManagedBuffer<Value, pthread_mutex_t>
 
-        package init(_ value: Value) {
-            buffer = LockedBuffer<Value>.create(minimumCapacity: 1) { _ in value }
+        /// - Parameter value: made where it is to stay, and not copied there.
+        package init(_ value: @autoclosure () -> Value) {
+            buffer = LockedBuffer<Value>.create(minimumCapacity: 1) { _ in value() }
             buffer.withUnsafeMutablePointerToElements { mutex in
                 mutex.initialize(to: pthread_mutex_t())
                 Self.prepare(mutex)

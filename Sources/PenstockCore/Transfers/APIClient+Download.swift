@@ -66,7 +66,7 @@ extension APIClient {
         _ scope: CallScope?
     ) -> Call<DownloadedFile> {
         let feed = CallFeed<DownloadedFile>(time: configuration.time)
-        let terms = ActiveCall<E>.Terms(
+        let terms = CallTerms(
             own: options, scope: scope, isSilent: true, isDeliveredLater: true, isEndless: true)
         let call = ActiveCall(endpoint, making, terms, of: self)
         let audience = CallAudience(context: call.context, feed: feed, owner: CallOwner(scope), told: call.told)
@@ -202,7 +202,7 @@ struct DownloadRun<E: Endpoint> {
     // MARK: One exchange
 
     private mutating func exchange(_ ask: DownloadPlan.Ask) async throws(APIError) -> DownloadPlan.Step {
-        let terms = ActiveCall<E>.Terms(
+        let terms = CallTerms(
             own: options(for: ask), control: call.context.control, streams: true, origin: call.context, isAdopted: true)
         let child = ActiveCall(call.endpoint, call.making, terms, of: call.client)
         child.context.onRedirect(feed.yield(redirectedTo:))

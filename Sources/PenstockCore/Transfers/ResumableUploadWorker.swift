@@ -310,7 +310,7 @@ final class ResumableUploadWorker: Sendable {
         }
         let (making, own) = try way(of: step, job)
         let body = try await told { () async throws(ResumableUploadError) in try await self.body(of: step, job) }
-        var terms = ActiveCall<UploadRequest>.Terms(own: own.over(order.options), control: control)
+        var terms = CallTerms(own: own.over(order.options), control: control)
         if let carrier = carrier(of: step, job, adopting: key) {
             (terms.carrier, terms.isEndless, terms.own.retry) = (carrier, true, RetryPolicy.none)
             // Nothing is sent that a credential would have to be renewed for.

@@ -21,7 +21,8 @@
         /// - Throws: when the content is coded in a way that is refused.
         init(of transfer: CurlTransfer, _ head: HTTPResponse) throws(TransportError) {
             self.transfer = transfer
-            state = Locked(State(decoder: try Self.decoder(for: head, of: transfer.request)))
+            let decoder = try Self.decoder(for: head, of: transfer.request)
+            state = Locked(State(decoder: decoder))
         }
 
         deinit {

@@ -153,7 +153,11 @@ extension CacheStore {
 }
 
 /// A store that never waits, so that nobody needs to watch over it: it has no disk, and no other process has it.
-protocol PromptCacheStore: CacheStore {}
+protocol PromptCacheStore: CacheStore {
+    /// ``CacheStore/put(_:body:)`` without a wait.
+    @discardableResult
+    func putAtOnce(_ response: CachedResponse, body: Data) -> StoredResponse?
+}
 
 /// A writer for stores that keep a body in one piece: collects it, and puts it at the end.
 package final class CollectingWriter: CacheBodyWriter {

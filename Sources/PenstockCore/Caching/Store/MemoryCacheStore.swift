@@ -51,6 +51,11 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
 
     @discardableResult
     public func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
+        putAtOnce(response, body: body)
+    }
+
+    @discardableResult
+    func putAtOnce(_ response: CachedResponse, body: Data) -> StoredResponse? {
         guard body.count <= limits.bodyBytes else {
             remove(response.key, response.variant)
             return nil

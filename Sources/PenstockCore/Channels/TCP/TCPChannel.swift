@@ -219,7 +219,7 @@ extension APIClient {
     ) async throws(APIError) -> (any TransportWire, @Sendable (APIError?) -> Void) {
         let request = HTTPRequest(method: .get, url: url)
         let endpoint = ChannelEndpoint(route: .get("/"), service: .unnamed)
-        let terms = ActiveCall<ChannelEndpoint>.Terms(
+        let terms = CallTerms(
             own: options, streams: true, origin: session.context, isAdopted: true)
         let call = ActiveCall(endpoint, .raw(request), terms, of: self)
         let wire = try await call.run { () async throws(APIError) -> any TransportWire in

@@ -139,6 +139,7 @@ final class AuthenticatedAttempt: Settlement {
     }
 
     func accepted(by call: any JudgingCall, of request: HTTPRequest) async {}
+    func acceptedAtOnce(by call: any JudgingCall, of request: HTTPRequest) -> Bool { true }
 
     func rejected(_ error: APIError, by call: any JudgingCall) async -> Replay? {
         guard stage.authenticator.expiry.matches(error), !call.context.hasReplayed(for: .authenticate) else {

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Answers from what is stored, asks the server about it, and notes what may be stored (RFC 9111).
-struct Cache: Stage {
+/// Answers from what is stored, asks the server about it, and notes what may be stored (RFC 9111). A class, since every request
+/// at the cache holds it.
+final class Cache: Stage {
     static let name = StageName.cache
 
     let access: CacheAccess
@@ -10,6 +11,10 @@ struct Cache: Stage {
     /// Whether the service has a sealer.
     let seals: Bool
     let lane = CacheLane()
+
+    init(access: CacheAccess, cookies: (any CookieStore)?, seals: Bool) {
+        (self.access, self.cookies, self.seals) = (access, cookies, seals)
+    }
 
     /// What becomes of a request.
     private enum Verdict: Sendable {

@@ -42,9 +42,9 @@ final class CacheHop: Sendable {
         isFound = atHand != nil
         stored = atHand ?? []
         source = .memory
-        var query = CacheQuery(request, key: key, candidates: stored.map(\.response), policy: policy)
-        (query.discards, query.digests) = (next.discards, stage.access.digests)
-        self.query = query
+        query = CacheQuery(
+            request, key: key, candidates: stored.map(\.response), policy: policy, discards: next.discards,
+            stage.access.digests)
     }
 
     var access: CacheAccess { stage.access }

@@ -1,11 +1,15 @@
 /// Repeats attempts that failed in a way that another one may mend: below the cache, which sees one outcome, and above all that is
 /// new for each attempt. What is repeated, when, and why is decided by ``RetryPolicy``; whether anything may be sent again, by the
-/// budget and the circuit breaker of the origin.
-struct Retry: Stage {
+/// budget and the circuit breaker of the origin. A class, since every attempt holds it.
+final class Retry: Stage {
     static let name = StageName.retry
 
     let origins: OriginTable
     let random: RandomSource
+
+    init(origins: OriginTable, random: RandomSource) {
+        (self.origins, self.random) = (origins, random)
+    }
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         var attempt = try RetryAttempt(1, of: prepared(request, call), call, self)
