@@ -31,9 +31,9 @@ import Testing
         .covers("S2.21"))
     func formatting() throws {
         let (kept, formatted) = (KeptLog(), Locked(0))
-        let log = CallLog(level: .off, to: kept) { event, context, progress in
+        let log = CallLog(level: .off, to: kept) { event, context in
             formatted.withLock { $0 += 1 }
-            return LogMessage.text(event, context, progress)
+            return LogMessage.text(event, context)
         }
         let context = EventContext(call: InspectRig.client().start(Hello()).id, attempt: 1)
         let events = try InspectRig.oneOfEach()
@@ -116,9 +116,16 @@ import Testing
     @Test("A log asks for no more than its level shows, as the level is when a call begins", .covers("S2.22"))
     func interest() async throws {
         let log = CallLog(level: .off, to: KeptLog())
-        for level in LogLevel.allCases {
+        let interests = LogLevel.allCases.map { level in
             log.level = level
-            #expect(log.interest == (level == .off ? .nothing : level == .trace ? .stages : .calls))
+            return log.interest
+        }
+        #expect(interests == [.nothing, .outcomes, .outcomes, .outcomes, .calls, .stages])
+        // What a level shows is wanted by it, whatever else is.
+        for event in try InspectRig.oneOfEach() {
+            let kept = KeptLog()
+            CallLog(level: LogLevel(of: event), to: kept).receive(event, EventContext(call: Self.call()))
+            #expect(kept.entries.count == 1)
         }
         let recorder = EventRecorder()
         let kept = KeptLog()
@@ -172,15 +179,74 @@ import Testing
         #expect(kept.messages.count == 2)
     }
 
-    @Test("A log keeps nothing of a call that is over, nor of one that began while it was off")
-    func nothingIsKept() async throws {
-        let log = CallLog(to: KeptLog())
-        let client = InspectRig.client { $0.sinks = [log] }
-        for _ in 0..<50 { _ = try await client.send(Hello()) }
-        #expect(log.callsUnderWay == 0)
-        let held = client.with { _ in }.start(Hello())
-        _ = try await held.value
-        #expect(log.callsUnderWay == 0)
+    @Test(
+        "The line of a call has what is known of it: of the last request, the last response and the answer",
+        .covers("S2.21"))
+    func lineOfACall() throws {
+        let kept = KeptLog()
+        let log = CallLog(to: kept)
+        let request = HTTPRequest(method: .post, url: try InspectRig.url())
+        func progress(
+            _ events: [Event], _ change: (inout CallProgress) -> Void = { _ in }
+        ) -> CallProgress {
+            var progress = CallProgress(endpointType: Hello.self)
+            for event in events { progress.note(event) }
+            change(&progress)
+            return progress
+        }
+        let sent = Event.requestSent(request)
+        let received = Event.responseReceived(HTTPResponse(status: 1_204), timings: .init(), connection: .init())
+        func answered(_ source: ResponseSource, isJoined: Bool = false, isStale: Bool = false) -> Event {
+            .answered(
+                .init(
+                    request: request, response: InspectRig.greeting, source: source, isJoined: isJoined,
+                    isStale: isStale))
+        }
+        let cases: [(CallProgress, Int, String)] = [
+            (progress([]), 0, "Hello in 12 ms (no answer)"),
+            (progress([sent]), 1, "POST https://api.example.com/hello in 12 ms (no answer, attempt 1)"),
+            (
+                progress([sent, received]), 23,
+                "POST https://api.example.com/hello 1204 in 12 ms (no answer, attempt 23)"
+            ),
+            (
+                progress([sent, received, sent]), 100,
+                "POST https://api.example.com/hello in 12 ms (no answer, attempt 100)"
+            ),
+            (
+                progress([answered(.network)]), 999,
+                "POST https://api.example.com/hello 200 in 12 ms (network, attempt 999)"
+            ),
+            (
+                progress([answered(.memory, isStale: true)]), 1_000,
+                "POST https://api.example.com/hello 200 in 12 ms (cache, memory, stale, attempt 1000)"
+            ),
+            (
+                progress([answered(.disk, isJoined: true)]), 0,
+                "POST https://api.example.com/hello 200 in 12 ms (cache, disk, joined)"
+            ),
+            (
+                progress([answered(.revalidated, isJoined: true, isStale: true)]), 10,
+                "POST https://api.example.com/hello 200 in 12 ms (cache, validated, stale, joined, attempt 10)"
+            ),
+            (
+                progress([answered(.interceptor)]) { $0.url = nil }, 0, "POST 200 in 12 ms (interceptor)"
+            ),
+            (
+                progress([answered(.interceptor)]) { $0.method = nil }, 9,
+                "https://api.example.com/hello 200 in 12 ms (interceptor, attempt 9)"
+            ),
+        ]
+        for (progress, attempt, line) in cases {
+            let context = EventContext(
+                call: Self.call(), attempt: attempt, elapsed: .milliseconds(12), progress: progress)
+            log.receive(.callEnded(.success), context)
+            #expect(kept.messages.last == line)
+            let entry = try #require(kept.entries.last)
+            #expect(entry.endpoint == "Hello" && entry.attempt == attempt && entry.elapsed == .milliseconds(12))
+            #expect(entry.method == progress.method && entry.url == progress.url && entry.status == progress.status)
+            #expect(entry.source == progress.source && entry.call == context.call && entry.date == context.date)
+        }
     }
 
     @Test("Standard error gets the time of the day, the level, the call and the message")
@@ -209,4 +275,6 @@ import Testing
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 3 && lines.allSatisfy { $0.contains(" info    call ") })
     }
+
+    private static func call() -> CallID { InspectRig.client().start(Hello()).id }
 }

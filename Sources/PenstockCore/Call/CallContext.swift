@@ -115,7 +115,7 @@ public final class CallContext: Sendable {
         deadlines = surroundings.deadlines
         lineage = surroundings.lineage
         clocks = surroundings.clocks
-        events = surroundings.sink.flatMap { CallEvents(of: id, to: $0, surroundings.time) }
+        events = surroundings.sink.flatMap { CallEvents(of: id, endpoint, to: $0, surroundings.time) }
         isTold = events != nil
         tellsStages = events?.tellsStages ?? false
         self.streams = streams
@@ -249,6 +249,9 @@ extension CallContext {
         if isTold { tell(event) }
     }
 
+    /// How much of it is told.
+    var interest: EventInterest { events?.interest ?? .nothing }
+
     /// Out of line with the making of the event, for which a call that waits would keep room.
     @inline(never)
     private func tell(_ event: () -> Event) {
@@ -256,6 +259,7 @@ extension CallContext {
     }
 
     func emitStart() {
+        guard interest >= .calls else { return }
         emit(.callStarted(.init(endpoint: endpoint, service: service, environment: environment)))
     }
 

@@ -13,12 +13,14 @@ final class CallEvents: Sendable {
         var delivery: Event.Outcome?
         /// How many requests were sent.
         var attempts = 0
+        var progress: CallProgress
         /// What the sink has not been told yet.
         var untold: [(Event, EventContext)] = []
         /// Whether a thread is telling the sink.
         var isTelling = false
 
         mutating func take(_ event: Event) {
+            progress.note(event)
             switch event {
             case .requestSent: attempts += 1
             case .stageStarted(let stage): open.append(stage)
@@ -29,26 +31,30 @@ final class CallEvents: Sendable {
         }
     }
 
-    /// Whether starts and ends of stages are told of.
-    let tellsStages: Bool
+    /// How much is told.
+    let interest: EventInterest
     private let call: CallID
     private let sink: any EventSink
     private let time: TimeSource
     private let started: Duration
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Nothing, where the sink wants to hear nothing.
-    init?(of call: CallID, to sink: any EventSink, _ time: TimeSource) {
-        let interest = sink.interest
+    init?(of call: CallID, _ endpoint: any Endpoint.Type, to sink: any EventSink, _ time: TimeSource) {
+        interest = sink.interest
         guard interest > .nothing else { return nil }
-        tellsStages = interest == .stages
+        state = Locked(State(progress: CallProgress(endpointType: endpoint)))
         self.call = call
         self.sink = sink
         self.time = time
         started = time.now()
     }
 
+    /// Whether starts and ends of stages are told of.
+    var tellsStages: Bool { interest == .stages }
+
     func tell(_ event: Event) {
+        guard interest.covers(event) else { return state.withLock { $0.take(event) } }
         let (date, now) = (time.date(), time.now())
         let only = state.withLock { state -> EventContext? in
             guard !state.isOver else { return nil }
@@ -75,8 +81,13 @@ final class CallEvents: Sendable {
     ///   - isDeliveredLater: whether ``endDelivery(_:)`` tells when it ends.
     func end(_ outcome: Event.Outcome, delivery: Event.Outcome, isDeliveredLater: Bool) {
         let (date, now) = (time.date(), time.now())
-        state.withLock { state in
-            guard !state.isOver else { return }
+        let only = state.withLock { state -> EventContext? in
+            guard !state.isOver else { return nil }
+            if !tellsStages, !state.isTelling, state.untold.isEmpty {
+                state.isOver = true
+                state.isTelling = true
+                return context(state, date, now)
+            }
             var events = state.open.reversed().map { Event.stageEnded($0, outcome) }
             if tellsStages, !state.open.contains(.delivery) {
                 events.append(.stageStarted(.delivery))
@@ -90,8 +101,11 @@ final class CallEvents: Sendable {
             for event in events + [.callEnded(outcome)] { state.untold.append((event, context)) }
             state.open = []
             state.isOver = true
+            return nil
         }
-        tellNoted()
+        guard let only else { return tellNoted() }
+        sink.receive(.callEnded(outcome), only)
+        tellRest()
     }
 
     /// Tells of the end of a delivery that has lasted beyond the end of the call, once.
@@ -118,6 +132,7 @@ final class CallEvents: Sendable {
             guard !state.isOver else { return state.attempts }
             state.take(event)
             let number = attempt ?? state.attempts
+            guard interest.covers(event) else { return number }
             state.untold.append((event, context(state, date, now, attempt: number)))
             return number
         }
@@ -147,7 +162,9 @@ final class CallEvents: Sendable {
     }
 
     private func context(_ state: State, _ date: Date, _ now: Duration, attempt: Int? = nil) -> EventContext {
-        EventContext(call: call, attempt: attempt ?? state.attempts, date: date, elapsed: now - started)
+        EventContext(
+            call: call, attempt: attempt ?? state.attempts, date: date, elapsed: now - started, progress: state.progress
+        )
     }
 }
 

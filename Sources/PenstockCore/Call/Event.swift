@@ -6,8 +6,8 @@ import Foundation
 /// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
 /// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:connection:)`` of the same
 /// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the end of the call but
-/// the end of its delivery. Where no sink wants stages (``EventSink/interest``) their events, the delivery's among them, are left
-/// out, and the rest stands in the same order.
+/// the end of its delivery. What no sink wants (``EventSink/interest``), such as the events of stages, is left out, and the rest
+/// stands in the same order.
 ///
 /// The delivery (``StageName/delivery``) is the last stage of every call, once, also of a call that has failed: its error is
 /// delivered like an output. It begins before ``callEnded(_:)``, and it depends on the receiver when it ends:
@@ -120,7 +120,69 @@ public enum Event: Sendable {
     }
 }
 
-/// Which call an event belongs to, and when it happened.
+/// What is known of a call at the moment of an event, so that a sink need not remember it from one event to the next.
+public struct CallProgress: Sendable {
+    /// The call's endpoint; `nil` in what is made by hand.
+    public var endpointType: (any Endpoint.Type)?
+    /// Of the request that was sent last, or that was answered without being sent; `nil` while there is none.
+    public var method: HTTPMethod?
+    /// Of the same request, with its secrets; print it to have it without.
+    public var url: HTTPURL?
+    /// Of the response to that request; `nil` while there is none.
+    public var status: Int?
+    /// Where the answer came from that the stages brought last; `nil` while they have brought none.
+    public var source: ResponseSource?
+    /// Whether that is the answer to another call, which asked for the same.
+    public var isJoined = false
+    /// Whether that was stored, is past its freshness, and was not validated (RFC 9111 §4.2.4).
+    public var isStale = false
+
+    /// Of a call that has just begun; ``note(_:)`` goes on from there.
+    ///
+    /// - Parameter endpointType: `nil` where it does not matter, to try a sink with.
+    public init(endpointType: (any Endpoint.Type)? = nil) {
+        self.endpointType = endpointType
+    }
+
+    /// The endpoint's type name; empty where the endpoint is not known.
+    public var endpoint: String { endpointType.map { String(describing: $0) } ?? "" }
+
+    /// Takes from an event what is to be known of the call from then on, with the event itself.
+    public mutating func note(_ event: Event) {
+        switch event {
+        case .requestSent(let request): (method, url, status) = (request.method, request.url, nil)
+        case .responseReceived(let response, _, _): status = response.status
+        case .answered(let answer):
+            (method, url, status) = (answer.request.method, answer.request.url, answer.response.status)
+            (source, isJoined, isStale) = (answer.source, answer.isJoined, answer.isStale)
+        default: break
+        }
+    }
+}
+
+extension CallProgress: Hashable {
+    private struct Identity: Hashable {
+        let endpoint: ObjectIdentifier?
+        let method: HTTPMethod?
+        let url: HTTPURL?
+        let status: Int?
+        let source: ResponseSource?
+        let flags: [Bool]
+    }
+
+    private var identity: Identity {
+        Identity(
+            endpoint: endpointType.map { ObjectIdentifier($0) }, method: method, url: url, status: status,
+            source: source,
+            flags: [isJoined, isStale])
+    }
+
+    public static func == (left: CallProgress, right: CallProgress) -> Bool { left.identity == right.identity }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
+/// Which call an event belongs to, when it happened, and what is known of the call by then.
 public struct EventContext: Hashable, Sendable {
     /// The call's number.
     public let call: CallID
@@ -131,13 +193,21 @@ public struct EventContext: Hashable, Sendable {
     public let date: Date
     /// How long after the call started it happened, by ``TimeSource/now``.
     public let elapsed: Duration
+    /// What is known of the call, the event itself included.
+    public let progress: CallProgress
 
     /// Makes a context by hand, to try a sink with.
-    public init(call: CallID, attempt: Int = 0, date: Date = Date(), elapsed: Duration = .zero) {
+    ///
+    /// - Parameter progress: nothing is known unless given.
+    public init(
+        call: CallID, attempt: Int = 0, date: Date = Date(), elapsed: Duration = .zero,
+        progress: CallProgress = CallProgress()
+    ) {
         self.call = call
         self.attempt = attempt
         self.date = date
         self.elapsed = elapsed
+        self.progress = progress
     }
 }
 
@@ -145,12 +215,26 @@ public struct EventContext: Hashable, Sendable {
 public enum EventInterest: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Nothing: a call is made as if there were no sink.
     case nothing
+    /// The ends of calls, and what went wrong on the way to them: ``Event/callEnded(_:)``,
+    /// ``Event/requestFailed(_:sendState:timings:connection:)``, ``Event/retried(after:reason:budgetLeft:)``,
+    /// ``Event/notRetried(_:)`` and ``Event/circuitChanged(_:_:)``. What is known of a call stands in
+    /// ``EventContext/progress``, and a call costs little more than without a sink.
+    case outcomes
     /// Everything but ``Event/stageStarted(_:)`` and ``Event/stageEnded(_:_:)``, which are most of a call's events.
     case calls
     /// Everything.
     case stages
 
     public static func < (one: EventInterest, other: EventInterest) -> Bool { one.rawValue < other.rawValue }
+
+    /// Whether who wants so much hears of an event.
+    func covers(_ event: Event) -> Bool {
+        switch event {
+        case .callEnded, .requestFailed, .retried, .notRetried, .circuitChanged: self >= .outcomes
+        case .stageStarted, .stageEnded: self >= .stages
+        default: self >= .calls
+        }
+    }
 }
 
 /// A receiver of what happens: a log, a recorder, a counter.

@@ -13,6 +13,7 @@ struct RedactedText {
     /// - Parameter byShape: whether a token is known by its looks too.
     static func make(of text: String, byShape: Bool, depth: Int = 0) -> String {
         if byShape, SecretShape.hasScheme(text) { return Redaction.mark }
+        if isPlainWord(text) { return text }
         var redacted = RedactedText(byShape: byShape, depth: depth)
         redacted.read(text)
         return String(decoding: redacted.output, as: UTF8.self)
@@ -53,6 +54,14 @@ struct RedactedText {
                 rest = rest[value.endIndex...]
             }
         }
+    }
+
+    /// Whether it is one word without a sign that anything could begin or end at, as the paths of most URLs are.
+    private static func isPlainWord(_ text: String) -> Bool {
+        !SecretShape.mayBeToken(text[...])
+            && text.utf8.allSatisfy { byte in
+                !isDelimiter(byte) && !isSign(byte) && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
+            }
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {

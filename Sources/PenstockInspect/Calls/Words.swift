@@ -67,14 +67,17 @@ package enum Words {
 
     /// Where an answer came from.
     static func source(_ answer: Event.Answer) -> String {
-        let source =
-            switch answer.source {
-            case .network: "network"
-            case .memory, .disk: "cache, \(answer.source.rawValue)"
-            case .revalidated: "cache, validated"
-            case .interceptor: "interceptor"
-            }
-        return source + (answer.isStale ? ", stale" : "") + (answer.isJoined ? ", joined" : "")
+        source(answer.source) + (answer.isStale ? ", stale" : "") + (answer.isJoined ? ", joined" : "")
+    }
+
+    static func source(_ source: ResponseSource) -> String {
+        switch source {
+        case .network: "network"
+        case .memory: "cache, memory"
+        case .disk: "cache, disk"
+        case .revalidated: "cache, validated"
+        case .interceptor: "interceptor"
+        }
     }
 
     private static func cache(_ reason: CacheReason, _ status: CacheStatus) -> String {

@@ -20,7 +20,6 @@ public final class CallLog: EventSink {
     private struct State: Sendable {
         var level: LogLevel
         var filter: Filter?
-        var calls: [CallID: CallProgress] = [:]
     }
 
     private let state: Locked<State>
@@ -28,7 +27,7 @@ public final class CallLog: EventSink {
     private let message: MessageMaker
 
     /// Makes the message of an event.
-    typealias MessageMaker = @Sendable (Event, EventContext, CallProgress) -> String
+    typealias MessageMaker = @Sendable (Event, EventContext) -> String
 
     /// A log.
     ///
@@ -62,94 +61,27 @@ public final class CallLog: EventSink {
         set { state.withLock { $0.filter = newValue } }
     }
 
-    /// How many calls it remembers something of.
-    package var callsUnderWay: Int { state.withLock { $0.calls.count } }
-
-    /// Nothing while the log is off: a call that begins then costs no more than without a log, and is not told of if the level
-    /// is raised before it ends. Of stages only ``LogLevel/trace`` says something.
+    /// What the level says something of, and no more: a call that begins while the log is off costs no more than without a log.
+    /// It is asked when a call begins, so that a level that is raised says more of the calls that begin after that.
     public var interest: EventInterest {
         switch level {
         case .off: .nothing
+        case .error, .warning, .info: .outcomes
+        case .debug: .calls
         case .trace: .stages
-        default: .calls
         }
     }
 
     public func receive(_ event: Event, _ context: EventContext) {
         let eventLevel = LogLevel(of: event)
-        let shown = state.withLock { state -> (filter: Filter?, progress: CallProgress)? in
-            // A call that began while the log was off is told of with what is known since.
-            guard state.level != .off else {
-                state.calls = [:]
-                return nil
-            }
-            let isShown = eventLevel <= state.level
-            switch event {
-            // With these the call may be let go of.
-            case .callEnded:
-                let progress = noteEnd(context.call, &state)
-                return isShown ? (state.filter, progress) : nil
-            case .stageEnded(.delivery, _):
-                let progress = noteDelivered(context.call, &state)
-                return isShown ? (state.filter, progress) : nil
-            default:
-                note(event, context.call, &state)
-                return isShown ? (state.filter, state.calls[context.call] ?? CallProgress()) : nil
-            }
-        }
+        let (level, filter) = state.withLock { ($0.level, $0.filter) }
         // Nothing is formatted of what is not said.
-        guard let (filter, progress) = shown else { return }
-        let entry = entry(event, context, progress, eventLevel)
+        guard eventLevel <= level else { return }
+        let entry = LogEntry(
+            level: eventLevel, context: context, message: LogText.oneLine(message(event, context)),
+            failure: failure(event))
         guard filter?(entry) ?? true else { return }
         destination.write(entry)
-    }
-
-    /// Keeps what the lines of later events need.
-    private func note(_ event: Event, _ call: CallID, _ state: inout State) {
-        func update(_ change: (inout CallProgress) -> Void) { change(&state.calls[call, default: CallProgress()]) }
-        switch event {
-        // Where no line tells of stages a call is let go of with its end.
-        case .stageStarted(.delivery) where state.level == .trace: state.calls[call]?.isBeingDelivered = true
-        case .callStarted(let summary): update { $0.endpoint = summary.endpoint }
-        case .requestSent(let request): update { ($0.method, $0.url, $0.status) = (request.method, request.url, nil) }
-        case .responseReceived(let response, _, _): update { $0.status = response.status }
-        case .answered(let answer):
-            // The head is enough: content is not kept for as long as it is judged.
-            var head = answer.response
-            head.body = Data()
-            update { progress in
-                progress.answer = Event.Answer(
-                    request: answer.request, response: head, source: answer.source, isJoined: answer.isJoined,
-                    isStale: answer.isStale)
-                progress.method = answer.request.method
-                progress.url = answer.request.url
-                progress.status = answer.response.status
-            }
-        default: break
-        }
-    }
-
-    /// A call is let go of with its end, or with the end of its delivery where that is shown and comes later.
-    private func noteEnd(_ call: CallID, _ state: inout State) -> CallProgress {
-        let progress = state.calls[call] ?? CallProgress()
-        if progress.isBeingDelivered { state.calls[call]?.isOver = true } else { state.calls[call] = nil }
-        return progress
-    }
-
-    private func noteDelivered(_ call: CallID, _ state: inout State) -> CallProgress {
-        let progress = state.calls[call] ?? CallProgress()
-        if progress.isOver { state.calls[call] = nil } else { state.calls[call]?.isBeingDelivered = false }
-        return progress
-    }
-
-    private func entry(
-        _ event: Event, _ context: EventContext, _ progress: CallProgress, _ level: LogLevel
-    ) -> LogEntry {
-        LogEntry(
-            level: level, date: context.date, call: context.call, attempt: context.attempt,
-            endpoint: progress.endpoint, method: progress.method, url: progress.url, status: progress.status,
-            elapsed: context.elapsed, source: progress.answer?.source,
-            message: LogText.oneLine(message(event, context, progress)), failure: failure(event))
     }
 
     private func failure(_ event: Event) -> String? {

@@ -6,28 +6,37 @@ import PenstockCore
 public struct LogEntry: Sendable {
     /// From which level on it is shown.
     public let level: LogLevel
-    /// When it happened.
-    public let date: Date
-    /// The call's number.
-    public let call: CallID
-    /// The number of the attempt; 0 before the first.
-    public let attempt: Int
-    /// The endpoint's type name.
-    public let endpoint: String
-    /// Of the call's last request; `nil` while there is none.
-    public let method: HTTPMethod?
-    /// Of the call's last request, with its secrets; print it to have it without.
-    public let url: HTTPURL?
-    /// Of the call's last response; `nil` while there is none.
-    public let status: Int?
-    /// Since the call began.
-    public let elapsed: Duration
-    /// Where the answer came from, once there is one.
-    public let source: ResponseSource?
+    private let context: EventContext
     /// What happened, on one line: no control characters, no line breaks.
     public let message: String
     /// What went wrong, by the name of its ``APIError/Kind``; `nil` where nothing did.
     public let failure: String?
+
+    init(level: LogLevel, context: EventContext, message: String, failure: String?) {
+        self.level = level
+        self.context = context
+        self.message = message
+        self.failure = failure
+    }
+
+    /// When it happened.
+    public var date: Date { context.date }
+    /// The call's number.
+    public var call: CallID { context.call }
+    /// The number of the attempt; 0 before the first.
+    public var attempt: Int { context.attempt }
+    /// The endpoint's type name; empty where it is not known.
+    public var endpoint: String { context.progress.endpoint }
+    /// Of the call's last request; `nil` while there is none.
+    public var method: HTTPMethod? { context.progress.method }
+    /// Of the call's last request, with its secrets; print it to have it without.
+    public var url: HTTPURL? { context.progress.url }
+    /// Of the call's last response; `nil` while there is none.
+    public var status: Int? { context.progress.status }
+    /// Since the call began.
+    public var elapsed: Duration { context.elapsed }
+    /// Where the answer came from, once there is one.
+    public var source: ResponseSource? { context.progress.source }
 
     /// What the line says, by name: for logs that keep fields. The names are small letters and underscores.
     public var fields: [(name: String, value: String)] {

@@ -122,7 +122,10 @@ import Testing
             [.init("a", .path("/b"), .redirect(redirection)), .init("c", .all, .respond(response))], build: .debug)
         let envelope = APIError(.malformedEnvelope(reason: "no code"), stage: .envelope, debugMessage: canary)
         let exchange = Exchange(request: request, response: response)
+        var progress = CallProgress(endpointType: Hello.self)
+        progress.note(.requestSent(request))
         return try [
+            progress, EventContext(call: .next(), progress: progress),
             fields(), try url(), request, response, request.body, failure, attempt, error, envelope, exchange,
             MultipartPart("a", fields: fields(), content: request.body),
             rules, rules.rules[0].match, redirection, rules.decide(on: request), RuleDecision.send(request),
@@ -294,7 +297,7 @@ import Testing
             "CachePolicy", "CacheReason", "CacheStatistics", "CachedPart", "CallID",
             "CallSummary",
             "CleartextPolicy", "CodeType", "ConnectionInfo", "Dates", "Decision", "DecodingNote", "DecodingOptions",
-            "Duplicate", "Ending", "Envelope", "EventContext", "EventStreamReconnection", "FormCharacters",
+            "Duplicate", "Ending", "Envelope", "EventStreamReconnection", "FormCharacters",
             "FormFormat",
             "Forward", "HTTPFieldName", "HTTPMethod", "HTTPVersion", "Invalid", "JSONFormat", "Keys", "Lifetime",
             "Limit",

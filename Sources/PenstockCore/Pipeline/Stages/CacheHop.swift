@@ -74,7 +74,9 @@ final class CacheHop: Sendable {
 
     func plan() -> [CacheStep] {
         let steps = query.plan(now: call.time.date())
-        if let first = steps.first { call.emit(.cacheDecided(first.reason, CacheStatus(first))) }
+        if call.interest >= .calls, let first = steps.first {
+            call.emit(.cacheDecided(first.reason, CacheStatus(first)))
+        }
         return steps
     }
 
