@@ -84,6 +84,20 @@ import Testing
         #expect(Self.signatures(rig) == [["1"], ["2"]])
     }
 
+    @Test(arguments: [ServerEnvironment.development, .test])
+    func `a call with a base URL of its own goes unsigned, also where the service has no address`(
+        environment: ServerEnvironment
+    ) async throws {
+        let rig = Self.rig(Counter()) {
+            $0.environment = environment
+        } answering: { _ in
+            .product
+        }
+        _ = try await rig.client.send(GetProduct(), options: .with { $0.baseURL = "https://b.example" })
+        #expect(rig.hosts == ["b.example"])
+        #expect(Self.signatures(rig) == [[]])
+    }
+
     // MARK: The server's clock
 
     private static func dated(_ response: HTTPResponse, _ date: Date, age: String? = nil) -> HTTPResponse {
