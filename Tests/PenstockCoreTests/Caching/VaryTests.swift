@@ -124,6 +124,19 @@ import Testing
         #expect(try CacheFixtures.decide(["Authorization": "Bearer other"], [stored], after: 1) == "load vary-mismatch")
     }
 
+    /// A value in which there is nothing to normalise takes a short way, which no credential may take.
+    @Test(arguments: ["authorization", "cookie", "x-api-key"])
+    func `a credential is stored as a digest, however plain it looks`(name: String) throws {
+        let request: HTTPFields = [HTTPFieldName(name): "s3cret", "Foo": "s3cret"]
+        let variant = CacheVariant(response: ["Vary": "\(name), Foo"], request: request, CacheFixtures.digests)
+        #expect(variant.selectors.map(\.name).sorted() == [name, "foo"].sorted())
+        let stored = variant.selectors.first { $0.name == name }?.value
+        #expect(stored?.utf8.count == 64 && stored == CacheFixtures.digests.digest(of: "s3cret", in: name))
+        #expect(variant.selectors.first { $0.name == "foo" }?.value == "s3cret")
+        #expect(variant.matches(request, CacheFixtures.digests))
+        #expect(CacheVariant(response: ["Vary": name], request: request, CredentialDigests()).isUnmatchable)
+    }
+
     @Test func `the digest of a credential is made with the key of the store, and of its field`() throws {
         let request: HTTPFields = ["Authorization": "Bearer secret", "X-Api-Key": "Bearer secret"]
         func values(_ digests: CredentialDigests, _ vary: String = "Authorization, X-Api-Key") -> [String?] {
