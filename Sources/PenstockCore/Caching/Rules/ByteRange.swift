@@ -38,8 +38,10 @@ enum ByteRange: Equatable {
         switch self {
         case .suffix(let count):
             count > 0 && length > 0 ? max(0, length - count)..<length : nil
-        case .from(let first, let last):
-            first < length ? first..<min(length, (last ?? length - 1) + 1) : nil
+        case .from(let first, nil):
+            first < length ? first..<length : nil
+        case .from(let first, .some(let last)):
+            first < length ? first..<(min(last, length - 1) + 1) : nil
         }
     }
 
