@@ -78,6 +78,7 @@ public struct RefreshCoordinator: Sendable {
     private let holder: String
     private let random: RandomSource
     private var known: CredentialRecord?
+    /// Whether the credential is known: a cycle reads it before all else, and whoever signs in or out says it.
     private var isLoaded = false
     /// When the vault was last looked at, or, after a logout, when its credential was first missed.
     private var lookedAt: Duration?
@@ -436,7 +437,7 @@ extension RefreshCoordinator {
 
     private mutating func stored(_ new: CredentialRecord, _ moment: Moment) -> Action {
         let credential = new.credential
-        (known, isLoaded, remembered, renewed) = (new, true, nil, (credential.version, moment.now))
+        (known, remembered, renewed) = (new, nil, (credential.version, moment.now))
         guard wanted == .version(credential.version) || isAlmostDead(credential, at: moment) else {
             return end(.use(credential))
         }
@@ -450,11 +451,11 @@ extension RefreshCoordinator {
         _ new: CredentialRecord, _ old: CredentialRecord?, over record: CredentialRecord?, _ moment: Moment
     ) -> Action {
         guard let record else {
-            (known, isLoaded) = (nil, true)
+            known = nil
             return end(.fail(.signedOut))
         }
         guard record.credential.version == old?.credential.version else {
-            (known, isLoaded) = (record, true)
+            known = record
             return end(.use(record.credential))
         }
         if let claim = record.claim, watch(claim, at: moment) { return .sleep(policy.pollInterval) }
