@@ -249,6 +249,14 @@ import Testing
         #expect(await rig.client.signOut("") == false)
     }
 
+    @Test("What the vault did not delete is told as left, also where it lists no key of it", arguments: [true, false])
+    func left(deletes: Bool) async throws {
+        let vault = BlindVault(deletes: deletes)
+        let rig = AuthRig(vault: vault)
+        try await rig.signIn()
+        #expect(await rig.client.signOut("") == deletes)
+    }
+
     @Test("A logout that overtakes a login in the vault wins")
     func overtaken() async throws {
         let vault = SlowVault()
@@ -291,6 +299,24 @@ private final class FailingVault: CredentialVault {
     }
     func delete(_ key: CredentialKey, where: VaultCondition) async throws(VaultError) -> Bool { throw error }
     func keys() async throws(VaultError) -> [CredentialKey] { throw error }
+}
+
+/// A vault that lists no key of what it holds, as a keychain does of what is locked.
+private final class BlindVault: CredentialVault {
+    private let vault = MemoryVault()
+    private let deletes: Bool
+
+    init(deletes: Bool) { self.deletes = deletes }
+
+    func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? { try await vault.load(key) }
+    func save(_ item: VaultItem, for key: CredentialKey, over: VaultCondition) async throws(VaultError) -> Bool {
+        try await vault.save(item, for: key, over: over)
+    }
+    func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
+        guard deletes else { throw .locked }
+        return try await vault.delete(key, where: condition)
+    }
+    func keys() async throws(VaultError) -> [CredentialKey] { [] }
 }
 
 /// A vault that takes its time to write.
