@@ -241,13 +241,24 @@ actor MultipartReader {
     private var segments: ArraySlice<MultipartForm.Segment>
     private var file: (reader: SourceFile.Reader, offset: Int)?
     private var stream: (chunks: HTTPBody.Chunks, declared: Int?, given: Int)?
+    private var failure: (any Error)?
 
     init(_ segments: [MultipartForm.Segment]) {
         self.segments = segments[...]
     }
 
-    /// The next bytes; `nil` at the end.
+    /// The next bytes; `nil` at the end. What has failed has no end: whoever reads on gets the same error, and never the rest.
     func next() async throws -> Data? {
+        if let failure { throw failure }
+        do {
+            return try await following()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func following() async throws -> Data? {
         while true {
             if let piece = try await ofFile() { return piece }
             if let piece = try await ofStream() { return piece }

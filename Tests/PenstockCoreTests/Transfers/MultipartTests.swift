@@ -214,6 +214,41 @@ import Testing
         await #expect(throws: MultipartError.wrongLength(declared: declared, given: 5)) { try await Self.bytes(body) }
     }
 
+    @Test func `what has failed is not read on, whatever has failed`() async throws {
+        struct Broken: Error {}
+        let wrong = { @Sendable (declared: Int) in HTTPBody.stream(length: declared, Self.chunks(["he", "llo"])) }
+        let broken = HTTPBody.stream {
+            HTTPBody.Chunks { continuation in
+                continuation.yield(Data("hello".utf8))
+                continuation.finish(throwing: Broken())
+            }
+        }
+        for content in [wrong(4), wrong(6), broken] {
+            let form = try MultipartForm([MultipartPart("s", content: content), .field("a", "b")], boundary: "b")
+            let reader = MultipartReader(form.segments)
+            var errors: Set<String> = []
+            for _ in 0..<5 {
+                do {
+                    let piece = try await reader.next()
+                    #expect(errors.isEmpty && piece != nil)
+                } catch {
+                    errors.insert("\(error)")
+                }
+            }
+            #expect(errors.count == 1)
+        }
+    }
+
+    @Test func `streams that stand one behind the other are each held to the length of their own`() async throws {
+        let parts = [("he", "llo"), ("", "a"), ("wor", "ld")].map { first, second in
+            MultipartPart("s", content: .stream(length: (first + second).utf8.count, Self.chunks([first, second])))
+        }
+        let body = HTTPBody.multipart(parts + [MultipartPart("s", content: .stream(Self.chunks([])))], boundary: "b")
+        let text = try await Self.text(body)
+        let head = "--b\r\nContent-Disposition: form-data; name=\"s\"\r\n\r\n"
+        #expect(text == ["hello", "a", "world", ""].map { head + $0 + "\r\n" }.joined() + "--b--\r\n")
+    }
+
     // MARK: Files that change
 
     /// What becomes of a file, and the error that tells.
