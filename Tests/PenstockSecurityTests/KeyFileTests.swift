@@ -201,6 +201,21 @@ import Testing
         }
     }
 
+    /// `0x80` begins the indefinite form (X.690 §8.1.3.6), and is not the length of 128 bytes.
+    @Test func `a length of 127 bytes takes one byte, and one of 128 bytes takes two`() throws {
+        let content = Self.der(Self.ed25519).dropFirst(2)
+        /// The key with attributes behind it, which fill the file up to a length.
+        func key(_ length: [UInt8], _ count: Int) throws -> String {
+            let attributes = [0xA0, UInt8(count - content.count - 2)] + Data(count: count - content.count - 2)
+            return try Ed25519PrivateKey(pem: Self.pem([0x30] + length + content + attributes)).bytes.hexadecimal
+        }
+        #expect(try key([0x7F], 127) == Self.seed)
+        #expect(try key([0x81, 0x80], 128) == Self.seed)
+        for (length, count) in [([0x80], 128), ([0x81, 0x7F], 127), ([0x82, 0x00, 0x80], 128)] as [([UInt8], Int)] {
+            #expect(throws: CryptographyError.invalidKey) { try key(length, count) }
+        }
+    }
+
     /// Attributes and, in the second version, a public key may follow (RFC 5958 §2), each once and in that order.
     @Test func `what follows a key for Ed25519 is attributes, and the public key that is its own`() throws {
         let content = Self.der(Self.ed25519).dropFirst(5)
