@@ -269,6 +269,7 @@ struct RetryStateTests {
         func origin(_ number: Int) -> HTTPURL.Origin {
             .init(scheme: .https, host: "h\(number).example.com", port: 443)
         }
+        #expect(OriginTable.mostOrigins == 256)
         for number in 0..<OriginTable.mostOrigins {
             #expect(table.withdraw(.failure, for: origin(number)))
             clock.advance(by: .seconds(1))

@@ -1,0 +1,123 @@
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// What is known of a server, asked without a call.
+@Suite struct OriginTableTests {
+    private let clock = TestClock()
+    private let origin = HTTPURL.Origin(scheme: .https, host: "a.example.com", port: 443)
+
+    private func table(_ change: (inout APIClient.Configuration) -> Void = { _ in }) -> OriginTable {
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.time = clock.timeSource
+        change(&configuration)
+        return OriginTable(configuration)
+    }
+
+    @Test func `a server is left alone for as long as it wants, and not to the moment itself`() {
+        let table = table()
+        #expect(table.pause(of: origin) == nil)
+        clock.advance(by: .seconds(100))
+        table.pause(origin, for: .seconds(10))
+        #expect(table.pause(of: origin) == .seconds(10))
+        clock.advance(by: .seconds(4))
+        #expect(table.pause(of: origin) == .seconds(6))
+        // One that ends sooner takes nothing of it away, and one that ends later adds to it.
+        table.pause(origin, for: .seconds(5))
+        #expect(table.pause(of: origin) == .seconds(6))
+        table.pause(origin, for: .seconds(7))
+        #expect(table.pause(of: origin) == .seconds(7))
+        #expect(table.pause(of: .init(scheme: .https, host: "b.example.com", port: 443)) == nil)
+        clock.advance(by: .seconds(7) - .nanoseconds(1))
+        #expect(table.pause(of: origin) == .nanoseconds(1))
+        clock.advance(by: .nanoseconds(1))
+        #expect(table.pause(of: origin) == nil)
+    }
+
+    @Test func `a circuit is open at a moment to come where its pause ends after it`() throws {
+        let table = table { $0.circuitBreaker = .init(minimumAttempts: 1) }
+        clock.advance(by: .seconds(100))
+        #expect(!table.isOpen(origin, in: .zero))
+        guard case .allowed(let leave) = table.admit(to: origin, drawing: { 0 }),
+            case .open(let until)? = table.record(
+                .failed(.failure), of: leave, to: origin, took: .zero, drawing: { 0 })
+        else {
+            Issue.record("it did not open")
+            return
+        }
+        let pause = until - clock.timeSource.now()
+        #expect(pause >= .milliseconds(500))
+        #expect(table.isOpen(origin, in: .zero) && table.isOpen(origin, in: pause - .nanoseconds(1)))
+        #expect(!table.isOpen(origin, in: pause) && !table.isOpen(origin, in: pause + .seconds(1)))
+        #expect(!table.isOpen(.init(scheme: .http, host: origin.host, port: 80), in: .zero))
+        clock.advance(by: pause - .milliseconds(100))
+        #expect(table.isOpen(origin, in: .milliseconds(99)) && !table.isOpen(origin, in: .milliseconds(100)))
+    }
+
+    /// What came of an attempt, how long it took, and how many random numbers the circuit needs for it.
+    static let draws: [(OriginTable.Outcome, Duration, Int)] = [
+        (.answered(.success), .seconds(14), 0), (.answered(.unknown), .seconds(14), 0),
+        (.failed(.unknown), .zero, 0), (.answered(.failure), .zero, 1), (.failed(.failure), .zero, 1),
+        (.answered(.success), .seconds(15), 1),
+    ]
+
+    @Test(arguments: draws) func `a random number is drawn where the circuit may open, and nowhere else`(
+        outcome: OriginTable.Outcome, took: Duration, count: Int
+    ) throws {
+        let table = table { $0.circuitBreaker = .init(slowAfter: .seconds(15)) }
+        var drawn = 0
+        guard
+            case .allowed(let leave) = table.admit(
+                to: origin,
+                drawing: {
+                    drawn += 1; return 0
+                })
+        else {
+            Issue.record("it is closed")
+            return
+        }
+        #expect(drawn == 0)
+        table.record(
+            outcome, of: leave, to: origin, took: took,
+            drawing: {
+                drawn += 1; return 0
+            })
+        #expect(drawn == count)
+    }
+
+    @Test func `where nothing refuses an attempt, no random number is drawn for it`() {
+        let table = table { ($0.circuitBreaker, $0.throttle) = (nil, nil) }
+        var drawn = 0
+        guard
+            case .allowed(let leave) = table.admit(
+                to: origin,
+                drawing: {
+                    drawn += 1; return 0
+                })
+        else {
+            Issue.record("nothing refuses it")
+            return
+        }
+        table.record(
+            .answered(.success), of: leave, to: origin, took: .seconds(100),
+            drawing: {
+                drawn += 1; return 0
+            })
+        #expect(drawn == 0)
+    }
+
+    @Test func `what was drawn decides how long the circuit stays open`() throws {
+        func pause(_ drawn: UInt64) -> Duration? {
+            let table = table { $0.circuitBreaker = .init(minimumAttempts: 1) }
+            guard case .allowed(let leave) = table.admit(to: origin, drawing: { 0 }),
+                case .open(let until)? = table.record(
+                    .failed(.failure), of: leave, to: origin, took: .zero, drawing: { drawn })
+            else { return nil }
+            return until - clock.timeSource.now()
+        }
+        let pauses = (0..<5).compactMap { pause($0) }
+        #expect(Set(pauses).count == 5)
+        #expect(pauses.allSatisfy { (.milliseconds(500)...(.seconds(1))).contains($0) })
+    }
+}
