@@ -151,6 +151,19 @@ import Testing
         #expect(rig.desk.refreshed.count == 3)
     }
 
+    @Test("A refusal with content that could be read is no answer either, for a call that takes every status for one")
+    func readableRefusal() async throws {
+        let desk = TokenDesk()
+        let rig = AuthRig(desk: desk) { request in
+            var answer = desk.answer(request)
+            if answer.status == 401 { answer.body = Data(#"{"retcode":0,"data":{"id":1,"name":"none"}}"#.utf8) }
+            return answer
+        }
+        try await rig.signIn()
+        #expect(try await rig.client.send(GetProduct(), options: .with { $0.status = .any }).id == 7)
+        #expect(desk.sent.map { $0.fields[.authorization] } == ["Bearer old", "Bearer new"])
+    }
+
     // MARK: The failures that are known from elsewhere
 
     @Test("A credential that is due is renewed ahead of its expiry, by the same coordinator as after a refusal")
