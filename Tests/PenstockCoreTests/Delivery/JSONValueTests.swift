@@ -114,6 +114,13 @@ import Testing
         #expect(JSONValue.string(String(repeating: "x", count: 1_000_000)).description.count < 300)
     }
 
+    @Test func `its description shows every kind, and of a long text the beginning`() {
+        let kinds: JSONValue = [nil, true, false, -1, .uint(.max), 1.5, "x", [], [:]]
+        #expect(kinds.description == #"[null, true, false, -1, 18446744073709551615, 1.5, "x", [], {}]"#)
+        let long = "begin " + String(repeating: "ab ", count: 1_000)
+        #expect(JSONValue.string(long).description == "\"" + long.prefix(255) + "…")
+    }
+
     @Test func `a description is cut off behind 256 characters`() {
         func described(_ count: Int, _ rest: JSONValue...) -> String {
             JSONValue.array([.string(String(repeating: "x", count: count))] + rest).description
