@@ -18,6 +18,15 @@ import Testing
         #expect(try decode(body, as: ResponseDecoding<AllDefaults>.json).value == AllDefaults(tags: [], note: nil))
     }
 
+    @Test func `what takes all its defaults is noted once where its data is missing, and by field where it is empty`()
+        throws
+    {
+        let notes = try Self.empties.map { try decode($0, as: ResponseDecoding<AllDefaults>.json).notes }
+        let paths = ["data", "data", "data.tags"]
+        #expect(notes == paths.map { [DecodingNote(path: $0, reason: .absent)] })
+        #expect(try Self.empties.allSatisfy { try decode($0, as: ResponseDecoding<Product?>.json).notes.isEmpty })
+    }
+
     @Test(arguments: [#"{"retcode":0}"#, #"{"retcode":0,"data":null}"#])
     func `for any other type missing data is a decoding error at the data key`(body: String) {
         #expect(
@@ -62,7 +71,11 @@ import Testing
         #expect(try read("7") == 7)
         #expect(try read("") == nil)
         #expect(kind { () throws(APIError) in try read("\"x\"") }?.name == "decoding")
-        #expect(kind { () throws(APIError) in try read(#"{"a":7}"#, at: "a") } != nil)
+        #expect(kind { () throws(APIError) in try read(#"{"a":7}"#, at: "a") }?.name == "invalidConfiguration")
+        let enveloped = kind { () throws(APIError) in
+            try decode(#"{"retcode":0,"data":7}"#, as: ResponseDecoding<Int?>.json, options: options)
+        }
+        #expect(enveloped?.name == "invalidConfiguration")
         #expect(
             kind { () throws(APIError) in
                 try decode("", as: ResponseDecoding<Int>.json, envelope: nil, options: options)
