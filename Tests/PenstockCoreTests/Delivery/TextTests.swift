@@ -56,7 +56,8 @@ import Testing
         (["us-ascii", "ASCII", "iso-8859-1", "latin1", "windows-1252", "cp1252"], [0x80, 0xE9], "€é"),
         (["utf-16", "utf-16le"], [0xAC, 0x20], "€"), (["utf-16be"], [0x20, 0xAC], "€"),
         (["iso-8859-2", "latin2"], [0xB1], "ą"), (["iso-8859-5"], [0xD0], "а"), (["iso-8859-7"], [0xE1], "α"),
-        (["iso-8859-9", "windows-1254"], [0xFD], "ı"), (["iso-8859-15"], [0xA4], "€"), (["windows-1250"], [0xB9], "ą"),
+        (["iso-8859-9", "windows-1254"], [0xFD], "ı"), (["iso-8859-15"], [0xA4, 0xD0], "€Ð"),
+        (["windows-1250"], [0xB9], "ą"),
         (["windows-1251"], [0xE0], "а"), (["windows-1253"], [0xE1], "α"), (["koi8-r"], [0xC1], "а"),
         (["shift_jis", "Shift-JIS", "sjis", "windows-31j"], [0x82, 0xA0], "あ"),
         (
@@ -79,6 +80,7 @@ import Testing
     /// Media types, and the character set that each says.
     static let types: [(String, String?)] = [
         ("", nil), ("text/plain", nil), ("text/plain;", nil), ("text/plain; charset", nil), ("charset=a", nil),
+        (";charset=a", "a"),
         ("text/plain;charset=a", "a"), ("t; \tCharSet \t=\t a \t", "a"), ("t;;charset=a;", "a"), ("t;charset=", ""),
         ("t;charsets=a;charset=b", "b"), ("t;charset=a=b", "a=b"), ("t;charset=\"a;b\"", "a;b"),
         ("t;a=\";charset=b\"", nil), ("t;charset=\"a\\\"b\"", "a\"b"), ("t;charset=a\\;b", "a\\"),
@@ -93,7 +95,7 @@ import Testing
     static let broken: [[UInt8]] = [
         [0xA4], [0x41, 0xA4], [0xA4, 0x41], [0xA4, 0xA0], [0xA4, 0xFF], [0xA0, 0xA1], [0xFF, 0xA1], [0x80, 0xA1],
         [0x8E],
-        [0x8E, 0xA0], [0x8E, 0xE0], [0x8F, 0xB0, 0xA1], [0x80], [0x9F, 0xA1],
+        [0x8E, 0xA0], [0x8E, 0xE0], [0x8E, 0xE0, 0x41], [0x8F, 0xB0, 0xA1], [0x80], [0x9F, 0xA1],
     ]
 
     @Test(arguments: broken) func `what is not EUC-JP is no text in it`(bytes: [UInt8]) {
