@@ -59,6 +59,7 @@ import Testing
             #expect(failure?.underlying is Odd)
         }
         #expect(broken(.any("either", rule, .rule("yes") { _ in true }), 1) == nil)
+        #expect(broken(.any("either", rule, .rule("no") { _ in false }), 1) == "either")
     }
 
     @Test(.covers("S4.9"))
