@@ -26,6 +26,51 @@ import Testing
         #expect(decoded.value == [Product(id: 5, name: "weir")])
     }
 
+    @Test(arguments: [("items[0]", 1), ("items[1]", 2), ("items[2]", nil), ("none[0]", nil)])
+    func `behind the last element of an array is nothing`(path: String, value: Int?) throws {
+        let body = #"{"retcode":0,"data":{"items":[1,2]}}"#
+        #expect(try decode(body, as: ResponseDecoding<Int?>.json(at: path)).value == value)
+    }
+
+    @Test func `bytes and numbers that JSON has no form for are read as the options say`() throws {
+        let plain = DecodingOptions()
+        let own = DecodingOptions(
+            data: .custom { Data(try $0.singleValueContainer().decode(String.self).utf8) },
+            nonConformingFloats: .convertFromString(positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan"))
+        let (bytes, numbers) = (#"["YWI="]"#, #"["inf","-inf",1]"#)
+        func data(_ options: DecodingOptions) throws -> [Data] {
+            try decode(bytes, as: ResponseDecoding<[Data]>.json, envelope: nil, options: options).value
+        }
+        func doubles(_ options: DecodingOptions) throws -> [Double] {
+            try decode(numbers, as: ResponseDecoding<[Double]>.json, envelope: nil, options: options).value
+        }
+        #expect(try data(plain) == [Data("ab".utf8)])
+        #expect(try data(own) == [Data("YWI=".utf8)])
+        #expect(throws: APIError.self) { try doubles(plain) }
+        #expect(try doubles(own) == [.infinity, -.infinity, 1])
+    }
+
+    @Test(arguments: [Envelope.retcode, nil])
+    func `a payload decodes as the call does`(envelope: Envelope?) throws {
+        struct Model: Decodable, Sendable { let oneTwo: Int }
+        let options = DecodingOptions(keys: .convertFromSnakeCase)
+        let body = envelope == nil ? #"{"one_two":1}"# : #"{"retcode":0,"data":{"one_two":1}}"#
+        let payload = try decode(body, as: ResponseDecoding<Payload>.payload, envelope: envelope, options: options)
+            .value
+        #expect(try payload.value(Model.self).oneTwo == 1)
+        #expect("\(payload)" == (envelope == nil ? "13 bytes" : "34 bytes at data"))
+    }
+
+    @Test func `the place of a value that is none is told as the document has it`() {
+        let options = DecodingOptions(keys: .convertFromSnakeCase)
+        let kind = kind { () throws(APIError) in
+            try decode(
+                #"{"retcode":0,"data":{"some_part":"x"}}"#, as: ResponseDecoding<Int>.json(at: "some_part"),
+                options: options)
+        }
+        #expect(kind == .decoding(path: "data.some_part", reason: "not Int"))
+    }
+
     @Test(.covers("S4.6")) func `a decoding error carries the whole path and no value`() throws {
         struct Item: Decodable, Sendable { let price: Int }
         struct Page: Decodable, Sendable { let items: [Item] }
