@@ -83,6 +83,7 @@ final class CallEvents: Sendable {
         let (date, now) = (time.date(), time.now())
         let only = state.withLock { state -> EventContext? in
             guard !state.isOver else { return nil }
+            // Where no stages are told of none is open, and mostly nothing is left to be told before the end.
             if !tellsStages, !state.isTelling, state.untold.isEmpty {
                 state.isOver = true
                 state.isTelling = true
