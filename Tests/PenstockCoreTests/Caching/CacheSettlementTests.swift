@@ -127,10 +127,10 @@ private final class JudgingDouble: JudgingCall {
 }
 
 /// A memory that tells what was done to it.
-final class ToldStore: PromptCacheStore {
+final class ToldStore: PromptCacheStore, MemoryBackedStore {
     enum Deed: Sendable { case put, putAtOnce, update, invalidate, remove }
 
-    private let memory = MemoryCacheStore()
+    let memory = MemoryCacheStore()
     private let deeds = Box<[Deed]>([])
 
     var done: [Deed] { deeds.value }
@@ -163,16 +163,4 @@ final class ToldStore: PromptCacheStore {
     }
 
     func responsesAtHand(for key: CacheKey) -> [StoredResponse]? { memory.responsesAtHand(for: key) }
-    func responses(for key: CacheKey) async -> [StoredResponse] { await memory.responses(for: key) }
-    func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {
-        await memory.bytes(of: entry, from: offset)
-    }
-    func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? { await memory.writer(for: response) }
-    func touch(_ entries: [CacheEntryID]) { memory.touch(entries) }
-    func statistics() async -> CacheStatistics { await memory.statistics() }
-    func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
-        await memory.entries(after: entry, limit: limit)
-    }
-    func flush() async {}
-    func close() async {}
 }

@@ -184,8 +184,8 @@ import Testing
 }
 
 /// A store in memory that begins to put and waits until it is told to go on.
-private final class HeldStore: CacheStore {
-    private let memory = MemoryCacheStore()
+private final class HeldStore: MemoryBackedStore {
+    let memory = MemoryCacheStore()
     private let started = AsyncStream<Void>.makeStream()
     private let released = AsyncStream<Void>.makeStream()
 
@@ -206,19 +206,5 @@ private final class HeldStore: CacheStore {
         return await memory.put(response, body: body)
     }
 
-    func responses(for key: CacheKey) async -> [StoredResponse] { await memory.responses(for: key) }
-    func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? { await memory.bytes(of: entry, from: offset) }
     func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? { nil }
-    func update(_ entry: CacheEntryID, to response: CachedResponse) async -> StoredResponse? {
-        await memory.update(entry, to: response)
-    }
-    func invalidate(_ selections: [CacheSelection]) async -> Bool { await memory.invalidate(selections) }
-    func remove(_ selections: [CacheSelection]) async -> Bool { await memory.remove(selections) }
-    func touch(_ entries: [CacheEntryID]) { memory.touch(entries) }
-    func statistics() async -> CacheStatistics { await memory.statistics() }
-    func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
-        await memory.entries(after: entry, limit: limit)
-    }
-    func flush() async {}
-    func close() async {}
 }

@@ -151,7 +151,7 @@ import Testing
 }
 
 /// A memory whose answers come only when a test lets them.
-final class StalledStore: CacheStore {
+final class StalledStore: MemoryBackedStore {
     enum Stall: Sendable { case find, body, put, writer, invalidate }
 
     let memory: MemoryCacheStore
@@ -191,21 +191,8 @@ final class StalledStore: CacheStore {
         return await memory.writer(for: response)
     }
 
-    func update(_ entry: CacheEntryID, to response: CachedResponse) async -> StoredResponse? {
-        await memory.update(entry, to: response)
-    }
-
     func invalidate(_ selections: [CacheSelection]) async -> Bool {
         await pass(.invalidate)
         return await memory.invalidate(selections)
     }
-
-    func remove(_ selections: [CacheSelection]) async -> Bool { await memory.remove(selections) }
-    func touch(_ entries: [CacheEntryID]) { memory.touch(entries) }
-    func statistics() async -> CacheStatistics { await memory.statistics() }
-    func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
-        await memory.entries(after: entry, limit: limit)
-    }
-    func flush() async {}
-    func close() async {}
 }

@@ -145,7 +145,7 @@ import Testing
 }
 
 /// A store in memory that hands bodies out apart, holds what a test wants held, and tells of changes by others.
-private final class GatedStore: SharedCacheStore {
+private final class GatedStore: SharedCacheStore, MemoryBackedStore {
     private struct State {
         var holdsChanges = false
         var holdsReads = false
@@ -153,7 +153,7 @@ private final class GatedStore: SharedCacheStore {
         var foreign = (changes: UInt64(0), removals: UInt64(0))
     }
 
-    private let memory = MemoryCacheStore()
+    let memory = MemoryCacheStore()
     private let state = Locked(State())
     private let held = AsyncStream<Void>.makeStream()
     private let released = AsyncStream<Void>.makeStream()
@@ -200,16 +200,7 @@ private final class GatedStore: SharedCacheStore {
         return await memory.bytes(of: entry, from: offset)
     }
 
-    @discardableResult
-    func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
-        await memory.put(response, body: body)
-    }
-
     func writer(for response: CachedResponse) async -> (any CacheBodyWriter)? { nil }
-
-    func update(_ entry: CacheEntryID, to response: CachedResponse) async -> StoredResponse? {
-        await memory.update(entry, to: response)
-    }
 
     func invalidate(_ selections: [CacheSelection]) async -> Bool {
         await holdChange()
@@ -229,12 +220,4 @@ private final class GatedStore: SharedCacheStore {
         }
         if holds { await hold() }
     }
-
-    func touch(_ entries: [CacheEntryID]) { memory.touch(entries) }
-    func statistics() async -> CacheStatistics { await memory.statistics() }
-    func entries(after entry: CacheEntryID?, limit: Int) async -> [StoredResponse] {
-        await memory.entries(after: entry, limit: limit)
-    }
-    func flush() async {}
-    func close() async {}
 }
