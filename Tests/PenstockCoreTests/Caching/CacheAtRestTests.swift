@@ -30,6 +30,7 @@ import Testing
             ("/a?b=eyJhbGciOiJIUzI1NiJ9", "/a?b=‹redacted›"), ("/a?eyJhbGciOiJIUzI1NiJ9", "/a?‹redacted›"),
             ("/eyJhbGciOiJIUzI1NiJ9", "/‹redacted›"), ("/a;sid=x", "/a;sid=‹redacted›"),
             ("/a;sid=x?b=c", "/a;sid=‹redacted›?b=c"), ("/a?%74oken=x", "/a?%74oken=‹redacted›"),
+            ("/a?b;key=x", "/a?b;key=‹redacted›"), ("/a?b=c;key=x", "/a?b=c;key=‹redacted›"),
             ("/a?next=%2Fb%3Ftoken%3Dx", "/a?next=‹redacted›"), ("/a?key=x", "/a?key=‹redacted›"),
         ])
     func secret(_ target: String, _ shown: String) throws {

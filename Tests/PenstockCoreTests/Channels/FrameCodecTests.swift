@@ -113,6 +113,7 @@ import Testing
     func badLines() throws {
         let codec = LineCodec(maxLineBytes: 4)
         #expect(try frames(codec, Data("1234\r\n".utf8), step: 1) == ["1234"])
+        #expect(try codec.encode("1234") == Data("1234\n".utf8))
         for text in ["12345\n", "12345\r\n", "123456"] {
             #expect(throws: FrameError.self) { try frames(codec, Data(text.utf8), step: 1) }
         }

@@ -89,6 +89,8 @@ import Testing
         try await alice.signIn(Credential("1", values: ["shop": "old"]))
         #expect(try await alice.send(GetProduct()).id == 7)
         #expect(passes.value == ["old", "new"])
+        // It asks no user, and trusts no other server.
+        #expect(!Pass().canLogIn && Pass().trustedOrigins.isEmpty)
     }
 
     @Test("What cannot be renewed leaves the refusal to the caller, and is kept")

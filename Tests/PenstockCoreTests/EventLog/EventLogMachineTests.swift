@@ -182,6 +182,16 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .seconds(60)) == .seal(upTo: 5))
     }
 
+    @Test("What an earlier launch has left counts among what is kept")
+    func leftoversCount() {
+        let records = (1...3).map { EventLogMachine.Record(number: UInt64($0), data: Data(count: 10)) }
+        let machine = EventLogMachine(EventLogPolicy(keptCount: 10, keptBytes: 40), records: records)
+        #expect(machine.refusal(of: 10) == nil)
+        #expect(machine.refusal(of: 11) == .tooManyBytes)
+        let full = EventLogMachine(EventLogPolicy(keptCount: 3, keptBytes: 40), records: records)
+        #expect(full.refusal(of: 1) == .tooManyEvents)
+    }
+
     @Test("The file grows to four times what may be kept, however much that is")
     func fileBytes() {
         for (kept, most) in [

@@ -107,6 +107,14 @@ struct RateLimiterTests {
 struct ServerRateLimitTests {
     private func limits(_ fields: HTTPFields) -> [ServerRateLimit] { ServerRateLimit.all(in: fields) }
 
+    @Test("Of more policies than any server has the first are read")
+    func many() {
+        let all = (1...20).map { "\"p\($0)\";r=\($0)" }.joined(separator: ", ")
+        let read = limits(["RateLimit": all])
+        #expect(read.map(\.name) == (1...16).map { "p\($0)" })
+        #expect(read.map(\.remaining) == (1...16).map { $0 })
+    }
+
     @Test("Both fields are read, and joined by the names of the policies")
     func both() {
         let fields: HTTPFields = [
