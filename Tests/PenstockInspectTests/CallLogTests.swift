@@ -113,6 +113,24 @@ import Testing
         #expect(kept.entries.count > 3)
     }
 
+    @Test(
+        "A call is told of as the level wants that it began at, and one that begins later as the new one",
+        .covers("S2.22"))
+    func raisedMeanwhile() async throws {
+        let kept = KeptLog()
+        let log = CallLog(to: kept)
+        let script = ScriptedTransport([.held(.respond(InspectRig.greeting)), .respond(InspectRig.greeting)])
+        let client = InspectRig.client(script) { $0.sinks = [log] }
+        let call = client.start(Hello())
+        await script.waitForExchanges(count: 1)
+        log.level = .debug
+        script.release()
+        _ = try await call.value
+        #expect(kept.entries.map(\.level) == [.info])
+        _ = try await client.send(Hello(name: "later"))
+        #expect(kept.entries.contains { $0.level == .debug })
+    }
+
     @Test("A log asks for no more than its level shows, as the level is when a call begins", .covers("S2.22"))
     func interest() async throws {
         let log = CallLog(level: .off, to: KeptLog())

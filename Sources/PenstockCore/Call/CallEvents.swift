@@ -13,6 +13,7 @@ final class CallEvents: Sendable {
         var delivery: Event.Outcome?
         /// How many requests were sent.
         var attempts = 0
+        /// What is known of the call, also by events that the sink does not want.
         var progress: CallProgress
         /// What the sink has not been told yet.
         var untold: [(Event, EventContext)] = []

@@ -67,17 +67,20 @@ package enum Words {
 
     /// Where an answer came from.
     static func source(_ answer: Event.Answer) -> String {
-        source(answer.source) + (answer.isStale ? ", stale" : "") + (answer.isJoined ? ", joined" : "")
+        source(answer.source, isStale: answer.isStale, isJoined: answer.isJoined)
     }
 
-    static func source(_ source: ResponseSource) -> String {
-        switch source {
-        case .network: "network"
-        case .memory: "cache, memory"
-        case .disk: "cache, disk"
-        case .revalidated: "cache, validated"
-        case .interceptor: "interceptor"
-        }
+    static func source(_ source: ResponseSource, isStale: Bool, isJoined: Bool) -> String {
+        let name =
+            switch source {
+            case .network: "network"
+            case .memory: "cache, memory"
+            case .disk: "cache, disk"
+            case .revalidated: "cache, validated"
+            case .interceptor: "interceptor"
+            }
+        guard isStale || isJoined else { return name }
+        return name + (isStale ? ", stale" : "") + (isJoined ? ", joined" : "")
     }
 
     private static func cache(_ reason: CacheReason, _ status: CacheStatus) -> String {

@@ -48,9 +48,7 @@ enum LogMessage {
         line.add(Words.duration(context.elapsed))
         line.add(" (")
         if let source = progress.source {
-            line.add(Words.source(source))
-            if progress.isStale { line.add(", stale") }
-            if progress.isJoined { line.add(", joined") }
+            line.add(Words.source(source, isStale: progress.isStale, isJoined: progress.isJoined))
         } else {
             line.add("no answer")
         }

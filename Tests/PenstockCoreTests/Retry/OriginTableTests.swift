@@ -1,3 +1,4 @@
+import Foundation
 import PenstockTesting
 import Testing
 
@@ -62,49 +63,32 @@ import Testing
         (.answered(.success), .seconds(15), 1),
     ]
 
+    /// How many random numbers are drawn for an attempt: for leave to send it, and for what came of it.
+    private func drawn(
+        by table: OriginTable, _ outcome: OriginTable.Outcome, took: Duration
+    ) throws -> (forLeave: Int, inAll: Int) {
+        var drawn = 0
+        func draw() -> UInt64 {
+            drawn += 1
+            return 0
+        }
+        let permit = table.admit(to: origin, drawing: draw)
+        let forLeave = drawn
+        guard case .allowed(let leave) = permit else { throw CocoaError(.featureUnsupported) }
+        table.record(outcome, of: leave, to: origin, took: took, drawing: draw)
+        return (forLeave, drawn)
+    }
+
     @Test(arguments: draws) func `a random number is drawn where the circuit may open, and nowhere else`(
         outcome: OriginTable.Outcome, took: Duration, count: Int
     ) throws {
         let table = table { $0.circuitBreaker = .init(slowAfter: .seconds(15)) }
-        var drawn = 0
-        guard
-            case .allowed(let leave) = table.admit(
-                to: origin,
-                drawing: {
-                    drawn += 1; return 0
-                })
-        else {
-            Issue.record("it is closed")
-            return
-        }
-        #expect(drawn == 0)
-        table.record(
-            outcome, of: leave, to: origin, took: took,
-            drawing: {
-                drawn += 1; return 0
-            })
-        #expect(drawn == count)
+        #expect(try drawn(by: table, outcome, took: took) == (0, count))
     }
 
-    @Test func `where nothing refuses an attempt, no random number is drawn for it`() {
+    @Test func `where nothing refuses an attempt, no random number is drawn for it`() throws {
         let table = table { ($0.circuitBreaker, $0.throttle) = (nil, nil) }
-        var drawn = 0
-        guard
-            case .allowed(let leave) = table.admit(
-                to: origin,
-                drawing: {
-                    drawn += 1; return 0
-                })
-        else {
-            Issue.record("nothing refuses it")
-            return
-        }
-        table.record(
-            .answered(.success), of: leave, to: origin, took: .seconds(100),
-            drawing: {
-                drawn += 1; return 0
-            })
-        #expect(drawn == 0)
+        #expect(try drawn(by: table, .answered(.success), took: .seconds(100)) == (0, 0))
     }
 
     @Test func `what was drawn decides how long the circuit stays open`() throws {
