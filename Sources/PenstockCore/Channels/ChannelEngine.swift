@@ -172,8 +172,10 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         session?.context.end(.requested)
     }
 
-    var isOpen: Bool {
-        state.withLock { if case .open = $0.phase { true } else { false } }
+    var isOpen: Bool { openLink != nil }
+
+    private var openLink: ChannelLink<Machine>? {
+        state.withLock { if case .open(let link) = $0.phase { link } else { nil } }
     }
 
     private func untilOver() async {
@@ -182,6 +184,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
 
     /// The connection, as soon as there is one.
     private func link() async throws(APIError) -> ChannelLink<Machine> {
+        if let link = openLink { return link }
         start()
         let number = state.withLock { state in
             state.lastWait += 1

@@ -61,7 +61,8 @@ package struct Monitor<State: Sendable>: Sendable {
     ///
     /// - Parameter take: called with the lock held; `nil` to go on waiting.
     package func wait<Value: Sendable>(for take: @escaping @Sendable (inout State) -> Value?) async -> Value {
-        await withCheckedContinuation { continuation in
+        if let taken = guarded.withLock({ take(&$0.state) }) { return taken }
+        return await withCheckedContinuation { continuation in
             let taken = guarded.withLock { guarded -> Value? in
                 if let taken = take(&guarded.state) { return taken }
                 guarded.waiters.append(

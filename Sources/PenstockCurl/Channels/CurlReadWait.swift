@@ -2,8 +2,8 @@
     /// Decides whether who reads a wire waits for its socket by itself for a moment, before the poller's thread does.
     ///
     /// A peer that answers each message at once, on the same machine or in the same rack, does so sooner than the poller's thread
-    /// can wake and wake the reader in turn. After four waits in a row that were that short, the thread of the reader sleeps in
-    /// the kernel for ``longest`` at most, and the poller has the socket afterwards. Where it was in vain, that is not tried for
+    /// can wake and wake the reader in turn. After four waits in a row that were that short, the thread of the reader looks
+    /// by itself for ``longest`` at most, and the poller has the socket afterwards. Where it was in vain, that is not tried for
     /// the next waits, so that a peer that seldom says anything costs no thread.
     struct CurlReadWait {
         /// How long a reader's thread waits by itself, in nanoseconds.

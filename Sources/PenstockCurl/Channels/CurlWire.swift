@@ -15,20 +15,20 @@
         private struct Writer {
             let bytes: Data
             var offset = 0
-            let continuation: CheckedContinuation<WriteResult, Never>
+            let waiting: Waiting<WriteResult>
         }
 
-        /// Whether the wire is there; the lock of all that follows.
+        /// Whether the wire is there; the lock of all that follows, so that the checks of exclusive access are left out.
         private let isOpen = Locked(true)
-        private var handle: CurlWireHandle?
-        private var reader: CheckedContinuation<ReadResult, Never>?
-        private var writer: Writer?
-        private var failure: TransportError?
-        private var hasEnded = false
-        private var isSuspended = false
-        private var wait = CurlReadWait()
+        @exclusivity(unchecked) private var handle: CurlWireHandle?
+        @exclusivity(unchecked) private var reader: Waiting<ReadResult>?
+        @exclusivity(unchecked) private var writer: Writer?
+        @exclusivity(unchecked) private var failure: TransportError?
+        @exclusivity(unchecked) private var hasEnded = false
+        @exclusivity(unchecked) private var isSuspended = false
+        @exclusivity(unchecked) private var wait = CurlReadWait()
         /// When the reader was left to the poller, in nanoseconds.
-        private var parked: UInt64 = 0
+        @exclusivity(unchecked) private var parked: UInt64 = 0
         private let poller: CurlWirePoller
         private let number: UInt64
         private let control: ExchangeControl
@@ -53,8 +53,13 @@
         // MARK: Reading
 
         func read() async throws(TransportError) -> Data? {
-            if let result = attemptRead() ?? awaitedRead() { return try result.get() }
-            return try await withCheckedContinuation { park(reader: $0) }.get()
+            if let result = attemptRead() { return try result.get() }
+            if isOpen.withLock({ _ in wait.isWorthwhile }) {
+                // Who was just given what had come goes first, on this very thread: what is waited for may be the answer to it.
+                await Task.yield()
+                if let result = awaitedRead() { return try result.get() }
+            }
+            return try await Waiting<ReadResult>.value { park(reader: $0) }.get()
         }
 
         private func attemptRead() -> ReadResult? {
@@ -73,17 +78,17 @@
         }
 
         /// Nothing had come a moment ago, and what has come since is reported by epoll at once, so the socket is not asked again.
-        private func park(reader continuation: CheckedContinuation<ReadResult, Never>) {
+        private func park(reader waiting: Waiting<ReadResult>) {
             let result = isOpen.withLock { _ -> ReadResult? in
                 if reader != nil { return .failure(Self.misuse("two tasks read")) }
                 if let failure { return .failure(failure) }
                 if handle == nil || hasEnded { return .success(nil) }
-                reader = continuation
+                reader = waiting
                 parked = CurlClock.now()
                 watch()
                 return nil
             }
-            if let result { continuation.resume(returning: result) }
+            if let result { waiting.end(with: result) }
         }
 
         /// - Returns: `nil` where nothing has come.
@@ -110,7 +115,7 @@
             if let result = isOpen.withLock({ _ in writer == nil ? send(bytes, &sent) : nil }) {
                 return try result.get()
             }
-            try await withCheckedContinuation { [sent] in park(Writer(bytes: bytes, offset: sent, continuation: $0)) }
+            try await Waiting<WriteResult>.value { [sent] in park(Writer(bytes: bytes, offset: sent, waiting: $0)) }
                 .get()
         }
 
@@ -123,7 +128,7 @@
                 watch()
                 return nil
             }
-            if let result { new.continuation.resume(returning: result) }
+            if let result { new.waiting.end(with: result) }
         }
 
         /// - Returns: `nil` where the system takes no more for now.
@@ -170,31 +175,20 @@
         }
 
         private func wake(_ body: () -> (ReadResult?, WriteResult?)) {
-            let (read, written) = isOpen.withLock { _ -> (Woken<ReadResult>?, Woken<WriteResult>?) in
+            let (ended, read, written) = isOpen.withLock {
+                _ -> ((Waiting<ReadResult>?, Waiting<WriteResult>?), ReadResult?, WriteResult?) in
                 let (read, written) = body()
-                var woken: (Woken<ReadResult>?, Woken<WriteResult>?)
-                if let read, let reader {
-                    woken.0 = Woken(continuation: reader, result: read)
-                    self.reader = nil
-                }
-                if let written, let writer {
-                    woken.1 = Woken(continuation: writer.continuation, result: written)
-                    self.writer = nil
+                var ended: (Waiting<ReadResult>?, Waiting<WriteResult>?)
+                if read != nil { swap(&ended.0, &reader) }
+                if written != nil {
+                    ended.1 = writer?.waiting
+                    writer = nil
                 }
                 watch()
-                return woken
+                return (ended, read, written)
             }
-            read?.resume()
-            written?.resume()
-        }
-
-        private struct Woken<Value: Sendable>: Sendable {
-            let continuation: CheckedContinuation<Value, Never>
-            let result: Value
-
-            func resume() {
-                continuation.resume(returning: result)
-            }
+            if let read { ended.0?.end(with: read) }
+            if let written { ended.1?.end(with: written) }
         }
 
         // MARK: The end
@@ -241,6 +235,33 @@
             poller.forget(number)
             handle = nil
             control.detach()
+        }
+    }
+
+    /// A task that waits for a wire. In an object, and without a check of the system's: what holds a checked continuation is
+    /// handled by looking its type up, at every touch.
+    ///
+    /// Unchecked because the compiler cannot see that the result is left before the task goes on, and read after that.
+    private final class Waiting<Value: Sendable>: @unchecked Sendable {
+        @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
+        @exclusivity(unchecked) private var result: Value?
+
+        /// - Parameter body: hands what waits to whoever calls ``end(with:)``.
+        static func value(_ body: (Waiting) -> Void) async -> Value {
+            let waiting = Waiting()
+            await withUnsafeContinuation { continuation in
+                waiting.continuation = continuation
+                body(waiting)
+            }
+            guard let result = waiting.result else { preconditionFailure("a wait has ended without a result") }
+            return result
+        }
+
+        /// To be called once.
+        func end(with result: Value) {
+            let continuation = self.continuation.take()
+            self.result = result
+            continuation?.resume()
         }
     }
 #endif

@@ -78,12 +78,21 @@
         /// Waits for a socket on the thread of its reader. No more than one does so at a time: the others go on with the rest of
         /// the app's tasks.
         ///
+        /// It looks again and again where another processor can make the answer meanwhile: one that sleeps and wakes takes longer
+        /// than a peer on the same machine. Otherwise it sleeps in the kernel.
+        ///
         /// - Parameter duration: at most, in nanoseconds.
         /// - Returns: whether something has come; `nil`, at once, where the reader is not to wait.
         func waitOnCaller(for socket: Int32, _ duration: UInt64) -> Bool? {
             guard readersMayWait, !isAwaited.exchange(true, ordering: .relaxed) else { return nil }
             defer { isAwaited.store(false, ordering: .relaxed) }
-            return ccurl_wait_to_read(socket, Int(duration)) != 0
+            guard CurlCallerDriving.hasOtherProcessors else { return ccurl_wait_to_read(socket, Int(duration)) != 0 }
+            let end = CurlClock.now() + duration
+            repeat {
+                if ccurl_wait_to_read(socket, 0) != 0 { return true }
+                sched_yield()
+            } while CurlClock.now() < end
+            return false
         }
 
         /// Its socket is about to be closed.

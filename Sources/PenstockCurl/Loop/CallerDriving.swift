@@ -64,7 +64,7 @@
         /// For how long a caller that waits polls before it sleeps, in nanoseconds. A processor that sleeps and wakes takes
         /// longer than a peer on the same machine, and finds its caches empty.
         static let longestSpin: UInt64 = 200_000
-        private static let hasOtherProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
+        static let hasOtherProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
         private static let needed = 16
         /// Where the count of short transfers begins after one for which waiting was in vain.
         private static let backOffCount = -256

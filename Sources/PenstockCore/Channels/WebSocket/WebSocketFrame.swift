@@ -24,6 +24,8 @@ struct WebSocketFrameHead: Hashable, Sendable {
 
     /// The most that a control frame may carry.
     static let controlBytes = 125
+    /// The most bytes that a head has: two, a length of eight, and a mask.
+    static let mostBytes = 14
 
     /// Reads a head, and refuses it with the first byte that is wrong, also where the others have not come.
     ///
@@ -81,59 +83,63 @@ struct WebSocketFrameHead: Hashable, Sendable {
 
     /// Writes the head, in as few bytes as its length allows.
     func write(to output: inout Data) {
-        output.append((isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue)
+        let first = (isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0) | opcode.rawValue
         let masked: UInt8 = mask == nil ? 0 : 0x80
-        switch length {
-        case ...125: output.append(masked | UInt8(truncatingIfNeeded: length))
-        case ...65_535:
-            output.append(masked | 126)
-            for shift in [8, 0] { output.append(UInt8(truncatingIfNeeded: length >> shift)) }
-        default:
-            output.append(masked | 127)
-            for shift in stride(from: 56, through: 0, by: -8) {
-                output.append(UInt8(truncatingIfNeeded: length >> shift))
+        // All at once, since each change of data costs as much as the whole head.
+        withUnsafeTemporaryAllocation(byteCount: Self.mostBytes, alignment: 1) { bytes in
+            var count = 2
+            func add(_ number: some FixedWidthInteger) {
+                bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: type(of: number))
+                count += number.bitWidth / 8
             }
+            bytes[0] = first
+            switch length {
+            case ...125: bytes[1] = masked | UInt8(truncatingIfNeeded: length)
+            case ...65_535:
+                bytes[1] = masked | 126
+                add(UInt16(length))
+            default:
+                bytes[1] = masked | 127
+                add(UInt64(length))
+            }
+            if let mask { add(mask.key) }
+            output.append(contentsOf: bytes[..<count])
         }
-        if let mask { output.append(contentsOf: mask.bytes) }
     }
 }
 
 /// The key that a client's payload is mixed with (RFC 6455 §5.3).
 struct WebSocketMask: Hashable, Sendable {
-    let bytes: [UInt8]
-    /// Twice over, as it lies in memory.
-    private let word: UInt64
+    /// As a number whose first byte on the wire is the highest.
+    let key: UInt32
 
     /// - Returns: `nil` for anything but four bytes.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 4 else { return nil }
-        self.bytes = Array(bytes)
-        word = (self.bytes + self.bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        key = bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// - Parameter random: of which half is used.
     init(random: UInt64) {
-        bytes = stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: random >> UInt64($0)) }
-        word = (bytes + bytes).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        key = UInt32(truncatingIfNeeded: random).byteSwapped
     }
 
     /// Mixes bytes with the key, or takes the key out of them.
     ///
     /// - Parameter offset: where in the payload the bytes begin.
     func apply(to bytes: UnsafeMutableRawBufferPointer, offset: Int) {
-        var key = word
-        // The key begins anew every four bytes, so a whole one of eight is turned by what the offset is past four.
-        let turn = UInt64(offset & 3) * 8
-        key = UInt64(littleEndian: key.littleEndian >> turn | key.littleEndian << (64 - turn))
+        // The key begins anew every four bytes, so it is turned by what the offset is past four.
+        let turn = UInt32(offset & 3) * 8
+        let turned = UInt64(key << turn | key >> ((32 - turn) & 31))
+        let word = (turned << 32 | turned).bigEndian
         var index = 0
         while index + 8 <= bytes.count {
-            let mixed = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ key
+            let mixed = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ word
             bytes.storeBytes(of: mixed, toByteOffset: index, as: UInt64.self)
             index += 8
         }
-        while index < bytes.count {
-            bytes[index] ^= self.bytes[(offset + index) & 3]
-            index += 1
+        withUnsafeBytes(of: word) { word in
+            for rest in index..<bytes.count { bytes[rest] ^= word[rest - index] }
         }
     }
 }

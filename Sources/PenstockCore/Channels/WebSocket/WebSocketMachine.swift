@@ -292,9 +292,10 @@ public struct WebSocketMachine: Sendable {
         var isCompressed = false
         if let short = coders?.compress(payload) { (payload, isCompressed) = (short, true) }
         repeat {
-            let piece = payload.prefix(max(1, fragmentBytes))
-            payload = payload.dropFirst(piece.count)
-            output.append(written(opcode, piece, isFinal: payload.isEmpty, isCompressed: isCompressed))
+            let piece = payload.count <= fragmentBytes ? payload : payload.prefix(max(1, fragmentBytes))
+            payload = payload.count == piece.count ? Data() : payload.dropFirst(piece.count)
+            let frame = written(opcode, piece, isFinal: payload.isEmpty, isCompressed: isCompressed)
+            if output.isEmpty { output = frame } else { output.append(frame) }
             (opcode, isCompressed) = (.continuation, false)
         } while !payload.isEmpty
     }
@@ -360,7 +361,7 @@ public struct WebSocketMachine: Sendable {
         _ opcode: WebSocketOpcode, _ payload: Data, isFinal: Bool = true, isCompressed: Bool = false
     ) -> Data {
         let mask = role == .client ? WebSocketMask(random: random.next()) : nil
-        var bytes = Data(capacity: payload.count + 14)
+        var bytes = Data(capacity: payload.count + WebSocketFrameHead.mostBytes)
         WebSocketFrameHead(
             isFinal: isFinal, isCompressed: isCompressed, opcode: opcode, length: payload.count, mask: mask
         ).write(to: &bytes)
