@@ -258,6 +258,21 @@ extension CallContext {
         events?.tell(event())
     }
 
+    @inline(__always)
+    func emitSent(_ request: HTTPRequest) {
+        if isTold { events?.sent(request) }
+    }
+
+    @inline(__always)
+    func emitReceived(_ reply: TransportResponse) {
+        if isTold { events?.received(reply) }
+    }
+
+    @inline(__always)
+    func emitAnswered(_ exchange: Exchange) {
+        if isTold { events?.answered(exchange) }
+    }
+
     func emitStart() {
         guard interest >= .calls else { return }
         emit(.callStarted(.init(endpoint: endpoint, service: service, environment: environment)))

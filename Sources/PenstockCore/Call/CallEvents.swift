@@ -74,6 +74,35 @@ final class CallEvents: Sendable {
         tellRest()
     }
 
+    // Of the three events that every call has, none is made for a sink that is told of outcomes alone.
+
+    /// An attempt begins: the request is handed to the transport.
+    func sent(_ request: HTTPRequest) {
+        guard interest < .calls else { return tell(.requestSent(request)) }
+        state.withLock { state in
+            state.attempts += 1
+            state.progress.noteSent(request)
+        }
+    }
+
+    /// The attempt has a response.
+    func received(_ reply: TransportResponse) {
+        guard interest < .calls else {
+            return tell(.responseReceived(reply.response, timings: reply.timings, connection: reply.connection))
+        }
+        state.withLock { $0.progress.status = reply.response.status }
+    }
+
+    /// The stages have brought an answer.
+    func answered(_ exchange: Exchange) {
+        guard interest < .calls else { return tell(.answered(Event.Answer(exchange))) }
+        state.withLock { state in
+            state.progress.noteAnswer(
+                exchange.request, exchange.response.status, exchange.source, isJoined: exchange.remains.isJoined,
+                isStale: exchange.cache?.isStale ?? false)
+        }
+    }
+
     /// Tells of the end of the call, and before it of the ends of the stages that it was in. The delivery of the result is the
     /// last of them, unless it has begun already, as that of streamed content has.
     ///

@@ -150,13 +150,25 @@ public struct CallProgress: Sendable {
     /// Takes from an event what is to be known of the call from then on, with the event itself.
     public mutating func note(_ event: Event) {
         switch event {
-        case .requestSent(let request): (method, url, status) = (request.method, request.url, nil)
+        case .requestSent(let request): noteSent(request)
         case .responseReceived(let response, _, _): status = response.status
         case .answered(let answer):
-            (method, url, status) = (answer.request.method, answer.request.url, answer.response.status)
-            (source, isJoined, isStale) = (answer.source, answer.isJoined, answer.isStale)
+            noteAnswer(
+                answer.request, answer.response.status, answer.source, isJoined: answer.isJoined,
+                isStale: answer.isStale)
         default: break
         }
+    }
+
+    mutating func noteSent(_ request: HTTPRequest) {
+        (method, url, status) = (request.method, request.url, nil)
+    }
+
+    mutating func noteAnswer(
+        _ request: HTTPRequest, _ status: Int, _ source: ResponseSource, isJoined: Bool, isStale: Bool
+    ) {
+        (method, url, self.status) = (request.method, request.url, status)
+        (self.source, self.isJoined, self.isStale) = (source, isJoined, isStale)
     }
 }
 

@@ -67,7 +67,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         while true {
             let request = try client.prepare(self)  // validate → common parameters → encode → URL, headers, body
             let exchange = try await exchange(request, pipeline)  // the stages in Pipeline.swift, then the transport
-            context.emit(.answered(Event.Answer(exchange)))
+            context.emitAnswered(exchange)
             do throws(Rejection) {
                 return try await judge(exchange, request)  // status → envelope → validate → decode, then settle
             } catch {

@@ -42,7 +42,7 @@ public struct HTTPURL: Hashable, Sendable {
         parts = Boxed(Parts(origin: origin, path: path, query: query, text: text))
     }
 
-    private static func target(_ path: String, _ query: String?) -> String {
+    static func target(_ path: String, _ query: String?) -> String {
         guard let query else { return path }
         return "\(path)?\(query)"
     }

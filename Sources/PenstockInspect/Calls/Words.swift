@@ -41,26 +41,7 @@ package enum Words {
     }
 
     /// How long, in the unit that reads best.
-    static func duration(_ duration: Duration) -> String {
-        let milliseconds = duration / .milliseconds(1)
-        return switch milliseconds {
-        case ..<10: "\(fixed(milliseconds, places: 2)) ms"
-        case ..<10_000: "\(fixed(milliseconds, places: 0)) ms"
-        default: "\(fixed(milliseconds / 1000, places: 1)) s"
-        }
-    }
-
-    /// A number with so many places, without Foundation's formats, which took more time than all else of a line.
-    private static func fixed(_ value: Double, places: Int) -> String {
-        let unit = [1, 10, 100][places]
-        guard let whole = Int(exactly: (value.magnitude * Double(unit)).rounded(.toNearestOrEven)) else {
-            return "\(value)"
-        }
-        let sign = value < 0 && whole > 0 ? "-" : ""
-        guard places > 0 else { return "\(sign)\(whole)" }
-        let rest = String(whole % unit)
-        return "\(sign)\(whole / unit).\(String(repeating: "0", count: places - rest.utf8.count))\(rest)"
-    }
+    static func duration(_ duration: Duration) -> String { LineWriter.line(room: 64) { $0.add(duration) } }
 
     /// What went wrong, without what may be secret in it.
     package static func failure(_ kind: APIError.Kind) -> String { Redaction.text("\(kind)") }

@@ -32,32 +32,32 @@ enum LogMessage {
 
     /// The line of nearly every call.
     private static func success(_ context: EventContext, _ progress: CallProgress) -> String {
-        var line = LineWriter()
-        if let method = progress.method, let url = progress.url {
-            line.add(method.rawValue)
-            line.add(" ")
-            line.add(url.description)
-        } else {
-            line.add(name(progress))
+        let method = progress.url == nil ? nil : progress.method?.rawValue
+        let name = method == nil ? name(progress) : progress.url?.description ?? ""
+        let source =
+            progress.source.map { Words.source($0, isStale: progress.isStale, isJoined: progress.isJoined) }
+            ?? "no answer"
+        let room = (method?.utf8.count ?? 0) + name.utf8.count + source.utf8.count + 128
+        return LineWriter.line(room: room) { line in
+            if let method {
+                line.add(method)
+                line.add(" ")
+            }
+            line.add(name)
+            if let status = progress.status {
+                line.add(" ")
+                line.add(status)
+            }
+            line.add(" in ")
+            line.add(context.elapsed)
+            line.add(" (")
+            line.add(source)
+            if context.attempt > 0 {
+                line.add(", attempt ")
+                line.add(context.attempt)
+            }
+            line.add(")")
         }
-        if let status = progress.status {
-            line.add(" ")
-            line.add(status)
-        }
-        line.add(" in ")
-        line.add(Words.duration(context.elapsed))
-        line.add(" (")
-        if let source = progress.source {
-            line.add(Words.source(source, isStale: progress.isStale, isJoined: progress.isJoined))
-        } else {
-            line.add("no answer")
-        }
-        if context.attempt > 0 {
-            line.add(", attempt ")
-            line.add(context.attempt)
-        }
-        line.add(")")
-        return line.text
     }
 
     /// The method and the URL, or the endpoint where there is no request yet.
@@ -89,41 +89,12 @@ enum LogMessage {
     }
 }
 
-/// Puts a line together byte by byte: to append to a `String` takes several times as long.
-private struct LineWriter {
-    private var bytes: [UInt8] = []
-
-    init() {
-        bytes.reserveCapacity(120)
-    }
-
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-
-    mutating func add(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes.append(contentsOf: $0) }
-    }
-
-    /// - Parameter number: what has more than three digits is a rarity.
-    mutating func add(_ number: Int) {
-        guard (0...999).contains(number) else { return add(String(number)) }
-        let zero = UInt8(ascii: "0")
-        if number >= 100 { bytes.append(zero + UInt8(number / 100)) }
-        if number >= 10 { bytes.append(zero + UInt8(number / 10 % 10)) }
-        bytes.append(zero + UInt8(number % 10))
-    }
-}
-
 /// How texts from outside become one line that no terminal obeys.
 enum LogText {
     /// Control and format characters, and what breaks lines, are escaped; what is longer than 4,096 characters is cut.
     static func oneLine(_ text: String) -> String {
         // Nearly every line is one already, which is told without taking it apart into characters.
-        let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
-            // Without a way out of the loop, which lets the compiler look at many bytes at a time.
-            bytes.count <= 4096 && bytes.reduce(0) { $0 | ($1 &- 0x20 < 0x5F ? 0 : 1) } as UInt8 == 0
-        }
-        if isPlain == true { return text }
+        if text.utf8.withContiguousStorageIfAvailable({ isPlain(UnsafeRawBufferPointer($0)) }) == true { return text }
         let head = text.prefix(4096)
         let line = head.unicodeScalars.reduce(into: "") { line, scalar in
             switch scalar.properties.generalCategory {
@@ -133,5 +104,19 @@ enum LogText {
             }
         }
         return head.endIndex < text.endIndex ? line + "…" : line
+    }
+
+    /// Whether all of it is printable ASCII, and it is not too long.
+    private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= 4096 else { return false }
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var (index, signs) = (0, 0 as UInt64)
+        // Eight bytes at a time: the highest bit of each shows that it is below a space, a delete, or above.
+        while index + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            signs |= word | (word &- ones &* 0x20) | (word &+ ones)
+            index += 8
+        }
+        return signs & (ones &* 0x80) == 0 && bytes[index...].allSatisfy { (0x20..<0x7F).contains($0) }
     }
 }

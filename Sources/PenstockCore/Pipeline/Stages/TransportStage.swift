@@ -132,7 +132,7 @@ struct TransportStage: Stage {
             control: call.control)
         exchange.skipsContent = discards
         if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
-        call.emit(.requestSent(request))
+        call.emitSent(request)
         return exchange
     }
 
@@ -151,7 +151,7 @@ struct TransportStage: Stage {
         _ request: HTTPRequest, _ reply: TransportResponse, _ call: CallContext, _ started: Date
     ) -> Exchange {
         if isBelowAppCode { call.noteReply() }
-        call.emit(.responseReceived(reply.response, timings: reply.timings, connection: reply.connection))
+        call.emitReceived(reply)
         let attempt = APIError.Attempt(
             method: request.method, url: request.url, started: started, outcome: .success, sendState: .answered,
             status: reply.response.status, timings: reply.timings, connection: reply.connection)
