@@ -201,8 +201,3 @@ let package = Package(
             swiftSettings: strict),
     ]
 )
-
-// A sanitizer builds the tests that it runs and no others, since tests are most of what there is to compile: Scripts/sanitize.
-if let chosen = Context.environment["PENSTOCK_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
-    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
-}
