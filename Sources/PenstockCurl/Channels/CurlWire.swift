@@ -59,7 +59,7 @@
                 await Task.yield()
                 if let result = awaitedRead() { return try result.get() }
             }
-            return try await Waiting<ReadResult>.value { park(reader: $0) }.get()
+            return try await Waiting<ReadResult>(.success(nil)).value { park(reader: $0) }.get()
         }
 
         private func attemptRead() -> ReadResult? {
@@ -115,8 +115,10 @@
             if let result = isOpen.withLock({ _ in writer == nil ? send(bytes, &sent) : nil }) {
                 return try result.get()
             }
-            try await Waiting<WriteResult>.value { [sent] in park(Writer(bytes: bytes, offset: sent, waiting: $0)) }
-                .get()
+            try await Waiting<WriteResult>(.success(())).value { [sent] in
+                park(Writer(bytes: bytes, offset: sent, waiting: $0))
+            }
+            .get()
         }
 
         private func park(_ new: Writer) {
@@ -244,16 +246,19 @@
     /// Unchecked because the compiler cannot see that the result is left before the task goes on, and read after that.
     private final class Waiting<Value: Sendable>: @unchecked Sendable {
         @exclusivity(unchecked) private var continuation: UnsafeContinuation<Void, Never>?
-        @exclusivity(unchecked) private var result: Value?
+        @exclusivity(unchecked) private var result: Value
+
+        /// - Parameter result: anything; it is replaced before anybody reads it.
+        init(_ result: Value) {
+            self.result = result
+        }
 
         /// - Parameter body: hands what waits to whoever calls ``end(with:)``.
-        static func value(_ body: (Waiting) -> Void) async -> Value {
-            let waiting = Waiting()
+        func value(_ body: (Waiting) -> Void) async -> Value {
             await withUnsafeContinuation { continuation in
-                waiting.continuation = continuation
-                body(waiting)
+                self.continuation = continuation
+                body(self)
             }
-            guard let result = waiting.result else { preconditionFailure("a wait has ended without a result") }
             return result
         }
 
