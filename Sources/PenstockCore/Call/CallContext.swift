@@ -41,6 +41,8 @@ public final class CallContext: Sendable {
     /// Of the client that made it.
     let lineage: ClientLineage
     let clocks: ServerClocks
+    /// The lane that it was begun in; `nil` for a call that renews no credential.
+    let lane: RefreshLane?
     let state = Locked(State())
 
     struct State {
@@ -73,6 +75,8 @@ public final class CallContext: Sendable {
         var idempotencyKey: Locked<IdempotencyKey?>?
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
         var verdicts: [ObjectIdentifier: (status: Int, decision: RetryDecision)] = [:]
+        /// When it last found a way to other networks after it had waited for one.
+        var foundWay: Duration?
         /// `nil` while it is what the options say.
         var priority: CallPriority?
         /// Tells the queue that the call is in of a new priority.
@@ -102,7 +106,7 @@ public final class CallContext: Sendable {
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
         isolation: IsolationKey, options: ResolvedOptions, control: ExchangeControl,
         in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, upgrade: HTTPUpgrade? = nil,
-        carrier: (any Transport)? = nil, deadline: Duration?? = nil
+        carrier: (any Transport)? = nil, deadline: Duration?? = nil, lane: RefreshLane? = nil
     ) {
         self.id = id
         endpointType = endpoint
@@ -122,6 +126,7 @@ public final class CallContext: Sendable {
         self.isRefresh = isRefresh
         self.upgrade = upgrade
         self.carrier = carrier
+        self.lane = lane
         self.deadline = deadline ?? options.settings.timeouts.total.map { [time] in time.now() + $0 }
     }
 
@@ -132,7 +137,7 @@ public final class CallContext: Sendable {
             options: options, control: ExchangeControl(onProgress: control.onProgress, onInterim: control.onInterim),
             in: Surroundings(
                 time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil),
-            isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline))
+            isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline), lane: lane)
         let (pass, replays, key, cookies, initiator) = state.withLock { state in
             (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator)
         }
@@ -142,6 +147,10 @@ public final class CallContext: Sendable {
         }
         return detached
     }
+
+    /// Whether it serves to renew a credential, for which other calls wait. It goes before them: whatever holds requests back
+    /// lets it pass.
+    public var renewsCredential: Bool { lane?.isOpen ?? false }
 
     /// The endpoint's type name.
     public var endpoint: String { String(describing: endpointType) }

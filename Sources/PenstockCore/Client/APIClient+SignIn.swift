@@ -7,16 +7,17 @@ extension APIClient {
     /// try await client.signIn(Credential(pair.access, refreshToken: pair.refresh, expiresIn: .seconds(3600)))
     /// ```
     ///
-    /// Calls that wait for a credential go on with it.
+    /// Calls that wait for a credential go on with it. A user who has signed out (``signOut(_:)``) may make calls again.
     ///
     /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be kept; it is
     ///   used in this process all the same. It is not where that is ``VaultError/invalid``: for one that has no token, or dates
     ///   that are none. ``APIError/Kind/invalidConfiguration(reason:)`` for a service that has no
     ///   authenticator, or no base URL here.
     public func signIn(_ credential: Credential, to service: ServiceID = .main) async throws(APIError) {
-        let keeper = try authentication(of: service).place.keeper
+        let place = try authentication(of: service).place
         state.credentials.beginSession()
-        try await Self.keeping { () throws(VaultError) in try await keeper.signIn(credential) }
+        if credential.isValid { state.signOuts.end(place.identity) }
+        try await Self.keeping { () throws(VaultError) in try await place.keeper.signIn(credential) }
     }
 
     /// Deletes the credential of a service for the user of the moment. Calls that wait for a new one fail with
@@ -80,7 +81,8 @@ extension APIClient {
 extension APIClient {
     /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
     /// it was derived from; closes the connections that were made for them; and removes their cookies, their credentials, and all
-    /// responses that are stored of them, in every environment.
+    /// responses that are stored of them, in every environment, also where one of these clients has a cookie store, a vault or a
+    /// cache of its own.
     ///
     /// ```swift
     /// await client.signOut(user.id)
@@ -89,7 +91,8 @@ extension APIClient {
     ///
     /// Nothing that was under way is kept afterwards, and it does not matter whether ``Configuration/identity`` names somebody
     /// else before this or after it: as long as this client's still names the user, calls for them fail as
-    /// ``APIError/Kind/blocked(reason:)``. Once it has named another one they may sign in again.
+    /// ``APIError/Kind/blocked(reason:)``. They may sign in again once a call was made while it named another one, and by
+    /// ``signIn(_:to:)`` at once.
     ///
     /// - Parameter identity: what ``Configuration/identity`` gave for them. For `""`, which is nobody, no call is refused.
     /// - Returns: whether nothing is left of the credentials, and no byte of the responses; see ``CacheStore/remove(_:)``.
@@ -98,8 +101,6 @@ extension APIClient {
         state.signOuts.begin(identity, asLongAs: configuration.identity)
         state.calls.end { $0.isolation.identity == identity }
         transport.closeConnections(of: identity)
-        configuration.cookies?.removeAll(ofIdentity: identity)
-        let isSignedOut = await state.credentials.forget(account: identity)
-        return await clear([.identity(identity)]) && isSignedOut
+        return await state.holdings.forget(identity)
     }
 }

@@ -162,8 +162,14 @@ public final class APIClient: Sendable {
     }
 
     /// All levels of options in one.
-    func resolve(_ call: CallOptions, _ endpoint: some Endpoint, _ runtime: ServiceRuntime?) -> ResolvedOptions {
-        let wider = runtime?.resolved ?? ResolvedOptions(CallSettings(configuration.options))
+    ///
+    /// - Parameter lane: what is sent to renew a credential has the time of the ``RefreshPolicy``, unless its endpoint or the call
+    ///   itself says otherwise: were it given up sooner, a refresh token would be lost that can be used only once.
+    func resolve(
+        _ call: CallOptions, _ endpoint: some Endpoint, _ runtime: ServiceRuntime?, in lane: RefreshLane? = nil
+    ) -> ResolvedOptions {
+        var wider = runtime?.resolved ?? ResolvedOptions(CallSettings(configuration.options))
+        if let lane, lane.isTimed { wider = wider.withoutTotalTimeout }
         let (own, headers) = (endpoint.options, endpoint.headers)
         if call.isEmpty, own.isEmpty, headers.isEmpty { return wider }
         var settings = wider.settings
@@ -196,10 +202,11 @@ extension APIClient {
 // MARK: Cancellation
 
 extension APIClient {
-    /// Ends every call under way of this client and of those derived from it. New calls work as before.
+    /// Ends every call under way of this client and of those derived from it, but for what is sent to renew a credential: its
+    /// answer may hold the only refresh token that still works. ``signOut(_:)`` ends that as well. New calls work as before.
     public func cancelAll() {
         state.lineage.noteCancellation()
-        state.calls.end(of: state.lineage) { _ in true }
+        state.calls.end(of: state.lineage) { !$0.renewsCredential }
     }
 
     /// Ends one call of this client or of one derived from it; nothing where it is over.

@@ -39,7 +39,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
         decoding = endpoint.decoding
         own = terms.own
         runtime = client.runtime(for: endpoint)
-        resolved = client.resolve(terms.own, endpoint, try? runtime.get())
+        let lane = RefreshLane.current
+        resolved = client.resolve(terms.own, endpoint, try? runtime.get(), in: lane)
         let origin = terms.origin
         let environment = origin?.environment ?? resolved.settings.environment ?? client.environment
         let isolation = origin?.isolation ?? client.isolation(in: environment, resolved)
@@ -47,7 +48,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
             id: .next(), endpoint: E.self, service: endpoint.service, environment: environment, isolation: isolation,
             options: resolved, control: terms.control, in: client.surroundings(isSilent: terms.isSilent),
             streams: terms.streams, isRefresh: terms.isRefresh, upgrade: terms.upgrade,
-            carrier: terms.carrier, deadline: terms.isEndless ? .some(nil) : nil)
+            carrier: terms.carrier, deadline: terms.isEndless ? .some(nil) : nil, lane: lane)
         isDeliveredLater = terms.isDeliveredLater
         parent = terms.isAdopted ? origin : nil
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)

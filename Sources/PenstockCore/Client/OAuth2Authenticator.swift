@@ -85,9 +85,14 @@ public struct OAuth2Authenticator: Authenticator {
         if let scope { form.append(("scope", scope)) }
         if clientSecret == nil { form.append(("client_id", clientID)) }
         let response = try await send(form, context)
-        // The clock of the device is all that expiry is judged by.
-        return try TokenResponse(response, needsProof: prover != nil).credential(
-            after: credential, at: context.time.date())
+        do {
+            // The clock of the device is all that expiry is judged by.
+            return try TokenResponse(response, needsProof: prover != nil).credential(
+                after: credential, at: context.time.date())
+        } catch {
+            throw APIError(
+                .authentication(error), stage: .authenticate, underlying: TokenResponse.error(of: response))
+        }
     }
 
     /// Sends a form to the token endpoint, and once more where the server wants a nonce in the proof (RFC 9449 §8).
@@ -179,11 +184,28 @@ struct TokenResponse {
             obtained: date)
     }
 
+    /// What was wrong with an answer that brought no token. Of what the server has written only the names of the standard are
+    /// taken over: the rest may hold anything, and is printed.
+    static func error(of response: HTTPResponse) -> APIError {
+        let name = (try? Payload(response.body).json())?["error"]?.string.flatMap { errors.contains($0) ? $0 : nil }
+        let message = "the token endpoint has answered \(response.status)" + (name.map { ", \($0)" } ?? "")
+        let kind =
+            response.status == 200 ? .validation(rule: "token response") : APIError.Kind.httpStatus(response.status)
+        return APIError(kind, stage: .authenticate, debugMessage: message, sendState: .answered)
+    }
+
+    /// RFC 6749 §5.2, RFC 9449 §5.
+    private static let errors: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "invalid_dpop_proof", "use_dpop_nonce",
+    ]
+
     /// An error that the server names is believed where it comes with the status that the standard gives it (RFC 6749 §5.2).
     static func failure(_ status: Int, _ error: String?) -> AuthenticationFailure {
         switch (status, error) {
         case (400, "invalid_grant"), (401, "invalid_grant"): .rejected
-        case (503, _), (429, _): .unavailable
+        // What is answered by a redirect is not done there, and a refresh token follows none.
+        case (503, _), (300..<400, _): .unavailable
         case (400..<500, _) where status != 408: .unavailable
         default: .lost
         }

@@ -20,6 +20,7 @@ final class ServiceRuntime: Sendable {
         var settings = CallSettings(configuration.options)
         service.options.apply(to: &settings)
         settings.parameters = ParameterObject()
+        if configuration.isPinned { settings.environment = nil }
         resolved = ResolvedOptions(settings)
         parameters = (service.options.parameters, configuration.options.parameters)
         pipeline = Pipeline(service: service, endpoint: nil, configuration: configuration, state: state)

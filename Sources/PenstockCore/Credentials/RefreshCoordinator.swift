@@ -196,6 +196,9 @@ extension RefreshCoordinator {
         return begin(known.map { .version($0.credential.version) } ?? .nothing, abilities)
     }
 
+    /// Whether a new credential has come since then.
+    func hasRenewed(since moment: Duration) -> Bool { renewed.map { $0.at >= moment } ?? false }
+
     private mutating func begin(_ refused: Refused, _ abilities: Abilities) -> Answer {
         (wanted, self.abilities, phase, watched) = (refused, abilities, .reading, nil)
         cycle += 1
@@ -240,6 +243,11 @@ extension RefreshCoordinator {
         let subject = known.map { Refused.version($0.credential.version) } ?? .anonymous
         guard remembered.subject == subject || remembered.subject == refused else { return nil }
         return moment.now < remembered.until || begun <= remembered.at ? remembered.failure : nil
+    }
+
+    /// Forgets a failure from before a moment: what it came of is known to be over.
+    mutating func forgive(_ failure: AuthenticationFailure, before moment: Duration) {
+        if let remembered, remembered.failure == failure, remembered.at < moment { self.remembered = nil }
     }
 
     private mutating func remember(
@@ -345,8 +353,10 @@ extension RefreshCoordinator {
         (known, isLoaded, lookedAt) = (isOfUse ? record : nil, true, moment.now)
         guard let record, isOfUse else { return nothingThere(but: record) }
         let credential = record.credential
+        // Whoever insists wants another one than the one that is there, also where it is seen only now.
+        if isInsisting, wanted == .nothing { wanted = .version(credential.version) }
         let isRefused = wanted == .version(credential.version)
-        guard isRefused || wanted == .nothing && (isDue(at: moment) || isInsisting) else {
+        guard isRefused || wanted == .nothing && isDue(at: moment) else {
             return end(.use(credential))
         }
         guard abilities.canRefresh(credential) else {
@@ -365,7 +375,7 @@ extension RefreshCoordinator {
     /// - Parameter discarded: what is there and of no more use.
     private mutating func nothingThere(but discarded: CredentialRecord?) -> Action {
         switch wanted {
-        case .nothing: end(.use(nil))
+        case .nothing: end(isInsisting ? .fail(.missing) : .use(nil))
         case .anonymous: abilities.canLogIn ? logIn(discarded) : end(.fail(.missing))
         case .version: abilities.canLogIn ? logIn(discarded) : end(.fail(.signedOut))
         }

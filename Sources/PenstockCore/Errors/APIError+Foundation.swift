@@ -57,6 +57,39 @@ extension APIError.Kind {
         let code: Int
         let name: String
         let text: String
+
+        /// The text, under the kind's name.
+        var words: Words { Words(key: name, text: text) }
+    }
+
+    /// A text for users, and the name that the app's own translation of it has.
+    struct Words: Equatable {
+        let key: String
+        let text: String
+    }
+
+    /// What users read. A case that means something else to them than the rest of its kind has words of its own, or those of
+    /// the kind that means the same.
+    var words: Words {
+        switch self {
+        case .authentication(let failure): Self.words(of: failure)
+        case .dropped(.alreadyLoading): Words(key: "dropped.alreadyLoading", text: "This is being loaded already.")
+        case .dropped(.tooSoon): Words(key: "dropped.tooSoon", text: "Please wait a moment.")
+        case .transport(.protocolViolation): Self.malformedEnvelope(reason: "").entry.words
+        case .transport(.requestBody):
+            Words(key: "transport.requestBody", text: "What was to be sent could not be read.")
+        default: entry.words
+        }
+    }
+
+    private static func words(of failure: AuthenticationFailure) -> Words {
+        switch failure {
+        case .unavailable, .notRenewed: Self.httpStatus(401).entry.words
+        case .loginCancelled: Self.cancelled.entry.words
+        case .vault:
+            Words(key: "authentication.vault", text: "What is needed to sign in cannot be read on this device.")
+        case .rejected, .lost, .missing, .signedOut: Self.authentication(failure).entry.words
+        }
     }
 
     /// The case's name without what it holds, for example `timeout`: for logs, reports and tables. It never changes.
@@ -74,8 +107,6 @@ extension APIError.Kind {
         case .unreachable: Entry(code: 2001, name: "unreachable", text: "The server cannot be reached.")
         case .timeout: Entry(code: 2002, name: "timeout", text: "The server took too long to answer.")
         case .tls: Entry(code: 2003, name: "tls", text: "A secure connection could not be made.")
-        case .transport(.requestBody):
-            Entry(code: 2004, name: "transport", text: "What was to be sent could not be read.")
         case .transport: Entry(code: 2004, name: "transport", text: "The connection was lost.")
         case .limitExceeded: Entry(code: 2005, name: "limitExceeded", text: "The server's answer is too large.")
         case .httpStatus: Entry(code: 3001, name: "httpStatus", text: "The server could not answer the request.")

@@ -5,15 +5,16 @@ extension APIError: LocalizedError {
     public var errorDescription: String? { userText }
 
     /// What a user may read: the ``ErrorMapper``'s text, else the server's own message of a business error, else the
-    /// text of the kind.
+    /// text of the kind. Where a credential cannot be renewed now, it is the text of what stands in the way.
     ///
     /// The last is looked up in the table `Penstock` of the app's main bundle under `error.` and the kind's name, for
-    /// example `error.timeout`; it is English where the app has none.
+    /// example `error.timeout`; it is English where the app has none. Kinds that mean several things to users have more names:
+    /// `error.authentication.vault`, `error.dropped.alreadyLoading`, `error.dropped.tooSoon`, `error.transport.requestBody`.
     public var userText: String {
         if let text = presentation?.userText { return text }
         if case .business(_, let message) = kind, !message.isEmpty { return message }
-        let entry = kind.entry
-        return Bundle.main.localizedString(forKey: "error.\(entry.name)", value: entry.text, table: "Penstock")
+        let words = (kind == .authentication(.unavailable) ? withoutCredential.kind : kind).words
+        return Bundle.main.localizedString(forKey: "error.\(words.key)", value: words.text, table: "Penstock")
     }
 }
 

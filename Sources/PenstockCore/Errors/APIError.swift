@@ -58,7 +58,8 @@ public struct APIError: Error, Sendable {
         /// The transport cannot enforce what was asked, or what was asked does not go together, such as a streamed
         /// response that has to be unsealed. The request was not sent.
         case unsupported(feature: String)
-        /// There is no credential, or what there was has been refused and could not be renewed.
+        /// There is no credential, or what there was has been refused and could not be renewed; the error that this came of is
+        /// ``APIError/underlying``.
         case authentication(AuthenticationFailure)
         /// ``CachePolicy/Mode/cacheOnly``, and nothing that may be used is stored.
         case cacheMiss

@@ -69,7 +69,7 @@ extension AuthenticationFailure {
     private static func judge(_ error: APIError) -> AuthenticationFailure {
         switch error.kind {
         case .authentication(let failure): return failure
-        case .httpStatus(let status): return judge(status: status)
+        case .httpStatus(let status): return isInvalidGrant(status, error.response) ? .rejected : judge(status: status)
         case .business: return .unavailable
         case .cancelled, .timeout: return isUnsent(error) ? .unavailable : .lost
         default: break
@@ -82,16 +82,32 @@ extension AuthenticationFailure {
         error.sendState == .unsent || error.sendState == .unprocessed
     }
 
-    /// 401 and 403 are a refusal. 429 and 503 come from servers that did nothing, and so do the other errors of the client.
+    /// Whether a server says by the words of OAuth that the refresh token is of no more use (RFC 6749 §5.2). Any other 400 may mean
+    /// that the request is wrong, or come from what stands before the server: nothing is deleted for it.
+    private static func isInvalidGrant(_ status: Int, _ response: HTTPResponse?) -> Bool {
+        guard status == 400, let body = response?.body else { return false }
+        let json = try? JSONParser.parse(body, maximumDepth: DecodingOptions().maximumDepth)
+        return json?["error"]?.string == "invalid_grant"
+    }
+
+    /// 401 and 403 are a refusal. A redirect has done nothing where it was met. 429 and 503 come from servers that did nothing, and so do the other errors of the client.
     /// After 408, and any other 5xx, something may have been done behind the gateway that tells of it.
     private static func judge(status: Int) -> AuthenticationFailure {
         switch status {
         case 401, 403: .rejected
-        case 503: .unavailable
+        case 503, 300..<400: .unavailable
         case 408, 500...: .lost
         case 400..<500: .unavailable
         default: .lost
         }
+    }
+}
+
+extension APIError {
+    /// For a call that has no credential to go with, why there is none, where that is known; any other error itself.
+    var withoutCredential: APIError {
+        guard case .authentication = kind, let cause = underlying as? APIError else { return self }
+        return cause
     }
 }
 

@@ -8,6 +8,10 @@ import Foundation
 ///     return Credential(pair.access, refreshToken: pair.refresh, expiresIn: .seconds(pair.seconds))
 /// }
 /// ```
+///
+/// Whether the session is over, only the server's own words can tell: a status of 401 or 403, or a 400 with OAuth's
+/// `invalid_grant`, is taken for that. Where the server says it by a code of its own, the closure throws
+/// ``AuthenticationFailure/rejected``; then the credential is deleted, and `logIn` asked.
 public struct BearerAuthenticator: Authenticator {
     /// Gives a new credential for an old one.
     public typealias Refresh = @Sendable (Credential, RefreshContext) async throws -> Credential

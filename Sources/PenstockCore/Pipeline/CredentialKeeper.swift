@@ -8,6 +8,8 @@ final class CredentialKeeper: Sendable {
     private struct State: Sendable {
         var coordinator: RefreshCoordinator
         var waiting: [Waiter] = []
+        /// Why the server or the user has given no credential when last asked for one.
+        var cause: Cause?
 
         mutating func takeWaiting() -> [Waiter] {
             defer { waiting = [] }
@@ -18,6 +20,35 @@ final class CredentialKeeper: Sendable {
     private struct Waiter: Sendable {
         let refused: RefreshCoordinator.Refused
         let promise: Promise<RefreshCoordinator.Outcome>
+    }
+
+    /// The error that a failure was made of. The machine decides by the failure alone, so the error is kept beside it.
+    private struct Cause: Sendable {
+        let failure: AuthenticationFailure
+        let error: any Error
+    }
+
+    /// What came of asking the server or the user.
+    private struct Reply: Sendable {
+        let event: RefreshCoordinator.Event
+        let cause: Cause?
+
+        init(_ event: RefreshCoordinator.Event) {
+            (self.event, cause) = (event, nil)
+        }
+
+        /// A failure says by itself what it is; what is kept is the error behind it, where there is one.
+        init(_ failure: AuthenticationFailure, of error: any Error) {
+            event = .failed(failure)
+            let origin: (any Error)? =
+                switch error {
+                case is AuthenticationFailure: nil
+                case let error as APIError:
+                    if case .authentication = error.kind { error.underlying } else { error }
+                default: error
+                }
+            cause = origin.map { Cause(failure: failure, error: $0) }
+        }
     }
 
     /// The object that knows how to get a new credential.
@@ -68,7 +99,7 @@ final class CredentialKeeper: Sendable {
             switch try await settle(refused, begun, call, source()) {
             case .fail(let failure):
                 call.emit(.credentialDecided(.failed(failure)))
-                throw APIError(.authentication(failure), stage: .authenticate)
+                throw error(of: failure)
             case .use(let credential):
                 let isRefused = refused == credential.map { .version($0.version) } ?? .anonymous
                 if !isRefused { return credential }
@@ -82,7 +113,9 @@ final class CredentialKeeper: Sendable {
     ) async throws(APIError) -> RefreshCoordinator.Outcome {
         let promise = Promise<RefreshCoordinator.Outcome>()
         let moment = moment
+        let foundWay = call.state.withLock { $0.foundWay }
         let (answer, cycle) = state.withLock { state in
+            if let foundWay { state.coordinator.forgive(.unavailable, before: foundWay) }
             let answer = state.coordinator.ask(refused, begun: begun, by: source.abilities, at: moment)
             if answer == .wait || answer == .begin {
                 state.waiting.append(Waiter(refused: refused, promise: promise))
@@ -107,6 +140,13 @@ final class CredentialKeeper: Sendable {
 
     private func leave(_ promise: Promise<RefreshCoordinator.Outcome>) {
         state.withLock { state in state.waiting.removeAll { $0.promise === promise } }
+    }
+
+    private func error(of failure: AuthenticationFailure) -> APIError {
+        let cause = state.withLock { $0.cause }
+        return APIError(
+            .authentication(failure), stage: .authenticate,
+            underlying: cause?.failure == failure ? cause?.error : nil)
     }
 
     // MARK: The app's own doing
@@ -141,6 +181,15 @@ final class CredentialKeeper: Sendable {
 
     /// Asks for a new credential, whatever became of the last attempt.
     func insist(_ source: Source) async throws(APIError) {
+        // A cycle that is under way may end without a new one: it may only have read the vault.
+        let begun = time.now()
+        repeat {
+            if try await insistOnce(source) { return }
+        } while !state.withLock { $0.coordinator.hasRenewed(since: begun) }
+    }
+
+    /// - Returns: whether the cycle that has ended was this caller's own, which renews or fails.
+    private func insistOnce(_ source: Source) async throws(APIError) -> Bool {
         let promise = Promise<RefreshCoordinator.Outcome>()
         let (answer, cycle) = state.withLock { state in
             state.waiting.append(Waiter(refused: .anonymous, promise: promise))
@@ -154,8 +203,8 @@ final class CredentialKeeper: Sendable {
             promise.abandon()
         }
         switch outcome {
-        case .use: return
-        case .fail(let failure): throw APIError(.authentication(failure), stage: .authenticate)
+        case .use: return answer == .begin
+        case .fail(let failure): throw error(of: failure)
         case nil: throw APIError(.cancelled, stage: .authenticate)
         }
     }
@@ -166,7 +215,7 @@ final class CredentialKeeper: Sendable {
         Task {
             var event = RefreshCoordinator.Event.begun
             while let action = next(event, cycle) {
-                guard let done = await perform(action, source) else { return }
+                guard let done = await perform(action, source, cycle) else { return }
                 event = done
             }
         }
@@ -188,15 +237,17 @@ final class CredentialKeeper: Sendable {
         return action
     }
 
-    private func perform(_ action: RefreshCoordinator.Action, _ source: Source) async -> RefreshCoordinator.Event? {
+    private func perform(
+        _ action: RefreshCoordinator.Action, _ source: Source, _ cycle: Int
+    ) async -> RefreshCoordinator.Event? {
         do {
             switch action {
             case .load: return .loaded(try await vault.load(key).map { try CredentialRecord($0) })
             case .save(let record, let condition):
                 return .saved(try await vault.save(record.item, for: key, over: condition))
             case .delete(let version): return .deleted(try await vault.delete(key, where: .version(version)))
-            case .refresh(let credential): return await refresh(credential, source)
-            case .logIn(let credential): return await logIn(credential, source)
+            case .refresh(let credential): return noted(await refresh(credential, source), cycle)
+            case .logIn(let credential): return noted(await logIn(credential, source), cycle)
             case .sleep(let duration):
                 try? await time.sleep(duration)
                 return .slept
@@ -207,53 +258,49 @@ final class CredentialKeeper: Sendable {
         }
     }
 
+    /// Keeps why a new credential could not be had, for those who are told that it could not.
+    private func noted(_ reply: Reply, _ cycle: Int) -> RefreshCoordinator.Event {
+        state.withLock { state in
+            if state.coordinator.cycle == cycle { state.cause = reply.cause }
+        }
+        return reply.event
+    }
+
     /// Code of the app's may run in it, which may never return: it has its time, and what it brings later is dropped.
-    private func refresh(_ credential: Credential, _ source: Source) async -> RefreshCoordinator.Event {
-        let promise = Promise<RefreshCoordinator.Event>()
-        let lane = RefreshLane.keys.union([key])
+    private func refresh(_ credential: Credential, _ source: Source) async -> Reply {
+        let promise = Promise<Reply>()
+        let lane = RefreshLane(key, isTimed: true)
         let work = Task {
             do {
-                let new = try await RefreshLane.$keys.withValue(lane) {
-                    try await source.authenticator.refresh(credential, in: source.context)
-                }
+                let new = try await lane.run { try await source.authenticator.refresh(credential, in: source.context) }
                 // What was sent may have been used up for it, as when the answer cannot be read.
-                promise.keep(new.isValid ? .obtained(new) : .failed(.lost))
+                promise.keep(new.isValid ? Reply(.obtained(new)) : Reply(.failed(.lost)))
             } catch {
-                promise.keep(.failed(AuthenticationFailure(refreshing: error)))
+                promise.keep(Reply(AuthenticationFailure(refreshing: error), of: error))
             }
         }
         let alarm = Task { [time, limit = source.authenticator.refreshPolicy.timeout] in
             try await time.sleep(limit)
-            promise.keep(.failed(.lost))
+            promise.keep(Reply(.lost, of: APIError(.timeout(.total), stage: .authenticate)))
             work.cancel()
         }
-        defer { alarm.cancel() }
-        return await promise.value() ?? .failed(.lost)
+        defer {
+            alarm.cancel()
+            lane.end()
+        }
+        return await promise.value() ?? Reply(.failed(.lost))
     }
 
-    private func logIn(_ credential: Credential?, _ source: Source) async -> RefreshCoordinator.Event {
+    private func logIn(_ credential: Credential?, _ source: Source) async -> Reply {
+        let lane = RefreshLane(key, isTimed: false)
+        defer { lane.end() }
         do {
-            let new = try await RefreshLane.$keys.withValue(RefreshLane.keys.union([key])) {
-                try await source.authenticator.logIn(after: credential, in: source.context)
-            }
-            return new.isValid ? .obtained(new) : .failed(.unavailable)
+            let new = try await lane.run { try await source.authenticator.logIn(after: credential, in: source.context) }
+            return new.isValid ? Reply(.obtained(new)) : Reply(.failed(.unavailable))
         } catch {
-            return .failed(AuthenticationFailure(loggingIn: error))
+            return Reply(AuthenticationFailure(loggingIn: error), of: error)
         }
     }
-}
-
-/// The lane of what is sent to renew a credential. It is told by the task, so that the app may use whatever client it likes.
-enum RefreshLane {
-    /// The credentials that are being renewed: one, and those that this one is needed for. What is sent in the lane goes without them, and waits for nobody who waits
-    /// for them.
-    @TaskLocal static var keys: Set<CredentialKey> = []
-}
-
-extension CallContext {
-    /// Whether what is sent at this moment serves to renew a credential, for which other calls wait. It goes before them:
-    /// whatever holds requests back lets it pass.
-    public var renewsCredential: Bool { !RefreshLane.keys.isEmpty }
 }
 
 /// The credentials of a client and of those derived from it.
@@ -296,13 +343,18 @@ final class CredentialTable: Sendable {
         for keeper in known.values {
             do { try await keeper.signOut() } catch { isGone = false }
         }
+        return await vault.forget(account: account) && isGone
+    }
+}
+
+extension CredentialVault {
+    /// - Returns: whether nothing of the account is left.
+    func forget(account: String) async -> Bool {
         do {
-            for key in try await vault.keys() where key.account == account {
-                try await vault.delete(key, where: .anything)
-            }
+            for key in try await keys() where key.account == account { try await delete(key, where: .anything) }
+            return true
         } catch {
-            isGone = false
+            return false
         }
-        return isGone
     }
 }

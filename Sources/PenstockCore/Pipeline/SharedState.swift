@@ -10,6 +10,10 @@ final class SharedState: Sendable {
     let calls: CallTable
     /// The users who have signed out and are named still.
     let signOuts: SignOuts
+    /// All that is kept of users, here and in the clients that are derived from one another with this one.
+    let holdings: Holdings
+    /// `nil` for a client without cookies.
+    private let cookies: SharedCookies?
     /// Wakes the calls that wait for something that does not keep their time-outs.
     let deadlines: Deadlines
     /// The stored responses, and the exchanges that several calls wait for; `nil` for a client without a cache.
@@ -41,6 +45,27 @@ final class SharedState: Sendable {
             configuration.vault ?? MemoryVault(), configuration.time, configuration.random)
         flights = Flights()
         refusedCodings = RefusedCodings()
+        cookies = configuration.cookies.map(SharedCookies.init)
+        holdings = Holdings()
+        holdings.add(Holding(credentials, cookies, cache))
+    }
+
+    /// All of another one, for what a stage sends by itself in one environment: a switch of the client does not move it.
+    init(_ other: SharedState, in environment: ServerEnvironment) {
+        transport = other.transport
+        lineage = ClientLineage(derivedFrom: other.lineage, environment: environment)
+        calls = other.calls
+        signOuts = other.signOuts
+        holdings = other.holdings
+        cookies = other.cookies
+        deadlines = other.deadlines
+        cache = other.cache
+        origins = other.origins
+        clocks = other.clocks
+        admissions = other.admissions
+        credentials = other.credentials
+        flights = other.flights
+        refusedCodings = other.refusedCodings
     }
 
     /// That of a client which is derived from one with `other` and the `former` configuration.
@@ -64,6 +89,11 @@ final class SharedState: Sendable {
             } else {
                 known
             }
+        cookies = SharedCookies.of(configuration.cookies, reusing: other.cookies)
+        holdings = other.holdings
+        if credentials !== known || cookies !== other.cookies || cache !== other.cache {
+            holdings.add(Holding(credentials, cookies, cache))
+        }
     }
 }
 
@@ -75,6 +105,11 @@ final class SignOuts: Sendable {
     func begin(_ identity: String, asLongAs present: @escaping @Sendable () -> String) {
         guard !identity.isEmpty, present() == identity else { return }
         identities.withLock { $0[identity] = present }
+    }
+
+    /// Lets a user in again who has signed in.
+    func end(_ identity: String) {
+        identities.withLock { _ = $0.removeValue(forKey: identity) }
     }
 
     /// Lets those in again whom the app has ceased to name.

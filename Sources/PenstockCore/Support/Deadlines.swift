@@ -59,7 +59,9 @@ final class Deadlines: Sendable {
         state.sleeper?.task.cancel()
         state.lastSleeper += 1
         let number = state.lastSleeper
-        let task = Task { [weak self, time] in
+        // Detached, since it works for others than the one who happens to begin it, and must not take that one's task-local values
+        // to them.
+        let task = Task.detached { [weak self, time] in
             while let delay = self?.ring(number) { try? await time.sleep(delay) }
         }
         state.sleeper = (task, number, moment)

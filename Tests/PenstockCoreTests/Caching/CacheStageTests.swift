@@ -14,7 +14,7 @@ import Testing
         #expect(try await rig.tea().source == .network)
         for hits in 2...3 {
             rig.serves(.tea(hits))
-            let renewed = try await RefreshLane.$keys.withValue([key]) { try await rig.tea() }
+            let renewed = try await RefreshLane(key, isTimed: true).run { try await rig.tea() }
             #expect(renewed.source == .network && renewed.value.id == hits && rig.hits == hits)
         }
         #expect(try await rig.tea().value.id == 1, "what was stored before is there")

@@ -24,6 +24,24 @@ import Testing
         #expect(bridged.userInfo[APIError.stageKey] as? String == "prepare")
     }
 
+    @Test(.covers("S1.20")) func `what means something else to users has other words than the rest of its kind`() {
+        func text(_ kind: APIError.Kind, of cause: (any Error)? = nil) -> String {
+            APIError(kind, stage: .transport, underlying: cause).userText
+        }
+        let offline = APIError(.unreachable(.offline), stage: .transport)
+        for failure in [AuthenticationFailure.rejected, .missing, .signedOut, .lost] {
+            #expect(text(.authentication(failure), of: offline) == "Please sign in.")
+        }
+        #expect(text(.authentication(.unavailable), of: offline) == "The server cannot be reached.")
+        #expect(text(.authentication(.unavailable)) == "The server could not answer the request.")
+        #expect(text(.authentication(.loginCancelled)) == "Cancelled.")
+        #expect(text(.authentication(.vault(.locked))) != "Please sign in.")
+        let dropped = [DropReason.alreadyLoading, .superseded, .tooSoon].map { text(.dropped($0)) }
+        #expect(Set(dropped).count == 3)
+        #expect(text(.transport(.protocolViolation)) == "The server's answer could not be understood.")
+        #expect(text(.transport(.connectionLost)) == "The connection was lost.")
+    }
+
     @Test(.covers("S1.20")) func `status and business code are in the user info`() {
         let response = HTTPResponse(status: 409)
         let error = APIError(.business(code: 44, message: "sold out"), stage: .envelope, response: response)

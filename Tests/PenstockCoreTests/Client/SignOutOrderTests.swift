@@ -39,6 +39,54 @@ import Testing
         #expect(rig.sent.count == 2)
     }
 
+    @Test func `one who signs in may make calls again, also where no call was made meanwhile`() async throws {
+        let user = Box("alice")
+        let rig = Rig([.shop { $0.authenticator = BearerAuthenticator() }]) { $0.identity = { user.value } }
+        await rig.client.signOut("alice")
+        user.value = ""
+        user.value = "alice"
+        #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == Self.refusal)
+        try await rig.client.signIn(Credential("token"))
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.sent.map { $0.fields[.authorization] } == ["Bearer token"])
+    }
+
+    @Test func `a user signs out of what derived clients keep of them as well, and of what outlives these`()
+        async throws
+    {
+        let vaults = [MemoryVault(), MemoryVault(), MemoryVault()]
+        let cookies = MemoryCookieStore()
+        let parent = Rig([.shop { $0.authenticator = BearerAuthenticator() }]) {
+            $0.identity = { "alice" }
+            $0.vault = vaults[0]
+        } answering: { _ in
+            var response = HTTPResponse.product
+            response.fields.append("sid=secret; Max-Age=1000", for: .setCookie)
+            response.fields["Cache-Control"] = "max-age=1000"
+            return response
+        }
+        let derived = parent.client.with {
+            $0.vault = vaults[1]
+            $0.cookies = cookies
+            $0.cache = .store(MemoryCacheStore())
+        }
+        let stored = CallOptions.cache(.http)
+        for client in [parent.client, derived, parent.client.with { $0.vault = vaults[2] }] {
+            try await client.signIn(Credential("token"))
+            _ = try await client.send(GetProduct(), options: stored)
+        }
+        #expect(await parent.client.signOut("alice"))
+        for vault in vaults { #expect(try await vault.keys().isEmpty) }
+        #expect(try await derived.credential() == nil)
+        try await derived.signIn(Credential("other"))
+        let again = try await derived.response(for: GetProduct(), options: stored)
+        #expect(again.source == .network)
+        #expect(parent.sent.last?.fields[.cookie] == nil)
+        try await parent.client.signIn(Credential("token"))
+        #expect(await derived.signOut("alice"))
+        #expect(try await parent.client.credential() == nil)
+    }
+
     @Test func `another client's user of the same name is judged by the client that signed out`() async throws {
         let (user, worker) = (Box("alice"), Box("alice"))
         let rig = rig(user)

@@ -149,10 +149,10 @@ import Testing
     }
 
     @Test(
-        "Only an answer with an error of the client, but for 408, or one that was put off, is known to have done nothing"
+        "Only a redirect, an error of the client but for 408, and what was put off are known to have done nothing"
     )
     func endpointStatuses() {
-        let unavailable = Array(400..<500).filter { $0 != 408 } + [503]
+        let unavailable = Array(300..<500).filter { $0 != 408 } + [503]
         for status in 100..<600 {
             let expected: AuthenticationFailure = unavailable.contains(status) ? .unavailable : .lost
             #expect(TokenResponse.failure(status, nil) == expected, "\(status)")
@@ -201,7 +201,7 @@ import Testing
             (429, "", .unavailable),
             (503, "", .unavailable),
             (504, "", .lost),
-            (307, "", .lost),
+            (307, "", .unavailable), (302, "", .unavailable),
             (200, "", .lost),
             (200, "<html>", .lost),
             (200, #"{"access_token":"","token_type":"bearer"}"#, .lost),

@@ -130,7 +130,7 @@ struct CredentialValueTests {
             (APIError(.httpStatus(500), stage: .status), .lost),
             (APIError(.httpStatus(503), stage: .status), .unavailable),
             (APIError(.httpStatus(504), stage: .status), .lost),
-            (APIError(.httpStatus(302), stage: .status), .lost),
+            (APIError(.httpStatus(302), stage: .status), .unavailable),
             (APIError(.business(code: 1, message: ""), stage: .envelope), .unavailable),
             (APIError(.authentication(.loginCancelled), stage: .authenticate), .loginCancelled),
             (APIError(.unreachable(.offline), stage: .transport, sendState: .unsent), .unavailable),
@@ -145,6 +145,19 @@ struct CredentialValueTests {
         ])
     func refreshing(error: APIError, failure: AuthenticationFailure) {
         #expect(AuthenticationFailure(refreshing: error) == failure)
+    }
+
+    @Test("A 400 deletes the credential where it says by the words of OAuth that the refresh token is of no more use")
+    func invalidGrant() {
+        for (status, text, failure) in [
+            (400, #"{"error":"invalid_grant"}"#, AuthenticationFailure.rejected),
+            (400, #"{"error":"invalid_client"}"#, .unavailable), (400, "<html>", .unavailable),
+            (404, #"{"error":"invalid_grant"}"#, .unavailable),
+        ] {
+            let response = HTTPResponse(status: status, body: Data(text.utf8))
+            let error = APIError(.httpStatus(status), stage: .status, response: response)
+            #expect(AuthenticationFailure(refreshing: error) == failure, "\(status) \(text)")
+        }
     }
 
     @Test("What another error says about a refresh, and about a login")

@@ -50,9 +50,10 @@ import Testing
         for keeper in keepers { try await keeper.signIn(Credential("old")) }
         try await outer.insist(
             source(outer) { _ in
-                seen.update { $0.append(RefreshLane.keys) }
-                try await inner.insist(source(inner) { _ in seen.update { $0.append(RefreshLane.keys) } })
-                seen.update { $0.append(RefreshLane.keys) }
+                seen.update { $0.append(RefreshLane.current?.keys ?? []) }
+                try await inner.insist(
+                    source(inner) { _ in seen.update { $0.append(RefreshLane.current?.keys ?? []) } })
+                seen.update { $0.append(RefreshLane.current?.keys ?? []) }
             })
         let (one, both) = (Set([Self.key("outer")]), Set([Self.key("outer"), Self.key("inner")]))
         #expect(seen.value == [one, both, one])

@@ -181,6 +181,37 @@ import Testing
         #expect(script.requests.count == 2)
     }
 
+    @Test(
+        "A call whose credential cannot be renewed for want of a way waits, and the renewal itself does not",
+        .covers("S2.24"))
+    func waitsForRenewal() async throws {
+        let (clock, reachability) = (TestClock(), Reachability(.unreachable))
+        let script = ScriptedTransport([noWay, .respond(CallSupport.greeting), .respond(CallSupport.greeting)])
+        let authenticator = BearerAuthenticator { _, context in
+            _ = try await context.client.send(Hello())
+            return Credential("new", refreshToken: "r2", obtained: context.time.date())
+        }
+        let service = Service(.main, "https://shop.example.com", authenticator: authenticator)
+        let client = CallSupport.client(script) {
+            $0.services = ServiceRegistry([service])
+            $0.reachability = reachability
+            $0.time = clock.timeSource
+            $0.vault = MemoryVault()
+            $0.options = CallOptions.waitsForConnectivity(.yes).retry(.none)
+        }
+        let old = Credential("old", refreshToken: "r1", expiresIn: .seconds(1), obtained: clock.timeSource.date())
+        try await client.signIn(old)
+        clock.advance(by: .seconds(2))
+        async let answer = client.send(Hello())
+        while reachability.listenerCount == 0 { await Task.yield() }
+        #expect(script.requests.count == 1)
+        // Sooner than a failure is forgotten otherwise.
+        clock.advance(by: .seconds(1))
+        reachability.update(wifi)
+        #expect(try await answer.text == "hello")
+        #expect(script.requests.map { $0.request.fields[.authorization] } == [nil, nil, "Bearer new"])
+    }
+
     @Test("Sending again is told of, with how long it waited, and counted; what waited is sent though nothing is left")
     func counted() async throws {
         for reserve in [0.5, 1, 2] {

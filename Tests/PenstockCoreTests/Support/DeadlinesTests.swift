@@ -23,6 +23,18 @@ import Testing
         while clock.sleeperCount > 0 { await Task.yield() }
     }
 
+    @TaskLocal private static var mark = 0
+
+    @Test func `a bell hears nothing of the task that happened to begin the sleep`() async {
+        let deadlines = Deadlines(clock.timeSource)
+        let heard = Monitor<[Int]>([])
+        Self.$mark.withValue(7) { _ = deadlines.add(.seconds(1)) { heard.withLock { $0.append(Self.mark) } } }
+        while clock.sleeperCount == 0 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        await heard.wait { !$0.isEmpty }
+        #expect(heard.withLock { $0 } == [0])
+    }
+
     @Test func `one that was given back does not ring`() async {
         let deadlines = Deadlines(clock.timeSource)
         let rung = Monitor<[Int]>([])

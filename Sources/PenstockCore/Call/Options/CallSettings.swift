@@ -100,6 +100,13 @@ struct BaseURL: Sendable {
 final class ResolvedOptions: Sendable {
     let settings: CallSettings
 
+    /// The same for a call that has as much time as it takes.
+    var withoutTotalTimeout: ResolvedOptions {
+        var settings = settings
+        settings.timeouts.total = nil
+        return ResolvedOptions(settings)
+    }
+
     init(_ settings: CallSettings) {
         self.settings = settings
     }

@@ -10,6 +10,8 @@ public struct ClientConfiguration: Sendable {
     }
     /// Whether it was set since the client was made, or since ``beginsDerivation(in:)``.
     private(set) var setsEnvironment = false
+    /// Whether the options of the client and of its services have no say in where calls go.
+    private(set) var isPinned = false
     /// Whether the environment may be switched while the app runs. In a release build only when set.
     public var allowsEnvironmentSwitch: Bool
     /// Read anew for every call.
@@ -126,6 +128,12 @@ public struct ClientConfiguration: Sendable {
         sinks = []
         time = .system
         random = .system
+    }
+
+    /// Has the client stay in an environment, whatever its options and those of its services say.
+    mutating func pin(to environment: ServerEnvironment) {
+        self.environment = environment
+        isPinned = true
     }
 
     /// Prepares the copy that a derived client's changes are made to.

@@ -19,6 +19,8 @@ struct Authenticate: Stage {
     struct Place: Sendable {
         let environment: ServerEnvironment
         let identity: String
+        /// The base URL as it was written, where it may be another one each time.
+        let text: String?
         let origin: HTTPURL.Origin
         let keeper: CredentialKeeper
     }
@@ -36,7 +38,7 @@ struct Authenticate: Stage {
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         // A service that has no address here has no origin that may see its credential.
         guard call.settings.authentication == .automatic, let place = try? self.place(of: call),
-            maySee(place, request.url.origin), !RefreshLane.keys.contains(place.keeper.key)
+            maySee(place, request.url.origin), call.lane?.renews(place.keeper.key) != true
         else { return try await next(request) }
         let begun = call.time.now()
         let credential: Credential?
@@ -98,22 +100,30 @@ struct Authenticate: Stage {
     }
 
     func place(_ environment: ServerEnvironment, _ identity: String) throws(APIError) -> Place {
-        if let last = last.withLock({ $0 }), last.environment == environment, last.identity == identity { return last }
+        // What cannot change is not asked again.
+        let text = service.baseURLs.isLive ? service.baseURLs.text(in: environment) : nil
+        if let last = last.withLock({ $0 }), last.environment == environment, last.identity == identity,
+            last.text == text
+        {
+            return last
+        }
         let origin = try service.baseURL(in: environment).origin
         let key = CredentialKey(
             service: service.id.name, environment: environment.name, origin: origin.text, account: identity)
         let keeper = state.credentials.keeper(for: key, authenticator.refreshPolicy)
-        let new = Place(environment: environment, identity: identity, origin: origin, keeper: keeper)
+        let new = Place(environment: environment, identity: identity, text: text, origin: origin, keeper: keeper)
         last.withLock { $0 = new }
         return new
     }
 
+    /// What renews the credential of a place stays there, wherever the client and its user are by then.
     func source(_ place: Place) -> CredentialKeeper.Source {
         var configuration = configuration
-        configuration.environment = place.environment
+        configuration.pin(to: place.environment)
         configuration.identity = { place.identity }
         let context = RefreshContext(
-            client: APIClient(configuration, sharing: state), key: place.keeper.key, environment: place.environment,
+            client: APIClient(configuration, sharing: SharedState(state, in: place.environment)), key: place.keeper.key,
+            environment: place.environment,
             time: configuration.time)
         return CredentialKeeper.Source(authenticator: authenticator, context: context)
     }

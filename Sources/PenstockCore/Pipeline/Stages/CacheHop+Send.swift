@@ -130,9 +130,12 @@ extension CacheHop {
 }
 
 extension APIError {
-    /// Whether no response came because of the way there. A peer that cannot be trusted is another matter, and so is an
+    /// Whether no response came because of the way there, be it to the server itself or to the one that renews its credential. A
+    /// peer that cannot be trusted is another matter, and so is an
     /// exchange that broke the caller's own limits.
-    fileprivate var isDisconnection: Bool {
+    fileprivate var isDisconnection: Bool { withoutCredential.isOfTheWay }
+
+    private var isOfTheWay: Bool {
         if case .unavailable = kind { return true }
         if kind == .timeout(.total) { return Self.stagesOnTheWay.contains(stage) }
         guard stage == .transport else { return false }

@@ -10,17 +10,20 @@ struct Connectivity: Stage {
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         let wait = call.settings.waitsForConnectivity
-        guard wait.isWaiting else { return try await next(request) }
+        // Others wait for what renews a credential, and each of them waits for the way by itself.
+        guard wait.isWaiting, !call.renewsCredential else { return try await next(request) }
         let end = wait.limit.map { call.time.now() + $0 }
         while true {
             do throws(APIError) {
                 return try await next(request)
             } catch {
-                guard case .unreachable(let way) = error.kind,
-                    ConnectivityRule.waits(after: error.kind, error.sendState, given: reachability.status)
+                let cause = error.withoutCredential
+                guard case .unreachable(let way) = cause.kind,
+                    ConnectivityRule.waits(after: cause.kind, cause.sendState, given: reachability.status)
                 else { throw error }
                 let began = call.time.now()
                 guard await waitUntilReachable(before: end, call) else { throw ended(call, with: error) }
+                call.state.withLock { [now = call.time.now()] in $0.foundWay = now }
                 // Counted, so that retries have less to spend, and not refused: the server has seen nothing of it, and an app that
                 // comes out of a tunnel must not lose the calls that waited for that.
                 let reason = RetryReason.unreachable(way)
