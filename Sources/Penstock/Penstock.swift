@@ -1,5 +1,6 @@
 /// What an app imports: everything of the core, the signers, the vaults, the transport of the platform, its cache, and what shows
 /// what happened.
+import Foundation
 @_exported import PenstockCore
 @_exported import PenstockInspect
 @_exported import PenstockSecurity
@@ -26,5 +27,17 @@ extension APIClient {
     /// ```
     public convenience init(_ baseURLs: BaseURLs, options: CallOptions = .init()) {
         self.init(Configuration(baseURLs, options: options))
+    }
+
+    /// A base URL is a text, since it differs by environment; one that is a `URL` is interpolated.
+    @available(*, unavailable, message: "interpolate the URL: APIClient(\"\\(url)\")")
+    public convenience init(_ url: URL, options: CallOptions = .init()) {
+        self.init("\(url)", options: options)
+    }
+
+    /// A base URL is a text, since it differs by environment; one that is a ``HTTPURL`` is interpolated.
+    @available(*, unavailable, message: "interpolate the URL: APIClient(\"\\(url)\")")
+    public convenience init(_ url: HTTPURL, options: CallOptions = .init()) {
+        self.init("\(url)", options: options)
     }
 }

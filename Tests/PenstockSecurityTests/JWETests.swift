@@ -170,6 +170,23 @@ import Testing
 
     // MARK: Agreement
 
+    @Test func `a public key is read from the JSON Web Key that the private one shows`() throws {
+        let own = try P256PrivateKey()
+        var jwk = own.publicKey
+        let key = try P256PublicKey(jwk: jwk)
+        #expect(key.point == own.publicPoint)
+        #expect(try P256PublicKey(jwk: JSONEncoder().encode(jwk)) == key)
+        let changes = [
+            ("crv", "P-384"), ("kty", "OKP"), ("x", "AA"), ("y", jwk["x"] ?? ""), ("use", "sig"), ("alg", "ES256"),
+        ]
+        for (name, value) in changes {
+            jwk[name] = value
+            #expect(throws: CryptographyError.invalidKey, "\(name)") { try P256PublicKey(jwk: jwk) }
+            jwk = own.publicKey
+        }
+        #expect(throws: CryptographyError.invalidKey) { try P256PublicKey(jwk: [:]) }
+    }
+
     /// RFC 7518 appendix C.
     @Test func `two keys agree on the key of the standard's example`() throws {
         let alice = Self.url("0_NxaRPUMQoAJt50Gz8YiTr8gRTwyEaCumd-MToTmIo")

@@ -207,7 +207,9 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     }
 
     private static var closed: APIError {
-        APIError(.transport(.connectionLost), stage: .transport, debugMessage: "the channel is closed")
+        APIError(
+            .transport(.connectionLost), stage: .transport,
+            debugMessage: "the channel is closed, and sends nothing more")
     }
 
     /// The end of the whole tells more than what a sender has met with.

@@ -7,7 +7,8 @@ extension APIClient {
     /// let text: String = try await client.send(path: "/terms")
     /// ```
     ///
-    /// As for an ``Endpoint``, `Data` is the bytes, `String` the text, and every other output a model from JSON.
+    /// As for an ``Endpoint``, `Data` is the bytes, `String` the text, and ``Payload`` what the envelope holds as it came, and every other output
+    /// a model from JSON.
     public func send<Output: Decodable & Sendable>(
         path: RoutePath, method: HTTPMethod = .get, parameters: ParameterObject? = nil,
         placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], service: ServiceID = .main,

@@ -190,10 +190,15 @@ extension APIClient {
     /// from this one go along unless they have an environment of their own; the one it was derived from stays.
     ///
     /// - Throws: ``APIError/Kind/blocked(reason:)`` unless the configuration allows it: in a release build it must be
-    ///   asked for.
+    ///   asked for. ``APIError/Kind/invalidConfiguration(reason:)`` where no service has a base URL there, since no call could
+    ///   be made any more; a service whose base URLs are read anew, or that was not made yet, may have one.
     public func switchEnvironment(to environment: ServerEnvironment) throws(APIError) {
         guard configuration.allowsEnvironmentSwitch else {
             throw APIError(.blocked(reason: "this client does not allow switching environments"), stage: .prepare)
+        }
+        guard configuration.services.mayLive(in: environment) else {
+            let reason = "no service has a base URL in the environment \(environment)"
+            throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
         }
         state.lineage.environment = environment
     }

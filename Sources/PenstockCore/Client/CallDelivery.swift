@@ -148,14 +148,27 @@ public typealias CallCompletion<Output: Sendable> = @MainActor @Sendable (Result
 
 /// An object that hears the results of calls, on the main actor. A class that hears of several outputs takes
 /// ``Call/deliver(to:_:)`` instead.
-public protocol CallDelegate<Output>: AnyObject, Sendable {
+public protocol CallDelegate<Output>: CallDelegateMembers {
+    /// Not to be declared. Where the compiler asks for it, `call(_:didLoadCached:)` takes something else than an
+    /// ``APIResponse`` of the output, and would not be called.
+    associatedtype MembersMustHaveTheTypesThatCallDelegateGivesThem: MembersAsDeclared = Members<
+        _Cached, APIResponse<Output>
+    >
+    /// A stored response has come before the one that is loaded (``CachePolicy/Mode/cacheThenNetwork``). Nothing is done by
+    /// default.
+    @MainActor func call(_ id: CallID, didLoadCached response: APIResponse<Output>)
+}
+
+/// What the members of a ``CallDelegate`` are declared with, whatever their types; see ``EndpointMembers``.
+public protocol CallDelegateMembers: AnyObject, Sendable {
     /// What its calls give back.
     associatedtype Output: Sendable
     /// A call is over.
     @MainActor func call(_ id: CallID, didFinishWith result: Result<Output, APIError>)
-    /// A stored response has come before the one that is loaded (``CachePolicy/Mode/cacheThenNetwork``). Nothing is done by
-    /// default.
-    @MainActor func call(_ id: CallID, didLoadCached response: APIResponse<Output>)
+    /// The type of what ``CallDelegate/call(_:didLoadCached:)`` is declared to take.
+    associatedtype _Cached
+    /// See ``CallDelegate/call(_:didLoadCached:)``.
+    @MainActor func call(_ id: CallID, didLoadCached response: _Cached)
 }
 
 extension CallDelegate {

@@ -45,6 +45,17 @@ extension ResponseDecoding where Output: Decodable {
     }
 }
 
+extension ResponseDecoding {
+    /// The form for an output that is this one by another name.
+    static func same<Other>(as other: ResponseDecoding<Other>) -> ResponseDecoding {
+        other as? ResponseDecoding
+            ?? .custom { _ in
+                let reason = "\(Other.self) is not \(Output.self)"
+                throw APIError(.invalidConfiguration(reason: reason), stage: .decoding)
+            }
+    }
+}
+
 extension ResponseDecoding where Output == Data {
     /// The bytes as they came. No envelope is looked for; use ``payload`` when the service's envelope is to be checked.
     public static var data: ResponseDecoding {

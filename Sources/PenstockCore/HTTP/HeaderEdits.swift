@@ -2,6 +2,7 @@
 ///
 /// ```swift
 /// let edits: HeaderEdits = ["Accept": "text/csv"]           // replaces
+/// let less: HeaderEdits = ["User-Agent": nil]               // removes
 /// let more = HeaderEdits().adding("X-Tag", "a").removing("X-App")
 /// ```
 public struct HeaderEdits: Hashable, Sendable, ExpressibleByDictionaryLiteral {
@@ -16,9 +17,11 @@ public struct HeaderEdits: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// No edits: the headers stay as they are.
     public init() {}
 
-    /// Each pair replaces the fields of its name.
-    public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
-        edits = elements.map { .set(HTTPField(name: $0.0, value: $0.1)) }
+    /// Each pair replaces the fields of its name; `nil` removes them.
+    public init(dictionaryLiteral elements: (HTTPFieldName, String?)...) {
+        edits = elements.map { name, value in
+            value.map { .set(HTTPField(name: name, value: $0)) } ?? .remove(name)
+        }
     }
 
     /// These edits, and then one that replaces every field of the name by this one.

@@ -188,17 +188,17 @@ public final class Outbox: Sendable {
     ///   - last: those behind this one; `nil` for all.
     ///   - limit: how many at most. 100 by default.
     public func pending(after last: OutboxEntry? = nil, limit: Int = 100) async throws(OutboxError) -> [OutboxEntry] {
-        try await entries(.pending(owner), last, limit)
+        try await list(.pending(owner), last, limit)
     }
 
     /// The writes of the user of the moment that could not be delivered, in the order in which they were put.
     public func undeliverable(
         after last: OutboxEntry? = nil, limit: Int = 100
     ) async throws(OutboxError) -> [OutboxEntry] {
-        try await entries(.undeliverable(owner), last, limit)
+        try await list(.undeliverable(owner), last, limit)
     }
 
-    private func entries(
+    private func list(
         _ selection: OutboxSelection, _ last: OutboxEntry?, _ limit: Int
     ) async throws(OutboxError) -> [OutboxEntry] {
         let position = last?.row.position ?? 0

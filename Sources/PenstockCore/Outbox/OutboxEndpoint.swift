@@ -18,7 +18,16 @@ import Foundation
 /// The request is made once, when it is put: its URL, its parameters (common ones included), its body and the endpoint's own
 /// headers are kept. Common headers and credentials are read anew each time it is sent, so what changes with time belongs
 /// there. The endpoint itself is kept as JSON, for its decoding after the app was started anew.
-public protocol OutboxEndpoint: Endpoint, Codable {
+///
+/// As in any ``Endpoint``, a member that is declared with another type than here does not compile, since it would be ignored.
+public protocol OutboxEndpoint: OutboxEndpointMembers, Codable {
+    /// Not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this protocol gives
+    /// it: compare `lane`, `fold`, `outboxName`, `outboxPolicy` and `verdict(on:)`.
+    associatedtype MembersMustHaveTheTypesThatOutboxEndpointGivesThem: MembersAsDeclared = Members<
+        (_Name, _Lane, _Fold, _Policy, _Answer, _Verdict),
+        (String, OutboxLane, OutboxFold?, OutboxPolicy, OutboxAnswer, OutboxVerdict?)
+    >
+
     /// By what name rows find this type again after the app was started anew. The type's own name by default; give the old
     /// name to a type that is renamed.
     static var outboxName: String { get }
@@ -46,6 +55,32 @@ extension OutboxEndpoint {
     public var fold: OutboxFold? { nil }
     public static var outboxPolicy: OutboxPolicy { OutboxPolicy() }
     public func verdict(on answer: OutboxAnswer) -> OutboxVerdict? { nil }
+}
+
+/// What an ``OutboxEndpoint``'s members are declared as, whatever their types; see ``EndpointMembers``.
+public protocol OutboxEndpointMembers: Endpoint {
+    /// The type that ``outboxName`` is declared with.
+    associatedtype _Name
+    /// See ``OutboxEndpoint/outboxName``.
+    static var outboxName: _Name { get }
+    /// The type that ``lane`` is declared with.
+    associatedtype _Lane
+    /// See ``OutboxEndpoint/lane``.
+    var lane: _Lane { get }
+    /// The type that ``fold`` is declared with.
+    associatedtype _Fold
+    /// See ``OutboxEndpoint/fold``.
+    var fold: _Fold { get }
+    /// The type that ``outboxPolicy`` is declared with.
+    associatedtype _Policy
+    /// See ``OutboxEndpoint/outboxPolicy``.
+    static var outboxPolicy: _Policy { get }
+    /// The type of what ``verdict(on:)`` is declared to take.
+    associatedtype _Answer
+    /// The type of what ``verdict(on:)`` is declared to give back.
+    associatedtype _Verdict
+    /// See ``OutboxEndpoint/verdict(on:)``.
+    func verdict(on answer: _Answer) -> _Verdict
 }
 
 /// The name of a resource whose writes keep their order. Two users and two environments never share one.

@@ -20,6 +20,27 @@ public struct P256PublicKey: Hashable, Sendable {
     public init(pem: String) throws(CryptographyError) {
         try self.init(PrivateKeyFile.p256PublicKey(pem: pem))
     }
+
+    /// A key from a JSON Web Key of the type `EC` (RFC 7518 §6.2.1), whose `kid` and `alg` are left out: ``SealingKey`` has
+    /// those, ``SealingKey/init(jwk:encryption:)`` reads them.
+    ///
+    /// - Throws: ``CryptographyError/invalidKey`` for one on another curve, for a point that is not on it, and for one that says
+    ///   that it is not for encryption.
+    public init(jwk: Data) throws(CryptographyError) {
+        let key = try JSONWebKey(jwk)
+        try key.require(
+            type: "EC", curve: "P-256", use: "enc", operations: ["deriveKey", "deriveBits", "wrapKey"], needsNone: true,
+            algorithms: [KeyManagement.ecdhES.rawValue, KeyManagement.ecdhESA256KW.rawValue])
+        try self.init(key.p256Point())
+    }
+
+    /// The public part of a key, as ``P256PrivateKey/publicKey`` gives it.
+    ///
+    /// - Throws: as ``init(jwk:)-(Data)``.
+    public init(jwk: [String: String]) throws(CryptographyError) {
+        let json = try? JSONEncoder().encode(jwk)
+        try self.init(jwk: json ?? Data())
+    }
 }
 
 /// How the key that encrypts a message comes about (RFC 7518 §4), by the names that `alg` has for it.

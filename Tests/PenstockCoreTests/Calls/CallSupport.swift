@@ -20,7 +20,7 @@ enum CallSupport {
         _ transport: any Transport, _ change: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         var configuration = APIClient.Configuration(
-            services: [Service(.main, [.development: "https://api.example.com"])], build: .debug)
+            services: [Service(.main, "https://api.example.com")], build: .debug)
         // One attempt for each call, unless a test is about more.
         configuration.options.retry = RetryPolicy.none
         change(&configuration)

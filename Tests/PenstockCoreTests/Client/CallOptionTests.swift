@@ -22,6 +22,50 @@ import Testing
         #expect(try proxied.configuration.options.proxy == .http(HTTPURL("http://proxy.example:3128")))
     }
 
+    @Test func `one field of a format or of the retries is set by itself, and the others have their defaults`() {
+        for options in [
+            CallOptions.with {
+                $0.retry.limit = 0
+                $0.modelFormat.maximumDepth = 7
+                $0.jsonFormat.nulls = .dropKey
+                $0.formFormat.nulls = .emptyValue
+            },
+            CallOptions.with {
+                $0.retry?.limit = 0
+                $0.modelFormat?.maximumDepth = 7
+                $0.jsonFormat?.nulls = .dropKey
+                $0.formFormat?.nulls = .emptyValue
+            },
+        ] {
+            let settings = CallSettings(options)
+            #expect(settings.retry.limit == 0)
+            #expect(settings.retry.backoff == RetryPolicy.standard.backoff)
+            #expect(settings.modelFormat.maximumDepth == 7)
+            #expect(settings.jsonFormat.nulls == .dropKey)
+            #expect(settings.formFormat.nulls == .emptyValue)
+        }
+    }
+
+    @Test func `a format is replaced whole by a narrower level, and left to the wider ones by nil`() {
+        let wide = CallOptions.with { $0.modelFormat = DecodingOptions(wrongTypes: .useDefault, maximumDepth: 9) }
+        var narrow = CallOptions.with { $0.modelFormat.maximumDepth = 5 }
+        #expect(CallSettings(narrow.over(wide)).modelFormat.wrongTypes == .throw)
+        narrow.modelFormat = nil
+        #expect(narrow.isEmpty)
+        #expect(CallSettings(narrow.over(wide)).modelFormat.maximumDepth == 9)
+        #expect(CallOptions().isEmpty && CallOptions().retry == .standard)
+    }
+
+    @Test func `a header that is nil is removed, as by its own word`() {
+        var fields = HTTPFields()
+        fields[.userAgent] = "app"
+        let edits: HeaderEdits = ["User-Agent": nil, "X-Mine": "1"]
+        edits.apply(to: &fields)
+        #expect(fields[.userAgent] == nil)
+        #expect(fields["X-Mine"] == "1")
+        #expect(edits == HeaderEdits().removing("User-Agent").setting("X-Mine", "1"))
+    }
+
     @Test func `a proxy is set, chained and read under its name`() {
         let options = CallOptions.proxy(.socks5("proxy.example")).priority(.low)
         #expect(options.proxy == .socks5("proxy.example"))

@@ -29,6 +29,32 @@ import Testing
         #expect(script.requests.map(\.isolation.environment) == ["test", "preRelease", "test"])
     }
 
+    @Test func `an environment where no service is cannot be switched to, unless one might be there`() throws {
+        func client(_ services: ServiceRegistry) -> APIClient {
+            APIClient(.init(registry: services, build: .debug), transport: StubTransport { _ in .product })
+        }
+        let fixed = Service(.main, [.test: "https://test.example.com", .production: "https://shop.example.com"])
+        let here = client(ServiceRegistry([fixed]))
+        try here.switchEnvironment(to: .test)
+        do throws(APIError) {
+            try here.switchEnvironment(to: .custom("nowhere"))
+            Issue.record("it was switched")
+        } catch {
+            guard case .invalidConfiguration(let reason) = error.kind else { throw error }
+            #expect(reason.contains("nowhere"))
+        }
+        #expect(here.environment == .test)
+        let live = Service("live", BaseURLs { _ in "https://live.example.com" })
+        let lazy = ServiceRegistry([fixed])
+        lazy.register("later") { Service("later", [.custom("nowhere"): "https://later.example.com"]) }
+        let everywhere = Service("everywhere", "https://one.example.com")
+        for services in [
+            ServiceRegistry([fixed, live]), lazy, ServiceRegistry([fixed, everywhere]), ServiceRegistry(),
+        ] {
+            try client(services).switchEnvironment(to: .custom("nowhere"))
+        }
+    }
+
     @Test(.covers("S1.22"))
     func `cookies, tokens and connections of one environment or user are not used in another`() async throws {
         let user = Box("alice")
@@ -116,8 +142,7 @@ import Testing
     @Test(.covers("S1.23")) func `an environment or a service that is not configured fails by name, unsent`()
         async throws
     {
-        let rig = Rig([Service(.main, [.development: "https://dev.example.com"])])
-        try rig.client.switchEnvironment(to: .production)
+        let rig = Rig([Service(.main, [.development: "https://dev.example.com"])]) { $0.environment = .production }
         let missing = await failure { try await rig.client.send(GetProduct()) }
         #expect(
             missing?.kind

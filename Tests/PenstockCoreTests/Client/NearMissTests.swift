@@ -32,7 +32,56 @@ struct Forgetful: Endpoint {
         "var cacheTags: String { \"cart\" }",
         "var cacheTags: Set<String> { [\"cart\"] }",
         "var invalidates: CacheSelection { .tag(\"cart\") }",
+        "var decoding: ResponseDecoding<Int> { .json }",
+        "var decoding: ResponseDecoding<String>? { nil }",
+        "var decoding: ResponseDecoding<Payload> { .payload }",
+        "var parameterRules: ParameterRules<Self> { [] }",
     ]
+
+    /// The same for durable writes and delegates.
+    private static let otherMisses = [
+        ("OutboxEndpoint", "var lane: String { \"room/7\" }"),
+        ("OutboxEndpoint", "var fold: OutboxFold { \"star/7\" }"),
+        ("OutboxEndpoint", "static let outboxName = 7"),
+        ("OutboxEndpoint", "static var outboxPolicy: OutboxPolicy? { nil }"),
+        ("OutboxEndpoint", "func verdict(on error: APIError) -> OutboxVerdict? { nil }"),
+        ("OutboxEndpoint", "func verdict(on answer: OutboxAnswer) -> OutboxVerdict { .done }"),
+        ("CallDelegate", "func call(_ id: CallID, didLoadCached response: String) {}"),
+        ("CallDelegate", "func call(_ id: CallID, didLoadCached response: APIResponse<Int>) {}"),
+    ]
+
+    private static let otherHits = [
+        ("OutboxEndpoint", ""),
+        ("OutboxEndpoint", "var lane: OutboxLane { \"room/7\" }"),
+        ("OutboxEndpoint", "var fold: OutboxFold? { \"star/7\" }"),
+        ("OutboxEndpoint", "static let outboxName = \"old\""),
+        ("OutboxEndpoint", "static let outboxPolicy = OutboxPolicy()"),
+        ("OutboxEndpoint", "func verdict(on answer: OutboxAnswer) -> OutboxVerdict? { .done }"),
+        ("CallDelegate", ""),
+        ("CallDelegate", "func call(_ id: CallID, didLoadCached response: APIResponse<String>) {}"),
+    ]
+
+    /// A program of types that conform to a protocol each, with a member.
+    private static func program(_ members: [(conforms: String, member: String)]) -> [String: String] {
+        let types = members.enumerated().map { number, type in
+            type.conforms == "CallDelegate"
+                ? """
+                final class Number\(number)_: CallDelegate {
+                    func call(_ id: CallID, didFinishWith result: Result<String, APIError>) {}
+                    \(type.member)
+                }
+                """
+                : """
+                struct Number\(number)_: \(type.conforms) {
+                    typealias Output = String
+                    let room: Int
+                    var route: Route { .put("/x") }
+                    \(type.member)
+                }
+                """
+        }
+        return ["program.swift": "import PenstockCore\n" + types.joined(separator: "\n")]
+    }
 
     private static let hits = [
         "", "var headers: HeaderEdits { [\"X-Mine\": \"1\"] }", "var options: CallOptions { .timeout(.seconds(5)) }",
@@ -42,7 +91,7 @@ struct Forgetful: Endpoint {
         "var callInterceptors: [any Interceptor] { [Passing()] }", "let headers: HeaderEdits",
         "var placement: ParameterPlacement { .form }", "var decoding: ResponseDecoding<String> { .text }",
         "var cacheTags: [String] { [\"cart\"] }", "var invalidates: [CacheSelection] { [.tag(\"cart\")] }",
-        "let decoding: ResponseDecoding<String>",
+        "let decoding: ResponseDecoding<String>", "let decoding = ResponseDecoding<String>.text",
     ]
 
     private static func program(_ members: [String]) -> [String: String] {
@@ -68,6 +117,11 @@ struct Forgetful: Endpoint {
             extension ShopEndpoint { var headers: HeaderEdits { ["X-Shop": "1"] } }
             struct Tea: ShopEndpoint { typealias Output = Void; var route: Route { .get("/x") } }
             enum Choice: Endpoint { case one; typealias Output = Data; var route: Route { .get("/x") } }
+            struct Raw: Endpoint { typealias Output = Payload; var route: Route { .get("/x") } }
+            struct Made<Output: Sendable>: Endpoint {
+                let decoding: ResponseDecoding<Output>
+                var route: Route { .get("/x") }
+            }
 
             """
         return ["program.swift": common + types.joined(separator: "\n")]
@@ -85,7 +139,21 @@ struct Forgetful: Endpoint {
             #expect(bad.diagnostics.contains(refusal), "\(Self.misses[number])")
         }
         #expect(bad.diagnostics.contains("MembersMustHaveTheTypesThatEndpointGivesThem"))
-        for type in ["Page", "Tea", "Choice"] { #expect(!bad.diagnostics.contains("type '\(type)")) }
+        for type in ["Page", "Tea", "Choice", "Raw", "Made"] { #expect(!bad.diagnostics.contains("type '\(type)")) }
+    }
+
+    @Test func `a member of another type than a durable write's or a delegate's does not compile either`() async throws
+    {
+        let good = try await Compiler.check(Self.program(Self.otherHits))
+        #expect(good.succeeded, "\(good.diagnostics)")
+        let bad = try await Compiler.check(Self.program(Self.otherMisses))
+        #expect(!bad.succeeded)
+        for (number, (conforms, member)) in Self.otherMisses.enumerated() {
+            #expect(
+                bad.diagnostics.contains("type 'Number\(number)_' does not conform to protocol '\(conforms)'"),
+                "\(member)")
+            #expect(bad.diagnostics.contains("MembersMustHaveTheTypesThat\(conforms)GivesThem"))
+        }
     }
 
     @Test func `the parameters of an endpoint are those it declares, itself, or none`() async throws {
@@ -120,6 +188,32 @@ struct Forgetful: Endpoint {
         #expect(result.succeeded, "\(result.diagnostics)")
     }
 
+    @Test func `an API that is named where it is called gives a payload, a model, a text, bytes or nothing`()
+        async throws
+    {
+        let result = try await Compiler.check([
+            "outputs.swift": """
+            import Foundation
+            import PenstockCore
+            func f(_ client: APIClient) async throws(APIError) {
+                let page: Payload = try await client.get("/x")
+                let sent: Payload = try await client.send(path: "/x", method: .post, parameters: ["a": 1])
+                let posted = try await client.post("/x", as: Payload.self)
+                let value: JSONValue = try await client.get("/x")
+                let model: [String: Int] = try await client.get("/x")
+                let (text, bytes): (String, Data) = (try await client.get("/x"), try await client.get("/x"))
+                try await client.delete("/x")
+                client.start(path: "/x")
+                let call: Call<Payload> = client.start(path: "/x")
+                let nothing: Void = try await client.put("/x")
+                print(page, sent, posted, value, model, text, bytes, call, nothing)
+            }
+            """
+        ])
+        #expect(result.succeeded, "\(result.diagnostics)")
+        #expect(!result.diagnostics.contains("warning:"), "\(result.diagnostics)")
+    }
+
     @Test func `a call whose output nobody names is diagnosed, and does not break the compiler`() async throws {
         let result = try await Compiler.check([
             "call.swift": """
@@ -150,6 +244,9 @@ struct Forgetful: Endpoint {
         ),
         (#"let c: ParameterObject = ["a": .nothing]"#, "has no member 'nothing'"),
         ("_ = try await client.send(P(), options: .timeout(5))", "expected argument type 'Duration'"),
+        (#"let d: [String: Any] = try await client.get("/x"); _ = d"#, "JSON of no type of yours is a JSONValue"),
+        (#"let d: [String: Any] = try await client.post("/x"); _ = d"#, "JSON of no type of yours is a JSONValue"),
+        ("let o: CallOptions = .with { $0.retry?.limit = nil }; _ = o", "'nil' cannot be assigned to type 'Int'"),
     ]
 
     @Test(arguments: mistakes) func `a mistake is diagnosed where it is, by what it is`(

@@ -16,21 +16,23 @@ import Foundation
 ///
 /// A member that is declared with another type than here does not compile, since it would be ignored: `headers` are
 /// ``HeaderEdits`` and no dictionary, ``options``, ``body`` and the validators are no optionals, ``parameterRules`` are
-/// ``ParameterRules`` and no array. Nor may a parameter have the name of one of these members; give it another, and its name
+/// ``ParameterRules`` and no array, and `static`. What cannot be seen is a member that is a method, has another name, or is
+/// `static` where it must not be. Nor may a parameter have the name of one of these members; give it another, and its name
 /// on the wire in `CodingKeys`.
 public protocol Endpoint: EndpointMembers {
     /// Not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this protocol gives
     /// it: compare `headers`, `options`, `body`, `service`, `placement`, `envelope`, the validators, the rules, the
-    /// interceptors, `cacheTags` and `invalidates`.
+    /// interceptors, `decoding`, `cacheTags` and `invalidates`; `parameterRules` are `static`, and none of the endpoint's own.
     associatedtype MembersMustHaveTheTypesThatEndpointGivesThem: MembersAsDeclared = Members<
         (
             _Service, _Body, _Headers, _Options, _Envelope, _PayloadValidator, _Validator, _Calls, _Attempts, _Rules,
-            _Parameters, _Placement, _Tags, _Invalidates
+            _RulesOfOne, _Parameters, _Placement, _Tags, _Invalidates, _Decoding,
+            _Value
         ),
         (
             ServiceID, HTTPBody, HeaderEdits, CallOptions, EnvelopeChoice, Validator<Payload>, Validator<Output>,
-            [any Interceptor], [any Interceptor], ParameterRules<Self>, Parameters, ParameterPlacement,
-            [String], [CacheSelection]
+            [any Interceptor], [any Interceptor], ParameterRules<Self>, RulesAreStatic, Parameters,
+            ParameterPlacement, [String], [CacheSelection], ResponseDecoding<Output>, Output
         )
     >
 
@@ -97,6 +99,7 @@ extension Endpoint {
     public var headers: HeaderEdits { [:] }
     public var options: CallOptions { .init() }
     public static var parameterRules: ParameterRules<Self> { .init() }
+    public var parameterRules: RulesAreStatic { .init() }
     public var envelope: EnvelopeChoice { .ofService }
     public var cacheTags: [String] { [] }
     public var invalidates: [CacheSelection] { [] }
@@ -121,15 +124,19 @@ extension Endpoint where Output: Decodable {
     public var decoding: ResponseDecoding<Output> { .standard }
 }
 
-extension Endpoint where Output == Void {
+extension Endpoint where _Value == Void {
     /// Nothing but the envelope is looked at, where there is one.
-    public var decoding: ResponseDecoding<Void> { .nothing }
+    public var decoding: ResponseDecoding<Output> { .same(as: ResponseDecoding<Void>.nothing) }
 }
 
-extension Endpoint where Output == Payload {
+extension Endpoint where _Value == Payload {
     /// The payload itself, once the envelope says success.
-    public var decoding: ResponseDecoding<Payload> { .payload }
+    public var decoding: ResponseDecoding<Output> { .same(as: ResponseDecoding<Payload>.payload) }
 }
+
+/// What ``Endpoint/parameterRules`` of an endpoint that is none of its type would have to be: they are `static`, since they say
+/// what holds for all of its endpoints.
+public struct RulesAreStatic: Sendable {}
 
 /// The parameters of an API that takes none.
 public struct NoParameters: Encodable, Hashable, Sendable {

@@ -45,6 +45,13 @@ public protocol EndpointMembers: EndpointParameters {
     associatedtype _Invalidates
     /// See ``Endpoint/invalidates``.
     var invalidates: _Invalidates { get }
+    /// The type that ``decoding`` is declared with.
+    associatedtype _Decoding
+    /// See ``Endpoint/decoding-swift.property``.
+    var decoding: _Decoding { get }
+    /// ``Output`` again. What decoding has for `Void` and for ``Payload`` goes by this name, so that each default is declared
+    /// with the same type, and the compiler can tell which type the endpoint's own has.
+    associatedtype _Value = Output
     /// The type that ``payloadValidator`` is declared with.
     associatedtype _PayloadValidator
     /// See ``Endpoint/payloadValidator``.
@@ -65,6 +72,10 @@ public protocol EndpointMembers: EndpointParameters {
     associatedtype _Rules
     /// See ``Endpoint/parameterRules``.
     static var parameterRules: _Rules { get }
+    /// The type that rules are declared with that are an endpoint's and not its type's, and would be ignored.
+    associatedtype _RulesOfOne
+    /// Not to be declared: the rules are `static`.
+    var parameterRules: _RulesOfOne { get }
 }
 
 /// What an endpoint declares as its parameters, whatever their type; see ``EndpointMembers``.

@@ -7,7 +7,8 @@ public final class ServiceRegistry: Sendable {
     /// A registry of services that are made already; of two with one name the last one counts. More can be added by
     /// ``register(_:_:)``.
     public init(_ services: [Service] = []) {
-        for service in services { register(service.id) { service } }
+        let made = services.map { ($0.id, Entry(made: $0)) }
+        entries.withLock { $0 = Dictionary(made) { _, last in last } }
     }
 
     /// Adds a service, or replaces the one of that name for the clients made afterwards. `make` is called once, at the
@@ -32,6 +33,17 @@ public final class ServiceRegistry: Sendable {
         entries.withLock { $0.keys.sorted { $0.name < $1.name } }
     }
 
+    /// Whether a call could find a service in an environment: where one has a base URL there or might have, since it is read
+    /// anew for every call or was not made yet, and where there are no services.
+    func mayLive(in environment: ServerEnvironment) -> Bool {
+        let entries = entries.withLock { Array($0.values) }
+        return entries.isEmpty
+            || entries.contains { entry in
+                guard let urls = entry.madeService?.baseURLs else { return true }
+                return urls.isLive || urls.text(in: environment) != nil
+            }
+    }
+
     /// `make` runs under a lock of its own, which may be entered again by a factory that asks for other services.
     private final class Entry: @unchecked Sendable {
         // Safe: `made` is touched only while `lock` is held.
@@ -42,6 +54,14 @@ public final class ServiceRegistry: Sendable {
         init(_ make: @escaping @Sendable () -> Service) {
             self.make = make
         }
+
+        init(made: Service) {
+            make = { made }
+            self.made = made
+        }
+
+        /// The service; `nil` while nobody has asked for it.
+        var madeService: Service? { lock.withLock { made } }
 
         func service() -> Service {
             lock.withLock {

@@ -87,9 +87,13 @@ extension CallOptions {
     /// What becomes of the call while another one of its kind is under way.
     public func inFlight(_ policy: InFlightPolicy) -> CallOptions { with { $0.inFlight = policy } }
 
-    /// Which attempts are repeated, how often, and after what wait.
-    public var retry: RetryPolicy? {
-        get { self[dynamicMember: \.retry] }
+    /// Which attempts are repeated, how often, and after what wait. It is replaced whole: what is not set here has its default,
+    /// whatever the wider levels say.
+    ///
+    /// It is never `nil` to who reads it, but ``RetryPolicy/standard`` where it is not set, so that one field can be set:
+    /// `$0.retry.limit = 4`. `nil` leaves it to the wider levels again.
+    public var retry: RetryPolicy! {
+        get { self[dynamicMember: \.retry] ?? .standard }
         set { self[dynamicMember: \.retry] = newValue }
     }
 

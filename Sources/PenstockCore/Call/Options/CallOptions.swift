@@ -7,7 +7,10 @@
 /// ```
 ///
 /// Each property of ``CallSettings`` can be set, read as it was set here, and left to the wider levels again by `nil`. Of
-/// those with several fields (time-outs, limits, cache policy) each field is left to the wider levels by itself.
+/// time-outs, limits, cache policy, headers and parameters each part is left to the wider levels by itself; every other value is
+/// replaced whole. So ``modelFormat``, ``jsonFormat``, ``formFormat`` and ``retry`` of an endpoint take nothing of the client's:
+/// who sets one field of theirs gives the others their defaults. A property that is an optional is set whole:
+/// `$0.cache?.ttl = …` changes nothing where these options have no policy.
 @dynamicMemberLookup
 public struct CallOptions: Sendable {
     /// At most one for each property of the settings.
@@ -148,10 +151,32 @@ extension CallOptions {
         set { self[dynamicMember: \.limits] = newValue }
     }
 
-    /// The whole call may take this long.
+    /// How JSON becomes models. It is replaced whole: what is not set here has its default, whatever the wider levels say.
+    ///
+    /// It is never `nil` to who reads it, but the defaults where it is not set, so that one field can be set:
+    /// `$0.modelFormat.keys = .convertFromSnakeCase`. `nil` leaves it to the wider levels again.
+    public var modelFormat: DecodingOptions! {
+        get { self[dynamicMember: \.modelFormat] ?? DecodingOptions() }
+        set { self[dynamicMember: \.modelFormat] = newValue }
+    }
+
+    /// How parameters become JSON. It is replaced whole, and read and set as ``modelFormat`` is.
+    public var jsonFormat: JSONFormat! {
+        get { self[dynamicMember: \.jsonFormat] ?? JSONFormat() }
+        set { self[dynamicMember: \.jsonFormat] = newValue }
+    }
+
+    /// How parameters become a query or a form. It is replaced whole, and read and set as ``modelFormat`` is.
+    public var formFormat: FormFormat! {
+        get { self[dynamicMember: \.formFormat] ?? FormFormat() }
+        set { self[dynamicMember: \.formFormat] = newValue }
+    }
+
+    /// The whole call may take this long. It is held for calls and streams; a download, whose length nobody knows, is ended by
+    /// what is slow alone (``Timeouts/total``).
     public static func timeout(_ total: Duration) -> CallOptions { CallOptions().timeout(total) }
 
-    /// The whole call may take this long.
+    /// The whole call may take this long; see ``timeout(_:)-swift.type.method``.
     public func timeout(_ total: Duration) -> CallOptions { with { $0.timeouts.total = total } }
 
     /// When a stored response is the answer, and whether one is stored.

@@ -162,8 +162,16 @@ public final class DatagramChannel: Channel {
         return try result.get()
     }
 
+    private static func silence(_ phase: TimeoutPhase) -> String {
+        phase == .connect
+            ? "nothing came that a DatagramListener sends: the other end of these datagrams must be one"
+            : "the other end has fallen silent"
+    }
+
     private static var closed: APIError {
-        APIError(.transport(.connectionLost), stage: .transport, debugMessage: "the channel is closed")
+        APIError(
+            .transport(.connectionLost), stage: .transport,
+            debugMessage: "the channel is closed, and sends nothing more")
     }
 
     // MARK: Its own side
@@ -233,7 +241,7 @@ public final class DatagramChannel: Channel {
                 case .closed: ending = .some(nil)
                 case .timedOut:
                     let phase: TimeoutPhase = if case .open = state.phase { .idle } else { .connect }
-                    ending = APIError(.timeout(phase), stage: .transport)
+                    ending = APIError(.timeout(phase), stage: .transport, debugMessage: Self.silence(phase))
                 }
             }
             machine.takesPayloads = state.inbox.count < Self.mostKept

@@ -113,7 +113,11 @@ public struct WebSocketClosure: Error, Hashable, Sendable, CustomStringConvertib
         self.reason = reason
     }
 
-    public var description: String { "the other end has closed the socket with \(code)" }
+    public var description: String {
+        code == .abnormal
+            ? "the connection has ended, and the other end has not closed the socket before"
+            : "the other end has closed the socket with \(code)"
+    }
 }
 
 /// A WebSocket's machine as the protocol of a channel.

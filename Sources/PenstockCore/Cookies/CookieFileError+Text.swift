@@ -1,0 +1,5 @@
+import Foundation
+
+extension CookieFileError: LocalizedError {
+    public var errorDescription: String? { asSentence }
+}

@@ -1,0 +1,5 @@
+import Foundation
+
+extension PagingError: LocalizedError {
+    public var errorDescription: String? { asSentence }
+}
