@@ -81,10 +81,14 @@ public final class MemoryOutboxStore: OutboxStore {
         }
     }
 
-    public func nextMoment(of owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) -> Date? {
+    public func nextMoment(
+        of owner: OutboxOwner, avoiding destinations: Set<String>, at now: Date
+    ) async throws(OutboxStoreError) -> Date? {
         try use { state in
             let queued = state.rows.values.filter { $0.owner == owner && $0.state == .queued }
-            let lanes = state.lanes.filter { $0.value.owner == owner && state.head(of: $0.key) != nil }.values
+            let lanes = state.lanes.filter { name, lane in
+                lane.owner == owner && state.head(of: name, avoiding: destinations) != nil
+            }.values
             let due = lanes.map { OutboxDecider.isDue($0.due, at: now) ? min($0.due, now) : $0.due }
             let isSending = state.rows.values.contains { $0.owner == owner && $0.state == .sending }
             let lease = isSending ? [state.lease.map { $0.isHeld(at: now) ? $0.expires : now } ?? now] : []
@@ -113,12 +117,12 @@ public final class MemoryOutboxStore: OutboxStore {
     }
 
     public func claim(
-        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+        of owner: OutboxOwner, avoiding destinations: Set<String>, limit: Int, at now: Date, under lease: OutboxLease
     ) async throws(OutboxStoreError) -> [OutboxRow] {
         try use { state throws(OutboxStoreError) in
             try state.check(lease)
             let due = state.lanes.filter { $0.value.owner == owner && OutboxDecider.isDue($0.value.due, at: now) }
-            let heads = due.keys.compactMap { state.head(of: $0) }.filter { $0.expires > now }
+            let heads = due.keys.compactMap { state.head(of: $0, avoiding: destinations) }.filter { $0.expires > now }
             let order = heads.sorted { $0.position < $1.position }.prefix(max(limit, 0))
             return order.map { row in
                 var row = row
@@ -142,6 +146,7 @@ public final class MemoryOutboxStore: OutboxStore {
             case .done:
                 state.drop(row, at: now)
                 state.lanes[row.lane]?.open(at: now)
+                for old in state.replaceable(by: row) where old.position < row.position { state.drop(old, at: now) }
                 state.carryIntent(of: row)
             case .wait(let wait):
                 row.state = .queued
@@ -234,11 +239,13 @@ extension MemoryOutboxStore.State {
         return rows.values.filter { $0.fold == fold && $0.mayBeReplaced }.sorted { $0.position < $1.position }
     }
 
-    /// What is to be sent first of a lane; `nil` when nothing may be.
-    fileprivate func head(of name: String) -> OutboxRow? {
+    /// What is to be sent first of a lane; `nil` when nothing may be, or when it is held back.
+    fileprivate func head(of name: String, avoiding destinations: Set<String>) -> OutboxRow? {
         let all = lanes[name]?.rows.values.compactMap { rows[$0] } ?? []
         guard !all.contains(where: { $0.state == .sending || $0.isUndeliverable && $0.stopsLane }) else { return nil }
-        return first(of: name)
+        return first(of: name).flatMap { row in
+            row.destination.map { destinations.contains($0) } ?? false ? nil : row
+        }
     }
 
     /// What a lane waits with.

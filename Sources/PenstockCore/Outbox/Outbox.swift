@@ -16,7 +16,8 @@ import Foundation
 /// - **By one.** Of all the processes that share a store one sends, for as long as it renews a lease; what it asks the store
 ///   after it has lost that is refused.
 /// - **For whom.** Writes are sent with the identity and in the environment that they were made in, and wait while the
-///   client has another one.
+///   client has another one, or still has one that has signed out.
+/// - **Side by side.** What goes to a host that is not there, or is paused (``APIClient/pause(_:)``), waits; the rest goes on.
 ///
 /// Sending goes through the client: its interceptors, credentials, cookies and limits apply, and its events tell of it.
 public final class Outbox: Sendable {
@@ -34,9 +35,10 @@ public final class Outbox: Sendable {
         /// How long a sender that died keeps the others waiting. 15 s by default, and no more than five minutes: renewed three
         /// times as often, it costs a small write every five seconds while something is being sent, and none otherwise.
         public var lease = Duration.seconds(15)
-        /// How many bytes the body of a request may have. 384 KiB by default: with everything beside it less than a store
-        /// takes for a row; what is larger is a file to upload, not a write to remember.
-        public var bodyBytes = 384 << 10
+        /// How many bytes the body of a request may have. 192 KiB by default: the endpoint is kept beside it, and both together
+        /// are less than a store takes for a row where the endpoint is no longer than half as much again, as one is that holds
+        /// the body as `Data`. What is larger is a file to upload, not a write to remember.
+        public var bodyBytes = 192 << 10
 
         /// A configuration with the default of every other property.
         public init(endpoints: [any OutboxEndpoint.Type], cipher: (any OutboxCipher)? = nil) {
@@ -134,11 +136,13 @@ public final class Outbox: Sendable {
     ) async throws(OutboxError) -> OutboxReceipt<E.Output> {
         guard codec.knows(E.self) else { throw .unregistered(E.outboxName) }
         let isSealed = configuration.cipher != nil || store is MemoryOutboxStore
-        let (content, owner) = try client.frozen(endpoint, limit: configuration.bodyBytes, owners, isSealed: isSealed)
+        let (content, owner, destination) = try client.frozen(
+            endpoint, limit: configuration.bodyBytes, owners, isSealed: isSealed)
         var random = client.configuration.random
         let policy = E.outboxPolicy
         let row = try codec.row(
-            OutboxID(from: &random), content, owner, policy, at: client.configuration.time.date(), intent, rollback)
+            OutboxID(from: &random), content, owner, destination, policy, at: client.configuration.time.date(), intent,
+            rollback)
         // Before it is on disk, so that whoever sends it at once has somebody to tell.
         let feed = feeds.feed(for: row.id, .queued)
         let placement: OutboxPlacement
@@ -268,6 +272,8 @@ public final class Outbox: Sendable {
     // MARK: For toggles
 
     /// What waits of a fold, oldest first, with the values that it stands for.
+    ///
+    /// - Throws: ``OutboxError/cipher(_:)`` while the key cannot be had.
     func intents(of fold: OutboxFold) async throws(OutboxError) -> [(
         id: OutboxID, row: OutboxRow, intent: Data?, rollback: Data?
     )] {
@@ -275,7 +281,13 @@ public final class Outbox: Sendable {
         let rows = try await kept { store throws(OutboxStoreError) in
             try await store.rows(.fold(digest), after: 0, limit: 100)
         }
-        return rows.map { ($0.id, $0, codec.value($0.intent, of: $0), codec.value($0.rollback, of: $0)) }
+        do {
+            return try rows.map {
+                ($0.id, $0, try codec.value($0.intent, of: $0), try codec.value($0.rollback, of: $0))
+            }
+        } catch {
+            throw .cipher(error)
+        }
     }
 }
 
@@ -332,15 +344,15 @@ struct OutboxCodec: Sendable {
     }
 
     func row(
-        _ id: OutboxID, _ content: OutboxContent, _ owner: OutboxOwner, _ policy: OutboxPolicy, at now: Date,
-        _ intent: Data?, _ rollback: Data?
+        _ id: OutboxID, _ content: OutboxContent, _ owner: OutboxOwner, _ destination: String, _ policy: OutboxPolicy,
+        at now: Date, _ intent: Data?, _ rollback: Data?
     ) throws(OutboxError) -> OutboxRow {
         let fold = content.head.fold.map { digest(of: OutboxFold($0), owner) }
         do {
             let plain = try content.encoded()
             return OutboxRow(
                 id: id, owner: owner, lane: OutboxDigest.of("lane", owner.digest, content.head.lane), fold: fold,
-                payload: try cipher?.seal(plain, for: id.key) ?? plain, created: now,
+                destination: destination, payload: try cipher?.seal(plain, for: id.key) ?? plain, created: now,
                 expires: now.addingTimeInterval(policy.lifetime.seconds), isKept: policy.signOut == .keep,
                 stopsLane: policy.afterFailure == .stopLane, intent: try seal(intent, fold),
                 rollback: try seal(rollback, fold))
@@ -354,10 +366,16 @@ struct OutboxCodec: Sendable {
         return try cipher.seal(value, for: fold)
     }
 
-    /// A value of a fold; `nil` where it cannot be read.
-    func value(_ kept: Data?, of row: OutboxRow) -> Data? {
+    /// A value of a fold; `nil` where it can never be read.
+    func value(_ kept: Data?, of row: OutboxRow) throws(OutboxCipherUnavailable) -> Data? {
         guard let kept, let fold = row.fold, let cipher else { return kept }
-        return try? cipher.open(kept, for: fold)
+        do {
+            return try cipher.open(kept, for: fold)
+        } catch let error as OutboxCipherUnavailable {
+            throw error
+        } catch {
+            return nil
+        }
     }
 
     func content(of row: OutboxRow) throws -> OutboxContent {

@@ -38,22 +38,45 @@ struct OutboxContent: Sendable {
 
     struct Unreadable: Error {}
 
-    /// The length of the head in four bytes, little end first; the head as JSON; the body.
+    /// In the length of the head, says that the endpoint stands behind the head. Within it, as earlier versions had it, it is
+    /// a third longer.
+    private static let isApart: UInt32 = 1 << 31
+
+    /// The length of the head, the head as JSON without the endpoint, the length of the endpoint, the endpoint, the body.
+    /// Lengths have four bytes, little end first.
     func encoded() throws -> Data {
+        var head = head
+        head.endpoint = Data()
         let json = try JSONEncoder().encode(head)
-        var data = withUnsafeBytes(of: UInt32(clamping: json.count).littleEndian) { Data($0) }
+        var data = Self.bytes(of: UInt32(clamping: json.count) | Self.isApart)
         data.append(json)
+        data.append(Self.bytes(of: UInt32(clamping: self.head.endpoint.count)))
+        data.append(self.head.endpoint)
         data.append(body)
         return data
     }
 
     /// - Throws: whatever is wrong with the bytes; no length among them is trusted.
     init(_ data: Data) throws {
-        let count = data.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-        let rest = data.dropFirst(4)
+        var rest = data
+        let length = try Self.length(&rest)
+        head = try JSONDecoder().decode(Head.self, from: try Self.take(Int(length & ~Self.isApart), &rest))
+        if length & Self.isApart != 0 { head.endpoint = try Self.take(Int(try Self.length(&rest)), &rest) }
+        body = Data(rest)
+    }
+
+    private static func bytes(of length: UInt32) -> Data {
+        withUnsafeBytes(of: length.littleEndian) { Data($0) }
+    }
+
+    private static func length(_ rest: inout Data) throws -> UInt32 {
+        try take(4, &rest).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func take(_ count: Int, _ rest: inout Data) throws -> Data {
         guard rest.count >= count else { throw Unreadable() }
-        head = try JSONDecoder().decode(Head.self, from: Data(rest.prefix(count)))
-        body = Data(rest.dropFirst(count))
+        defer { rest = rest.dropFirst(count) }
+        return Data(rest.prefix(count))
     }
 
     init(head: Head, body: Data) {
@@ -109,7 +132,7 @@ extension APIClient {
     /// - Throws: what stands in its way: a parameter that breaks a rule, a body that cannot be kept, or may not be in plain.
     func frozen<E: OutboxEndpoint>(
         _ endpoint: E, limit: Int, _ owners: OutboxOwners, isSealed: Bool
-    ) throws(OutboxError) -> (content: OutboxContent, owner: OutboxOwner) {
+    ) throws(OutboxError) -> (content: OutboxContent, owner: OutboxOwner, destination: String) {
         let call = begin(endpoint, .init(isSilent: true))
         defer { call.finish(nil) }
         let hasSealer = (try? call.runtime.get())?.service.sealer != nil
@@ -133,10 +156,9 @@ extension APIClient {
                 fields: fields.map { [$0.name.text, $0.value] }, endpoint: try JSONEncoder().encode(endpoint),
                 numberField: E.outboxPolicy.numberField?.text)
             let isolation = call.context.isolation
-            return (
-                OutboxContent(head: head, body: try request.body.bytes(upTo: limit)),
-                owners.owner(isolation.identity, in: isolation.environment)
-            )
+            let owner = owners.owner(isolation.identity, in: isolation.environment)
+            let content = OutboxContent(head: head, body: try request.body.bytes(upTo: limit))
+            return (content, owner, call.context.destination(of: content, owner, request.url.origin))
         } catch let error as OutboxError {
             throw error
         } catch let error as APIError {
@@ -154,6 +176,38 @@ extension APIClient {
     > {
         let call = ActiveCall(endpoint, .frozen(write), .init(own: .retry(.none).inFlight(.independent)), of: self)
         return await Result { () async throws(APIError) in try await call.response() }
+    }
+}
+
+extension CallContext {
+    /// Names what a write has in common with those that go with it to the same host, and that are paused with it.
+    fileprivate func destination(
+        of content: OutboxContent, _ owner: OutboxOwner, _ origin: HTTPURL.Origin
+    ) -> String {
+        OutboxDigest.of(
+            "destination", owner.digest, origin.text, content.head.service, content.head.name, "\(priority)",
+            settings.tags.sorted().joined(separator: "\n"))
+    }
+}
+
+extension APIClient {
+    /// Whether a write would not be sent until the app resumes it.
+    func isPaused<E: OutboxEndpoint>(_ endpoint: E) -> Bool {
+        guard state.admissions.hasPauses else { return false }
+        let call = begin(endpoint, .init(isSilent: true))
+        defer { call.finish(nil) }
+        return state.admissions.isPaused(call.context)
+    }
+
+    /// Whether a user has signed out whom the app still names, so that every call of theirs is refused.
+    func hasSignedOut(_ identity: String) -> Bool {
+        state.signOuts.review()
+        do throws(APIError) {
+            try state.signOuts.check(identity)
+            return false
+        } catch {
+            return true
+        }
     }
 }
 

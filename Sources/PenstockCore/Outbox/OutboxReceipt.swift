@@ -64,6 +64,8 @@ extension OutboxError: CustomStringConvertible {
         case .request(let error): "the request could not be made: \(error)"
         case .unregistered(let name): "\(name) is not among the endpoints of the outbox's configuration"
         case .cipher(let error): "the cipher did not seal the write: \(error)"
+        case .store(.tooLarge(let bytes, let limit)):
+            "the write is too large: its body alone, or with the endpoint as JSON and everything beside it, has \(bytes) bytes, of \(limit) at most"
         case .store(let error): "the store failed: \(error)"
         case .answer(let error): "the server has the write, and its answer could not be read: \(error)"
         case .undeliverable(let failure, let error):
@@ -134,7 +136,7 @@ final class OutboxFeed: Sendable {
     private let content: Monitor<Content>
 
     init(_ state: OutboxState) {
-        content = Monitor(Content(state: state))
+        content = Monitor(Content(state: state, end: state.isLast ? .over(state) : nil))
     }
 
     var state: OutboxState { content.withLock { $0.state } }
@@ -173,12 +175,21 @@ final class OutboxFeed: Sendable {
 
     /// What it comes to; ``OutboxState/closed`` for a task that is cancelled.
     func end() async -> OutboxEnd {
+        await content.wait(orCancelled: .over(.closed)) { $0.end }
+    }
+}
+
+extension Monitor {
+    /// Returns what `take` finds in the value, now or after any change to come; `end` for a task that is cancelled.
+    func wait<Value: Sendable>(
+        orCancelled end: Value, for take: @escaping @Sendable (State) -> Value?
+    ) async -> Value {
         let cancelled = Locked(false)
         return await withTaskCancellationHandler {
-            await content.wait { content in cancelled.withLock { $0 } ? .over(.closed) : content.end }
+            await wait { state in cancelled.withLock { $0 } ? end : take(state) }
         } onCancel: {
             cancelled.withLock { $0 = true }
-            content.withLock { _ in }
+            withLock { _ in }
         }
     }
 }

@@ -94,6 +94,9 @@ public struct OutboxRow: Hashable, Sendable {
     public let lane: String
     /// The digest of the fold with its owner; `nil` for a write that replaces nothing.
     public let fold: String?
+    /// The digest of where it goes and as what, with its owner: rows of one destination are held back together. `nil` for a row
+    /// that an earlier version put, which is never held back.
+    public let destination: String?
     /// The request and the endpoint; sealed where there is a cipher. A store looks at nothing in it.
     public let payload: Data
     /// When it was put.
@@ -126,13 +129,15 @@ public struct OutboxRow: Hashable, Sendable {
 
     /// A row that was not sent yet, for a store to give its place.
     public init(
-        id: OutboxID, owner: OutboxOwner, lane: String, fold: String? = nil, payload: Data, created: Date,
-        expires: Date, isKept: Bool = false, stopsLane: Bool = false, intent: Data? = nil, rollback: Data? = nil
+        id: OutboxID, owner: OutboxOwner, lane: String, fold: String? = nil, destination: String? = nil, payload: Data,
+        created: Date, expires: Date, isKept: Bool = false, stopsLane: Bool = false, intent: Data? = nil,
+        rollback: Data? = nil
     ) {
         self.id = id
         self.owner = owner
         self.lane = lane
         self.fold = fold
+        self.destination = destination
         self.payload = payload
         self.created = created
         self.expires = expires

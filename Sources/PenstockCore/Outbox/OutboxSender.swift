@@ -21,12 +21,20 @@ actor OutboxSender {
     private let holder: String
 
     /// What is being sent, by a number of its own: a row may be sent anew while an earlier sending of it still ends.
-    private var tasks: [Int: (row: OutboxID, task: Task<Void, Never>)] = [:]
+    private var tasks: [Int: Sending] = [:]
     private var lastTask = 0
     private var lease: OutboxLease?
     /// When it was taken or renewed, on the clock of ``TimeSource/now``.
     private var renewed = Duration.zero
-    private var throttle = OutboxThrottle()
+    private var traffic = OutboxTraffic()
+    /// How often in a row the user of the moment was one who has signed out.
+    private var barredLaps = 0
+
+    private struct Sending {
+        let row: OutboxID
+        let destination: String?
+        let task: Task<Void, Never>
+    }
 
     init(
         _ client: APIClient, _ store: any OutboxStore, _ codec: OutboxCodec, _ configuration: Outbox.Configuration,
@@ -73,34 +81,71 @@ actor OutboxSender {
     ///
     /// - Returns: when to look again at the latest; `nil` for only when something happens.
     private func lap() async throws(OutboxStoreError) -> Duration? {
-        let owner = owners.owner(of: client)
+        let identity = client.configuration.identity()
+        let owner = owners.owner(identity, in: client.environment.name)
         if takeHaste() {
-            throttle = OutboxThrottle()
+            traffic.hasten()
             try await store.hasten(owner, at: time.date())
         }
+        traffic.review { client.isPaused($0) }
         let (now, moment) = (time.date(), time.now())
-        let next = try await store.nextMoment(of: owner, at: now)
-        let free = throttle.free(sending: tasks.count, lanes: configuration.lanes, at: moment)
+        let held = heldBack(at: moment)
+        let next = try await store.nextMoment(of: owner, avoiding: held, at: now)
+        // Nothing is begun for a user who has signed out: every call of theirs is refused until the app names another.
+        let isBarred = client.hasSignedOut(identity)
+        barredLaps = isBarred ? barredLaps + 1 : 0
+        let free = isBarred ? 0 : configuration.lanes - tasks.count
         let isDue = next.map { $0 <= now } ?? false
         if tasks.isEmpty, !isDue || free == 0 {
             await letGo()
-            try await lookElsewhere(isAll: next == nil)
-            return pause(until: next, now, moment)
+            let all = held.isEmpty ? next : try await store.nextMoment(of: owner, at: now)
+            try await lookElsewhere(isAll: all == nil)
+            return all == nil ? nil : pause(until: next, now, moment)
         }
         guard let lease = try await heldLease(now, moment) else {
             loseLease()
             try await lookElsewhere(isAll: false)
             return configuration.lease / 3
         }
-        guard isDue, free > 0 else { return heartbeat(next, now, moment) }
+        guard isDue, free > 0 else {
+            giveUpPaused()
+            return heartbeat(next, now, moment)
+        }
         let expired = try await store.expire(of: owner, limit: Self.batch, at: now, under: lease)
         for row in expired {
             if case .undeliverable(let failure) = row.state { feeds.fail(row.id, failure) }
         }
-        let claimed = try await store.claim(of: owner, limit: free, at: now, under: lease)
-        for row in claimed { begin(row, lease) }
+        try await claim(free, of: owner, now, moment, lease)
         if expired.count == Self.batch { ring() }
-        return heartbeat(try await store.nextMoment(of: owner, at: now), now, moment)
+        return heartbeat(
+            try await store.nextMoment(of: owner, avoiding: heldBack(at: moment), at: now), now, moment)
+    }
+
+    /// Begins as many rows as there is room for; one after the other while a host has failed, which one row alone finds out
+    /// about.
+    private func claim(
+        _ free: Int, of owner: OutboxOwner, _ now: Date, _ moment: Duration, _ lease: OutboxLease
+    ) async throws(OutboxStoreError) {
+        var left = free
+        let isProbing = traffic.isProbing(at: moment)
+        while left > 0 {
+            let claimed = try await store.claim(
+                of: owner, avoiding: heldBack(at: moment), limit: isProbing ? 1 : left, at: now, under: lease)
+            for row in claimed { begin(row, lease) }
+            guard !claimed.isEmpty, isProbing else { return }
+            left -= claimed.count
+        }
+    }
+
+    private func heldBack(at moment: Duration) -> Set<String> {
+        traffic.held(at: moment, sending: tasks.values.compactMap(\.destination))
+    }
+
+    /// Ends what waits in the client for the app to resume it, so that it holds no place: its row is queued again.
+    private func giveUpPaused() {
+        for call in client.state.admissions.paused where call.endpointType is any OutboxEndpoint.Type {
+            call.end(.requested)
+        }
     }
 
     /// How many rows expire in one change.
@@ -114,18 +159,30 @@ actor OutboxSender {
     }
 
     private func pause(until next: Date?, _ now: Date, _ moment: Duration) -> Duration? {
-        guard let next else { return nil }
-        let wait = max(next.timeIntervalSince(now), throttle.until.map { ($0 - moment).seconds } ?? 0)
+        // The app names another user soon after a logout, which must not go unseen when the same one comes back at once.
+        if barredLaps > 0 { return min(.milliseconds(100) * (1 << min(barredLaps - 1, 6)), Self.patience) }
+        let due = next.map { max($0.timeIntervalSince(now), 0.001) }
+        let held = heldFor(moment).map(\.seconds)
         // A clock that is set back makes a wait longer than any is meant to be.
-        return .seconds(min(max(wait, 0.001), 3_600))
+        return [due, held].compactMap(\.self).min().map { .seconds(min($0, 3_600)) }
     }
+
+    /// How long what is held back may be so, at the least; `nil` where nothing is.
+    private func heldFor(_ moment: Duration) -> Duration? {
+        let rest = traffic.firstEnd(after: moment).map { $0 - moment }
+        return [rest, traffic.hasPauses ? Self.glance : nil].compactMap(\.self).min()
+    }
+
+    /// How soon at the latest it is looked again whether a user who has signed out is still named, and after a store failed.
+    private static let patience = Duration.seconds(5)
+    /// How soon it is looked again at what the app has paused, while something of it waits.
+    private static let glance = Duration.seconds(1)
 
     /// When to look again while something is being sent: in time to renew the lease, or earlier where something becomes due.
     /// What is due already waits for a place, and the end of a sending wakes the loop.
     private func heartbeat(_ next: Date?, _ now: Date, _ moment: Duration) -> Duration {
         let due = next.flatMap { $0 > now ? Duration.seconds($0.timeIntervalSince(now)) : nil }
-        let network = throttle.until.flatMap { $0 > moment ? $0 - moment : nil }
-        return [due, network].compactMap(\.self).reduce(configuration.lease / 3) { min($0, $1) }
+        return [due, heldFor(moment)].compactMap(\.self).reduce(configuration.lease / 3) { min($0, $1) }
     }
 
     private func wait(_ pause: Duration?, _ deadlines: Deadlines) async {
@@ -150,7 +207,7 @@ actor OutboxSender {
             return .milliseconds(100)
         case .closed: return nil
         // Whoever puts something in is told; here there is only the waiting for better times.
-        default: return .seconds(5)
+        default: return Self.patience
         }
     }
 
@@ -200,7 +257,9 @@ actor OutboxSender {
     private func begin(_ row: OutboxRow, _ lease: OutboxLease) {
         feeds.tell(row.id, .sending(attempt: row.attempts))
         lastTask += 1
-        tasks[lastTask] = (row.id, Task { [number = lastTask] in await send(row, lease, number) })
+        tasks[lastTask] = Sending(
+            row: row.id, destination: row.destination,
+            task: Task { [number = lastTask] in await send(row, lease, number) })
     }
 
     private func send(_ row: OutboxRow, _ lease: OutboxLease, _ number: Int) async {
@@ -233,19 +292,44 @@ actor OutboxSender {
     private func deliver<E: OutboxEndpoint>(
         _ endpoint: E, _ request: HTTPRequest, _ row: OutboxRow, _ decider: OutboxDecider
     ) async -> Attempt {
+        let origin = request.url.origin
+        traffic.learn(row.destination, leadsTo: origin)
+        if let wait = holdBack(endpoint, origin, row) { return Attempt(step: .wait(wait)) }
+        let isAsked = Locked(false)
         let write = FrozenWrite(request: request) { [owners, owner = row.owner] isolation in
-            owners.owner(isolation.identity, in: isolation.environment) == owner
+            isAsked.withLock { $0 = true }
+            return owners.owner(isolation.identity, in: isolation.environment) == owner
         }
         let result = await client.deliver(endpoint, write)
         switch result {
         case .success(let response):
-            throttle.note(.accepted, at: time.now())
+            traffic.note(.accepted, from: origin, at: time.now())
             return Attempt(step: .done, end: .answered(response))
         case .failure(let error):
-            let outcome = OutboxOutcome(error, at: time.date())
-            throttle.note(outcome.result, at: time.now())
+            var outcome = OutboxOutcome(error, at: time.date())
+            // What is refused before anybody asks for the write says nothing about it: its user has signed out meanwhile.
+            if case .blocked = error.kind, !isAsked.withLock({ $0 }) {
+                outcome = OutboxOutcome(.cancelled, sendState: .unsent)
+            }
+            traffic.note(outcome.result, from: origin, at: time.now())
             let step = wait(row, outcome, decider) { endpoint.verdict(on: OutboxAnswer(error, row)) }
             return Attempt(step: step, end: .unreadable(error), error: error)
+        }
+    }
+
+    /// How a row waits that was taken before it was known where it goes: its host rests, or the app has paused its calls.
+    ///
+    /// - Returns: `nil` where it may go.
+    private func holdBack(_ endpoint: some OutboxEndpoint, _ origin: HTTPURL.Origin, _ row: OutboxRow) -> OutboxWait? {
+        let moment = time.now()
+        var rest = traffic.rest(of: origin, at: moment).map { $0 - moment }
+        if client.isPaused(endpoint) {
+            traffic.pause(row.destination, endpoint)
+            rest = Self.glance
+        }
+        return rest.map {
+            OutboxWait(
+                until: time.date().addingTimeInterval($0.seconds), conflicts: row.conflicts, unanswered: row.unanswered)
         }
     }
 
@@ -258,8 +342,10 @@ actor OutboxSender {
 
     /// Writes down what came of an attempt, however often it takes. Until then its lane waits.
     private func settle(_ row: OutboxRow, _ attempt: Attempt, _ lease: OutboxLease) async {
+        var replaced: [OutboxID] = []
         while true {
             do throws(OutboxStoreError) {
+                if attempt.step == .done { replaced = try await replaceable(by: row) }
                 try await store.settle(row.id, attempt.step, at: time.date(), under: lease)
                 break
             } catch {
@@ -268,10 +354,19 @@ actor OutboxSender {
             do { try await time.sleep(.seconds(1)) } catch { return }
         }
         switch attempt.step {
-        case .done: feeds.tell(row.id, .done, attempt.end)
+        case .done:
+            feeds.tell(row.id, .done, attempt.end)
+            for id in replaced { feeds.tell(id, .replaced(by: row.id)) }
         case .wait(let wait): feeds.tell(row.id, .waiting(until: wait.until))
         case .undeliverable(let failure): feeds.fail(row.id, failure, attempt.error)
         }
+    }
+
+    /// What goes with a row that is done, since it would undo it.
+    private func replaceable(by row: OutboxRow) async throws(OutboxStoreError) -> [OutboxID] {
+        guard let fold = row.fold else { return [] }
+        let rows = try await store.rows(.fold(fold), after: 0, limit: Self.batch)
+        return rows.filter { $0.position < row.position && $0.mayBeReplaced }.map(\.id)
     }
 }
 

@@ -26,8 +26,11 @@ public protocol OutboxStore: Sendable {
     /// When there is something to do for a sender: the earliest moment at which a lane of the owner is due, a queued row of
     /// it expires, or the lease ends under which one is being sent.
     ///
+    /// - Parameter destinations: held back: a lane whose first queued row goes to one of them is not due.
     /// - Returns: not later than `now` where there is something to do already; `nil` where there is nothing.
-    func nextMoment(of owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) -> Date?
+    func nextMoment(
+        of owner: OutboxOwner, avoiding destinations: Set<String>, at now: Date
+    ) async throws(OutboxStoreError) -> Date?
 
     // MARK: The sender
 
@@ -42,11 +45,15 @@ public protocol OutboxStore: Sendable {
 
     /// Takes the first rows of lanes that are due, marks them as being sent, and counts the attempt. A lane of which a row is
     /// being sent, or that a failure has stopped, is not due. No row that has expired is taken.
+    ///
+    /// - Parameter destinations: held back: no row that goes to one of them is taken, and none behind it in its lane. However
+    ///   many there are, the lanes of others are found.
     func claim(
-        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+        of owner: OutboxOwner, avoiding destinations: Set<String>, limit: Int, at now: Date, under lease: OutboxLease
     ) async throws(OutboxStoreError) -> [OutboxRow]
 
-    /// Writes down what came of an attempt. Where the row is done it goes, and what waits of the same fold has its
+    /// Writes down what came of an attempt. Where the row is done it goes, and so do the rows of the same fold that were put
+    /// before it and may be replaced (``OutboxRow/mayBeReplaced``), which would undo it; what waits of the fold has its
     /// ``OutboxRow/intent`` to roll back to. Nothing when the row is gone.
     func settle(_ id: OutboxID, _ step: OutboxStep, at now: Date, under lease: OutboxLease)
         async throws(OutboxStoreError)
@@ -81,6 +88,20 @@ public protocol OutboxStore: Sendable {
 
     /// Lets go of what the store holds open.
     func close() async
+}
+
+extension OutboxStore {
+    /// When there is something to do, with nothing held back.
+    package func nextMoment(of owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) -> Date? {
+        try await nextMoment(of: owner, avoiding: [], at: now)
+    }
+
+    /// Takes the first rows of lanes that are due, with nothing held back.
+    package func claim(
+        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+    ) async throws(OutboxStoreError) -> [OutboxRow] {
+        try await claim(of: owner, avoiding: [], limit: limit, at: now, under: lease)
+    }
 }
 
 /// Where a row was put.
@@ -137,7 +158,8 @@ public enum OutboxStoreError: Error, Hashable, Sendable {
     case readOnly
     /// Other processes held it for longer than a change may wait.
     case busy
-    /// More bytes than a row may have.
+    /// More bytes than may be kept: of a body, by ``Outbox/Configuration/bodyBytes``, or of a row, which is the body, the
+    /// endpoint as JSON and everything beside them.
     case tooLarge(bytes: Int, limit: Int)
     /// Another sender has taken over.
     case fenced

@@ -57,7 +57,8 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     ///   - fold: names what is switched. The write that `makeWrite` makes must have the same ``OutboxEndpoint/fold``.
     ///   - value: what the server has, as the app learned it. What waits to be delivered goes before it.
     ///   - makeWrite: sets the value, rather than changing it: of several only the last is sent.
-    /// - Throws: ``OutboxError/request(_:)`` for a write of another fold; ``OutboxError/store(_:)``.
+    /// - Throws: ``OutboxError/request(_:)`` for a write of another fold; ``OutboxError/store(_:)``; ``OutboxError/cipher(_:)``
+    ///   while what waits cannot be read, since nobody knows then what the user wants.
     public init(
         _ fold: OutboxFold, initially value: Bool, in outbox: Outbox, makeWrite: @escaping @Sendable (Bool) -> E
     ) async throws(OutboxError) {
@@ -70,17 +71,43 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         self.outbox = outbox
         self.fold = fold
         self.makeWrite = makeWrite
-        let waiting = try await outbox.intents(of: fold).filter { !$0.row.isUndeliverable }
-        let confirmed = waiting.first.flatMap { Bool(intent: $0.rollback) } ?? value
+        let (waiting, known) = try await Self.waiting(of: fold, in: outbox, initially: value)
+        let confirmed = waiting.first?.rollback ?? known
         let last = waiting.last
-        var state = State(value: last.flatMap { Bool(intent: $0.intent) } ?? value, confirmed: confirmed)
+        var state = State(value: last?.intent ?? known, confirmed: confirmed)
         state.isPending = last != nil
         // Each is a tap: what becomes of one before the last says what the server has, and not what is wanted.
         (state.lastTap, state.stored) = (waiting.count, waiting.count)
         self.state = Monitor(state)
-        for (index, row) in waiting.enumerated() {
-            guard let receipt = try await outbox.receipt(for: row.id, E.self) else { continue }
-            watch(receipt, sets: Bool(intent: row.intent) ?? state.value, tap: index + 1)
+        for (index, write) in waiting.enumerated() {
+            watch(write.receipt, sets: write.intent ?? state.value, tap: index + 1)
+        }
+    }
+
+    private struct Waiting {
+        let receipt: OutboxReceipt<E.Output>
+        let intent: Bool?
+        let rollback: Bool?
+    }
+
+    /// The writes of a fold that wait, and what the server has as far as anybody knows. One that goes while it is being
+    /// looked at was delivered, so what it set is known, and the rest is looked at anew.
+    private static func waiting(
+        of fold: OutboxFold, in outbox: Outbox, initially value: Bool
+    ) async throws(OutboxError) -> (writes: [Waiting], known: Bool) {
+        var known = value
+        while true {
+            var (writes, isWhole): ([Waiting], Bool) = ([], true)
+            for row in try await outbox.intents(of: fold) where !row.row.isUndeliverable {
+                let intent = Bool(intent: row.intent)
+                if let receipt = try await outbox.receipt(for: row.id, E.self) {
+                    writes.append(Waiting(receipt: receipt, intent: intent, rollback: Bool(intent: row.rollback)))
+                } else {
+                    known = intent ?? known
+                    isWhole = false
+                }
+            }
+            if isWhole { return (writes, known) }
         }
     }
 
@@ -122,9 +149,10 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
 
     /// Returns when the last tap is on disk.
     ///
-    /// - Throws: why it could not be put there. It shows what the server has then.
+    /// - Throws: why it could not be put there, and it shows what the server has then; ``OutboxError/over(_:)`` with
+    ///   ``OutboxState/closed`` where the task is cancelled, which changes nothing of the tap.
     public func stored() async throws(OutboxError) {
-        let failure = await state.wait { state -> OutboxError?? in
+        let failure = await state.wait(orCancelled: .some(.over(.closed))) { state -> OutboxError?? in
             if let failure = state.failure { return .some(failure) }
             return state.stored == state.lastTap ? .some(nil) : nil
         }
@@ -134,9 +162,10 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     /// Returns when the server has the last tap.
     ///
     /// - Throws: why it never will, and it shows what the server has then; ``OutboxError/over(_:)`` with
-    ///   ``OutboxState/closed`` where the outbox was closed before, and the next one that is opened goes on.
+    ///   ``OutboxState/closed`` where the outbox was closed before, and the next one that is opened goes on, or where the
+    ///   task is cancelled, which changes nothing of the tap.
     public func settled() async throws(OutboxError) {
-        let failure = await state.wait { state -> OutboxError?? in
+        let failure = await state.wait(orCancelled: .some(.over(.closed))) { state -> OutboxError?? in
             if let failure = state.failure { return .some(failure) }
             if state.isClosed { return .some(.over(.closed)) }
             return state.isPending ? nil : .some(nil)

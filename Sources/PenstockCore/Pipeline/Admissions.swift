@@ -141,6 +141,22 @@ final class Admissions: Sendable {
         }
     }
 
+    /// Whether anything is paused.
+    var hasPauses: Bool { state.withLock { !$0.pauses.isEmpty } }
+
+    /// Whether a call that begins now would wait until a group is resumed.
+    func isPaused(_ call: CallContext) -> Bool {
+        call.priority != .immediate && state.withLock { state in state.pauses.contains { $0.holds(call) } }
+    }
+
+    /// Those that wait to be sent, and whose group is paused.
+    var paused: [CallContext] {
+        state.withLock { state in
+            guard !state.pauses.isEmpty else { return [] }
+            return state.waiters.values.map(\.call).filter { call in state.pauses.contains { $0.holds(call) } }
+        }
+    }
+
     // MARK: Carrying out
 
     /// Changes the queue, sets the alarm for its next moment, and wakes those that may be sent now.

@@ -17,7 +17,7 @@ final class OutboxDatabase {
         if let oldest = replaced.first { row.rollback = oldest.rollback ?? row.rollback }
         for old in replaced { try delete(old, at: row.created) }
         try run(
-            "INSERT OR IGNORE INTO lane VALUES (?, ?, ?, 0, 0, 0)",
+            "INSERT OR IGNORE INTO lane (lane, owner, due, is_hinted, last_number, is_ready) VALUES (?, ?, ?, 0, 0, 0)",
             [.text(row.lane), .text(row.owner.digest), .date(row.created)])
         if isNumbered {
             try run("UPDATE lane SET last_number = last_number + 1 WHERE lane = ?", [.text(row.lane)])
@@ -39,13 +39,14 @@ final class OutboxDatabase {
         try run(
             """
             INSERT INTO item (id, identity, owner, lane, fold, created, expires, is_kept, stops_lane, number, state, attempts, \
-            conflicts, intent, rollback, checksum, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?)
+            conflicts, intent, rollback, checksum, payload, destination) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)
             """,
             [
                 .id(row.id), .text(row.owner.identity), .text(row.owner.digest), .text(row.lane), .text(row.fold),
                 .date(row.created), .date(row.expires), .int(row.isKept ? 1 : 0), .int(row.stopsLane ? 1 : 0),
                 row.number.map { .int($0) } ?? .null, .data(row.intent), .data(row.rollback),
-                .int(OutboxColumns.checksum(row.payload, of: row.id)), .data(row.payload),
+                .int(OutboxColumns.checksum(row.payload, of: row.id)), .data(row.payload), .text(row.destination),
             ])
     }
 
@@ -55,14 +56,15 @@ final class OutboxDatabase {
         try run("DELETE FROM item WHERE position = ?", [.int(row.position)])
     }
 
-    /// Notes of each lane whether something of it may be sent, and lets go of those that nobody needs any more.
+    /// Notes of each lane whether something of it may be sent, and where to, and lets go of those that nobody needs any more.
     private func refresh(_ lanes: [String]) throws {
         for lane in Set(lanes) {
             try run(
                 """
                 UPDATE lane SET is_ready = EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 0) \
                 AND NOT EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 1) \
-                AND NOT EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 2 AND stops_lane = 1) WHERE lane = ?1
+                AND NOT EXISTS (SELECT 1 FROM item WHERE lane = ?1 AND state = 2 AND stops_lane = 1), destination = \
+                (SELECT destination FROM item WHERE lane = ?1 AND state = 0 ORDER BY position LIMIT 1) WHERE lane = ?1
                 """, [.text(lane)])
             try run(
                 """
@@ -102,10 +104,19 @@ final class OutboxDatabase {
         return OutboxCounts(pending: Int(all - failed), undeliverable: Int(failed))
     }
 
-    func nextMoment(of owner: OutboxOwner, at now: Date) throws -> Date? {
-        let key = OutboxValue.text(owner.digest)
-        let first = try number("SELECT min(due) FROM lane WHERE owner = ? AND is_ready = 1", [key])
-        let last = try number("SELECT max(due) FROM lane WHERE owner = ? AND is_ready = 1", [key])
+    /// Of a lane whose first queued row is held back by none of the destinations that are bound. They are bound as one text, so
+    /// that there is one statement for any number of them; digests have one length, so none is found across two.
+    private static let isFree = "is_ready = 1 AND instr(?, coalesce(destination, x'00')) = 0"
+
+    /// Never without a byte, since SQLite takes that for nothing at all.
+    private static func list(_ destinations: Set<String>) -> OutboxValue {
+        .text("," + destinations.sorted().joined(separator: ","))
+    }
+
+    func nextMoment(of owner: OutboxOwner, avoiding destinations: Set<String>, at now: Date) throws -> Date? {
+        let (key, held) = (OutboxValue.text(owner.digest), Self.list(destinations))
+        let first = try number("SELECT min(due) FROM lane WHERE owner = ? AND \(Self.isFree)", [key, held])
+        let last = try number("SELECT max(due) FROM lane WHERE owner = ? AND \(Self.isFree)", [key, held])
         let expires = try number("SELECT min(expires) FROM item WHERE owner = ? AND state = 0", [key])
         // What lies further away than any wait is due.
         let strayed = last.map { OutboxValue.date($0) }.flatMap {
@@ -159,17 +170,19 @@ final class OutboxDatabase {
         }
     }
 
-    func claim(of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease) throws -> [OutboxRow] {
+    func claim(
+        of owner: OutboxOwner, avoiding destinations: Set<String>, limit: Int, at now: Date, under lease: OutboxLease
+    ) throws -> [OutboxRow] {
         try check(lease)
-        let key = OutboxValue.text(owner.digest)
+        let (key, held) = (OutboxValue.text(owner.digest), Self.list(destinations))
         // Some more than are wanted, since the first row of a lane may have expired.
         let most = OutboxValue.int(Int64(min(max(limit, 0), .max - 100)) + 100)
-        let due = "SELECT lane FROM lane WHERE owner = ? AND is_ready = 1 AND due"
+        let due = "SELECT lane FROM lane WHERE owner = ? AND \(Self.isFree) AND due"
         let latest = OutboxValue.date(now.addingTimeInterval(OutboxDecider.farthest))
         let text = { (row: SQLiteStatement) in String(decoding: try row.bytes(0), as: UTF8.self) }
         let lanes =
-            try read("\(due) <= ? ORDER BY due, lane LIMIT ?", [key, .date(now), most], text)
-            + read("\(due) > ? ORDER BY due, lane LIMIT ?", [key, latest, most], text)
+            try read("\(due) <= ? ORDER BY due, lane LIMIT ?", [key, held, .date(now), most], text)
+            + read("\(due) > ? ORDER BY due, lane LIMIT ?", [key, held, latest, most], text)
         var claimed: [OutboxRow] = []
         for lane in lanes where claimed.count < limit {
             guard var row = try head(of: lane), row.expires > now else { continue }
@@ -198,9 +211,14 @@ final class OutboxDatabase {
     func settle(_ id: OutboxID, _ step: OutboxStep, at now: Date, under lease: OutboxLease) throws {
         try check(lease)
         guard let row = try row(id) else { return }
+        var lanes = [row.lane]
         switch step {
         case .done:
             try delete(row, at: now)
+            for old in try replaceable(by: row) where old.position < row.position {
+                try delete(old, at: now)
+                lanes.append(old.lane)
+            }
             if let fold = row.fold {
                 try run("UPDATE item SET rollback = ? WHERE fold = ?", [.data(row.intent), .text(fold)])
             }
@@ -216,7 +234,7 @@ final class OutboxDatabase {
             try fail(row, failure)
             try open(row.lane, at: now)
         }
-        try refresh([row.lane])
+        try refresh(lanes)
     }
 
     private func fail(_ row: OutboxRow, _ failure: OutboxFailure) throws {
@@ -367,7 +385,8 @@ extension OutboxDatabase {
 enum OutboxColumns {
     static let all = """
         id, identity, owner, lane, fold, created, expires, is_kept, stops_lane, number, state, attempts, conflicts, started, \
-        unanswered, reason, status, is_doubtful, intent, rollback, checksum, payload, position
+        unanswered, reason, status, is_doubtful, intent, rollback, checksum, payload, position, \
+        destination
         """
 
     /// Bytes that are not what was written are given as none, which nothing can be made of.
@@ -378,7 +397,8 @@ enum OutboxColumns {
         let owner = OutboxOwner(identityDigest: try text(row, 1), digest: try text(row, 2))
         var made = OutboxRow(
             id: id, owner: owner, lane: try text(row, 3), fold: row.isNull(4) ? nil : try text(row, 4),
-            payload: isWhole ? payload : Data(), created: OutboxValue.date(row.int(5)),
+            destination: row.isNull(23) ? nil : try text(row, 23), payload: isWhole ? payload : Data(),
+            created: OutboxValue.date(row.int(5)),
             expires: OutboxValue.date(row.int(6)), isKept: row.int(7) != 0, stopsLane: row.int(8) != 0,
             intent: try data(row, 18), rollback: try data(row, 19))
         made.position = row.int(22)

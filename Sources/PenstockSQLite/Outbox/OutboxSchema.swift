@@ -31,7 +31,14 @@ enum OutboxSchema {
         CREATE TABLE lease (
             id INTEGER PRIMARY KEY CHECK (id = 1), holder BLOB NOT NULL, token INTEGER NOT NULL, expires INTEGER NOT NULL
         );
+        """,
+        // The destination of a lane is that of its first queued row.
         """
+        ALTER TABLE item ADD COLUMN destination BLOB;
+        ALTER TABLE lane ADD COLUMN destination BLOB;
+        DROP INDEX lane_due;
+        CREATE INDEX lane_due ON lane (owner, due, lane, destination) WHERE is_ready = 1;
+        """,
     ]
 
     /// "PSOB": says that the file is an outbox of Penstock's.
@@ -45,7 +52,7 @@ enum OutboxSchema {
         guard !files.isOther else { throw OutboxStoreError.foreign }
         guard files.create() else { throw SQLiteError(code: SQLITE_CANTOPEN) }
         files.system.settle(files.path)
-        let milliseconds = Int32(clamping: Int(patience / .milliseconds(1)))
+        let milliseconds = OutboxEngine.milliseconds(patience)
         let connection = try SQLiteConnection(path: files.path, vfs: vfs, patience: milliseconds)
         try checkOwner(of: connection, files, vfs)
         guard files.narrow() else { throw SQLiteError(code: SQLITE_PERM) }
@@ -116,6 +123,13 @@ enum OutboxSchema {
             for migration in migrations.dropFirst(version) { try connection.execute(migration) }
             try connection.execute("PRAGMA user_version=\(migrations.count)")
         }
+    }
+}
+
+extension CacheFiles {
+    /// Whether the file or its folder is there, and may not be written.
+    var isReadOnly: Bool {
+        [path, (path as NSString).deletingLastPathComponent].contains { system.exists($0) && !system.isWritable($0) }
     }
 }
 

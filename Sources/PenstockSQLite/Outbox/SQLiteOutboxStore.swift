@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import PenstockCore
 
@@ -10,7 +11,9 @@ import PenstockCore
 ///   app says so (``setAside()``).
 /// - Each row has a checksum over its bytes and over which row it is; one that does not fit is undeliverable.
 /// - Several processes may share the file. Only their owner may read it.
-/// - What was removed is overwritten in the file.
+/// - What was removed is overwritten in the file, and gone from the log beside it: what a logout removes when
+///   ``removeAll(ofIdentity:)`` returns, the rest once nothing has been changed for 10 s. While another process reads from the
+///   log it is tried again every 10 s.
 ///
 /// The file belongs into a folder that nobody empties: `PlatformOutbox` has one.
 public final class SQLiteOutboxStore: OutboxStore {
@@ -24,6 +27,8 @@ public final class SQLiteOutboxStore: OutboxStore {
         /// How many bytes the payload of a row may have. 512 KiB by default, and no more than that: what SQLite allocates for
         /// a row is bounded by it.
         public var rowBytes = 512 << 10
+        /// After how long without a change the log is emptied. 10 s: once for each burst of writes.
+        package var idle = Duration.seconds(10)
         /// SQLite's name of the file system; `nil` for the machine's own.
         package var vfs: String?
         /// How files are made and set aside.
@@ -76,8 +81,10 @@ public final class SQLiteOutboxStore: OutboxStore {
         try await engine.read { try $0.counts(of: owner) }
     }
 
-    public func nextMoment(of owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) -> Date? {
-        try await engine.read { try $0.nextMoment(of: owner, at: now) }
+    public func nextMoment(
+        of owner: OutboxOwner, avoiding destinations: Set<String>, at now: Date
+    ) async throws(OutboxStoreError) -> Date? {
+        try await engine.read { try $0.nextMoment(of: owner, avoiding: destinations, at: now) }
     }
 
     public func lease(
@@ -91,9 +98,11 @@ public final class SQLiteOutboxStore: OutboxStore {
     }
 
     public func claim(
-        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+        of owner: OutboxOwner, avoiding destinations: Set<String>, limit: Int, at now: Date, under lease: OutboxLease
     ) async throws(OutboxStoreError) -> [OutboxRow] {
-        try await engine.change { try $0.claim(of: owner, limit: limit, at: now, under: lease) }
+        try await engine.change {
+            try $0.claim(of: owner, avoiding: destinations, limit: limit, at: now, under: lease)
+        }
     }
 
     public func settle(
@@ -121,7 +130,7 @@ public final class SQLiteOutboxStore: OutboxStore {
     }
 
     public func removeAll(ofIdentity identity: String) async throws(OutboxStoreError) -> [OutboxID] {
-        try await engine.change { try $0.removeAll(ofIdentity: identity) }
+        try await engine.purge { try $0.removeAll(ofIdentity: identity) }
     }
 
     public func close() async {
@@ -140,6 +149,8 @@ public final class SQLiteOutboxStore: OutboxStore {
 final class OutboxEngine: @unchecked Sendable {
     private struct Job: Sendable {
         let changes: Bool
+        /// Whether what it removed may not be found in the log either once it is done.
+        let isThorough: Bool
         let run: @Sendable (OutboxDatabase) throws -> Void
         /// Called once, with what it failed of.
         let end: @Sendable (OutboxStoreError?) -> Void
@@ -158,6 +169,9 @@ final class OutboxEngine: @unchecked Sendable {
     // Touched on the queue alone.
     private var database: OutboxDatabase?
     private var isClosed = false
+    /// How many transactions there were.
+    private var changes = 0
+    private var isEmptying = false
 
     /// How many changes share a transaction at most: enough that a sync for each is no matter any more.
     private static let batch = 256
@@ -175,6 +189,13 @@ final class OutboxEngine: @unchecked Sendable {
         try await perform(changes: true, body)
     }
 
+    /// Makes a change, and takes what it removed out of the log as well.
+    func purge<Output: Sendable>(
+        _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
+    ) async throws(OutboxStoreError) -> Output {
+        try await perform(changes: true, isThorough: true, body)
+    }
+
     func read<Output: Sendable>(
         _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
     ) async throws(OutboxStoreError) -> Output {
@@ -182,13 +203,13 @@ final class OutboxEngine: @unchecked Sendable {
     }
 
     private func perform<Output: Sendable>(
-        changes: Bool, _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
+        changes: Bool, isThorough: Bool = false, _ body: @escaping @Sendable (OutboxDatabase) throws -> Output
     ) async throws(OutboxStoreError) -> Output {
         let output = Locked<Output?>(nil)
         let error: OutboxStoreError? = await withCheckedContinuation { continuation in
             submit(
                 Job(
-                    changes: changes,
+                    changes: changes, isThorough: isThorough,
                     run: { database in
                         let made = try body(database)
                         output.withLock { $0 = made }
@@ -226,10 +247,11 @@ final class OutboxEngine: @unchecked Sendable {
     private func run(_ jobs: [Job]) {
         do {
             let failures = try together(jobs)
+            if jobs.contains(where: \.changes) { noteChange(isThorough: jobs.contains(where: \.isThorough)) }
             for (job, failure) in zip(jobs, failures) { job.end(failure) }
         } catch {
             // Nothing of any was done. One by one, each has the error that is its own.
-            guard jobs.count > 1, database != nil else { return jobs.forEach { $0.end(Self.map(error)) } }
+            guard jobs.count > 1, database != nil else { return jobs.forEach { $0.end(map(error)) } }
             for job in jobs { run([job]) }
         }
     }
@@ -249,9 +271,11 @@ final class OutboxEngine: @unchecked Sendable {
             return results
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            // What is damaged or was moved away is looked at anew.
-            if case .damaged = Self.map(error) { self.database = nil }
-            if case .inputOutput = Self.map(error) { self.database = nil }
+            // What is damaged, was moved away or cannot be written is looked at anew.
+            switch map(error) {
+            case .damaged, .inputOutput, .readOnly: self.database = nil
+            default: break
+            }
             throw error
         }
     }
@@ -265,9 +289,11 @@ final class OutboxEngine: @unchecked Sendable {
         }
     }
 
-    private static func map(_ error: any Error) -> OutboxStoreError {
+    /// SQLite says of a disk that may not be written no more than that a file could not be opened, so the disk is asked.
+    private func map(_ error: any Error) -> OutboxStoreError {
         switch error {
         case let error as OutboxStoreError: error
+        case let error as SQLiteError where error.code & 0xFF == SQLITE_CANTOPEN && files.isReadOnly: .readOnly
         case let error as SQLiteError: OutboxStoreError(error)
         default: .inputOutput(code: -1)
         }
@@ -283,6 +309,40 @@ final class OutboxEngine: @unchecked Sendable {
         return new
     }
 
+    // MARK: The log
+
+    /// Sees to it that what was removed does not stay in the log: at once where that was asked for, and otherwise when
+    /// nothing has been changed for a while.
+    private func noteChange(isThorough: Bool) {
+        changes += 1
+        if !isThorough || !emptyLog() { emptyLogLater() }
+    }
+
+    private func emptyLogLater() {
+        guard !isEmptying else { return }
+        isEmptying = true
+        queue.asyncAfter(deadline: .now() + configuration.idle / .seconds(1)) { [weak self, changes] in
+            guard let self else { return }
+            isEmptying = false
+            if changes != self.changes || !emptyLog() { emptyLogLater() }
+        }
+    }
+
+    /// - Returns: `false` while another process reads from it, which is not waited for.
+    private func emptyLog() -> Bool {
+        guard let connection = database?.connection else { return true }
+        connection.wait(0)
+        defer { connection.wait(Self.milliseconds(configuration.patience)) }
+        do {
+            return try connection.emptyLog()
+        } catch {
+            // The next change comes upon the same, and is told.
+            return true
+        }
+    }
+
+    static func milliseconds(_ patience: Duration) -> Int32 { Int32(clamping: Int(patience / .milliseconds(1))) }
+
     // MARK: The file
 
     func setAside() async throws(OutboxStoreError) -> URL {
@@ -292,7 +352,7 @@ final class OutboxEngine: @unchecked Sendable {
                 continuation.resume(returning: moveAway())
             }
         }
-        guard let name else { throw .inputOutput(code: 14) }
+        guard let name else { throw files.isReadOnly ? .readOnly : .inputOutput(code: 14) }
         return URL(fileURLWithPath: name)
     }
 

@@ -41,6 +41,55 @@ extension OutboxStoreConformance {
                 try probe.expect(probe.marks(left), next.isEmpty ? ["\(lane)0"] : [], "what was waiting in \(lane)")
             }
         },
+        Rule(
+            "Lanes whose first row goes where nothing is sent are passed over, however many there are; others are found"
+        ) {
+            probe in
+            let (far, near) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
+            let lease = try await probe.lease()
+            for index in 0..<150 {
+                try await probe.put(probe.row("far", lane: "far \(index)", destination: far))
+            }
+            try await probe.put(probe.row("behind", lane: "far 0", destination: near))
+            let first = try await probe.put(probe.row("near", lane: "near", at: 5, destination: near))
+            try await probe.put(probe.row("far behind", lane: "near", at: 5, destination: far))
+            try await probe.put(probe.row("somewhere", lane: "somewhere", at: 6))
+            let next = { (second: Double) in
+                try await probe.store.nextMoment(of: probe.owner, avoiding: [far, "c"], at: probe.date(second))
+            }
+            let claimed = { (second: Double) in
+                let rows = try await probe.store.claim(
+                    of: probe.owner, avoiding: [far, "c"], limit: 9, at: probe.date(second), under: lease)
+                return probe.marks(rows)
+            }
+            try probe.expect(try await next(1), probe.date(5), "when something is to be done")
+            try probe.expect(try await claimed(4), [], "before")
+            try probe.expect(try await claimed(6), ["near", "somewhere"], "what is claimed")
+            try await probe.settle(first, .done, at: 7, lease)
+            try probe.expect(try await claimed(8), [], "behind what was sent")
+            let rest = try await probe.store.claim(
+                of: probe.owner, avoiding: [near], limit: 200, at: probe.date(9), under: lease)
+            try probe.expect(rest.count, 151, "how many are left for elsewhere")
+        },
+        Rule("What is done takes with it what failed before it in its fold, which would undo it") { probe in
+            let lease = try await probe.lease()
+            let refused = OutboxStep.undeliverable(OutboxFailure(.refused, status: 403))
+            let first = try await probe.put(probe.row("1", fold: "f", stopsLane: true))
+            let other = try await probe.put(probe.row("x", lane: "x", fold: "g"))
+            _ = try await probe.claim(lease)
+            let second = try await probe.put(probe.row("2", lane: "b", fold: "f"))
+            try await probe.put(probe.row("behind"))
+            _ = try await probe.claim(lease)
+            let third = try await probe.put(probe.row("3", lane: "c", fold: "f"))
+            _ = try await probe.claim(lease)
+            for row in [first, other, third] { try await probe.settle(row, refused, lease) }
+            try probe.expect(try await probe.claim(lease), [], "while the first stops its lane")
+            try await probe.settle(second, .done, lease)
+            try probe.expect(try await probe.undeliverable, ["x", "3"], "what was put later stays")
+            try probe.expect(
+                try await probe.store.requeue(first.id, expires: probe.date(2_000), at: probe.date(1)), false, "again")
+            try probe.expect(try await probe.claim(lease), ["behind"], "what the first had stopped")
+        },
         Rule("A claim without a limit takes one row of each lane") { probe in
             let lease = try await probe.lease()
             for lane in ["a", "b", "c"] { try await probe.put(probe.row(lane, lane: lane)) }

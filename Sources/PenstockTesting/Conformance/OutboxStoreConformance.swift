@@ -49,11 +49,12 @@ public enum OutboxStoreConformance {
         func row(
             _ mark: String, lane: String = "a", fold: String? = nil, at second: Double = 0, expires: Double = 1_000,
             owner: OutboxOwner? = nil, isKept: Bool = false, stopsLane: Bool = false, intent: String? = nil,
-            rollback: String? = nil
+            rollback: String? = nil, destination: String? = nil
         ) -> OutboxRow {
             OutboxRow(
-                id: OutboxID(), owner: owner ?? self.owner, lane: lane, fold: fold, payload: Data(mark.utf8),
-                created: date(second), expires: date(expires), isKept: isKept, stopsLane: stopsLane,
+                id: OutboxID(), owner: owner ?? self.owner, lane: lane, fold: fold, destination: destination,
+                payload: Data(mark.utf8), created: date(second), expires: date(expires), isKept: isKept,
+                stopsLane: stopsLane,
                 intent: intent.map { Data($0.utf8) }, rollback: rollback.map { Data($0.utf8) })
         }
 
@@ -121,7 +122,7 @@ extension OutboxStoreConformance {
     static let ordering = [
         Rule("What is put is found as it was, in the order in which it was put") { probe in
             var first = probe.row(
-                "1", fold: "f", isKept: true, stopsLane: true, intent: "yes", rollback: "no")
+                "1", fold: "f", isKept: true, stopsLane: true, intent: "yes", rollback: "no", destination: "d")
             first.position = try await probe.put(first).position
             try await probe.put(probe.row("2", lane: "b"))
             let found = try await probe.store.row(first.id)

@@ -44,6 +44,42 @@ import Testing
         }
     }
 
+    @Test("What an earlier version kept, with the endpoint within the head, is read as well")
+    func earlierBytes() throws {
+        let content = Self.content(fields: [["A", "b"]], body: Data("text".utf8))
+        let json = try JSONEncoder().encode(content.head)
+        let length = withUnsafeBytes(of: UInt32(json.count).littleEndian) { Data($0) }
+        let read = try OutboxContent(length + json + content.body)
+        #expect(read.body == content.body && read.head.endpoint == Data("{}".utf8) && read.head.fields == [["A", "b"]])
+    }
+
+    private struct Picture: OutboxEndpoint {
+        typealias Output = Void
+        var bytes: Data
+        var route: Route { .put("/picture") }
+        var parameters: NoParameters { NoParameters() }
+        var body: HTTPBody { .bytes(bytes) }
+    }
+
+    private struct Essay: OutboxEndpoint {
+        typealias Output = Void
+        var text: String
+        var route: Route { .post("/essays") }
+    }
+
+    @Test("A body of as many bytes as may be has room in a row with its endpoint, whether that holds a text or bytes")
+    func largest() async throws {
+        let rig = OutboxRig(StubTransport(), types: [Picture.self, Essay.self])
+        let limit = Outbox.Configuration(endpoints: []).bodyBytes
+        _ = try await rig.outbox.put(Picture(bytes: Data((0..<limit).map { UInt8(truncatingIfNeeded: $0 &* 31) })))
+        _ = try await rig.outbox.put(Essay(text: String(repeating: "x", count: limit - 11)))
+        #expect(try await rig.outbox.counts().pending == 2)
+        let error = await #expect(throws: OutboxError.self) {
+            try await rig.outbox.put(Essay(text: String(repeating: "x", count: limit)))
+        }
+        #expect(error.map { "\($0)" }?.contains("too large") == true)
+    }
+
     @Test("A request has a body where bytes were kept, or their type")
     func requestBody() throws {
         let type = [["Content-Type", "text/plain"]]
@@ -74,7 +110,7 @@ import Testing
     func kept() async throws {
         let recorder = EventRecorder()
         let rig = OutboxRig(StubTransport(), types: [Note.self]) { $0.sinks = [recorder] }
-        let (content, _) = try rig.client.frozen(
+        let (content, _, _) = try rig.client.frozen(
             Note(text: "hello"), limit: 5, OutboxOwners(), isSealed: false)
         #expect(content.body == Data("hello".utf8))
         #expect(content.head.fields.filter { $0[0].hasPrefix("X-") } == [["X-Option", "1"], ["X-Own", "2"]])

@@ -366,9 +366,9 @@ struct OutboxTests {
             "\(error)" == "SetLike is not among the endpoints of the outbox's configuration"
                 && Self.isError(error) { if case .unregistered("SetLike") = $0 { true } else { false } }
         }
-        await #expect { try await rig.outbox.put(SendFile(count: 385 << 10)) } throws: { error in
+        await #expect { try await rig.outbox.put(SendFile(count: 193 << 10)) } throws: { error in
             Self.isError(error) {
-                if case .store(.tooLarge(bytes: 394_240, limit: 393_216)) = $0 { true } else { false }
+                if case .store(.tooLarge(bytes: 197_632, limit: 196_608)) = $0 { true } else { false }
             }
         }
         await #expect { try await rig.outbox.put(SendFile(count: -1)) } throws: { error in

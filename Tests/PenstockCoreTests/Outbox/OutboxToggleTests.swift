@@ -313,6 +313,53 @@ struct OutboxToggleTests {
         #expect(try await rig.outbox.counts().pending == 1)
     }
 
+    @Test("Cancelling a task ends its wait for a tap, and nothing else")
+    func cancelled() async throws {
+        let rig = OutboxRig(StubTransport())
+        let like = try await Self.toggle(rig)
+        like.toggle()
+        let waiter = Task { try await like.settled() }
+        waiter.cancel()
+        await #expect { try await waiter.value } throws: { error in
+            if case .over(.closed) = error as? OutboxError { true } else { false }
+        }
+        try await like.stored()
+        #expect(like.value)
+        #expect(try await rig.outbox.counts().pending == 1)
+    }
+
+    @Test("While the cipher's key cannot be had no toggle is made, since nobody knows what is wanted")
+    func withoutKey() async throws {
+        let (store, cipher) = (MemoryOutboxStore(), TestCipher())
+        let first = OutboxRig(StubTransport(), store: store, cipher: cipher)
+        let like = try await Self.toggle(first)
+        like.toggle()
+        try await like.stored()
+        let later = OutboxRig(StubTransport(), store: store, cipher: LockedCipher())
+        await #expect {
+            _ = try await Self.toggle(later)
+        } throws: { error in
+            if case .cipher(let cause) = error as? OutboxError { cause is OutboxCipherUnavailable } else { false }
+        }
+    }
+
+    private struct LockedCipher: OutboxCipher {
+        func seal(_ plain: Data, for context: String) throws -> Data { throw OutboxCipherUnavailable() }
+        func open(_ sealed: Data, for context: String) throws -> Data { throw OutboxCipherUnavailable() }
+    }
+
+    @Test("A toggle that is made while its write is being delivered shows what that has set, and waits for nothing")
+    func deliveredMeanwhile() async throws {
+        let memory = MemoryOutboxStore()
+        let first = try await Self.toggle(OutboxRig(StubTransport(), store: memory))
+        first.toggle()
+        try await first.stored()
+        let rig = OutboxRig(StubTransport(), store: PassingStore(memory: memory))
+        let like = try await Self.toggle(rig)
+        #expect(like.value)
+        try await like.settled()
+    }
+
     @Test("What is shown ends with the toggle")
     func ended() async throws {
         let rig = OutboxRig(StubTransport())

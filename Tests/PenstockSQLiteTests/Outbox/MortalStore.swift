@@ -78,8 +78,12 @@ private final class MortalStore: OutboxStore {
         try await call { store throws(OutboxStoreError) in try await store.counts(of: owner) }
     }
 
-    func nextMoment(of owner: OutboxOwner, at now: Date) async throws(OutboxStoreError) -> Date? {
-        try await call { store throws(OutboxStoreError) in try await store.nextMoment(of: owner, at: now) }
+    func nextMoment(
+        of owner: OutboxOwner, avoiding destinations: Set<String>, at now: Date
+    ) async throws(OutboxStoreError) -> Date? {
+        try await call { store throws(OutboxStoreError) in
+            try await store.nextMoment(of: owner, avoiding: destinations, at: now)
+        }
     }
 
     func lease(
@@ -95,10 +99,10 @@ private final class MortalStore: OutboxStore {
     }
 
     func claim(
-        of owner: OutboxOwner, limit: Int, at now: Date, under lease: OutboxLease
+        of owner: OutboxOwner, avoiding destinations: Set<String>, limit: Int, at now: Date, under lease: OutboxLease
     ) async throws(OutboxStoreError) -> [OutboxRow] {
         try await call { store throws(OutboxStoreError) in
-            try await store.claim(of: owner, limit: limit, at: now, under: lease)
+            try await store.claim(of: owner, avoiding: destinations, limit: limit, at: now, under: lease)
         }
     }
 

@@ -213,6 +213,98 @@ struct OutboxFileTests {
         #expect(try Data(contentsOf: file).range(of: Data("a secret wish".utf8)) == nil)
     }
 
+    /// Of the file and its log.
+    private static func holds(_ folder: Folder, _ mark: String) throws -> Bool {
+        try ["cache.db", "cache.db-wal"].contains { name in
+            let file = folder.url.appendingPathComponent(name)
+            guard FileManager.default.fileExists(atPath: file.path) else { return false }
+            return try content(file).range(of: Data(mark.utf8)) != nil
+        }
+    }
+
+    @Test("What a logout removes is neither in the file nor in its log when it returns")
+    func purged() async throws {
+        let folder = try Folder()
+        let store = Self.open(folder)
+        for index in 0..<20 { _ = try await store.put(.sample("secret \(index)", lane: "\(index)"), isNumbered: false) }
+        #expect(try Self.holds(folder, "secret"))
+        _ = try await store.removeAll(ofIdentity: OutboxRow.sampleOwner.identity)
+        #expect(try !Self.holds(folder, "secret"))
+        await store.close()
+    }
+
+    @Test(
+        "What was delivered is in the log no more once nothing is changed for a while, also after somebody read from it"
+    )
+    func tidied() async throws {
+        let folder = try Folder()
+        let store = Self.open(folder) { $0.idle = .milliseconds(20) }
+        let row = OutboxRow.sample("secret")
+        _ = try await store.put(row, isNumbered: false)
+        let reader = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 0)
+        try reader.execute("BEGIN; SELECT count(*) FROM item")
+        let lease = try #require(try await store.lease(for: "one", at: OutboxRow.sampleDate, duration: .seconds(15)))
+        try await store.settle(row.id, .done, at: OutboxRow.sampleDate, under: lease)
+        try await Task.sleep(for: .milliseconds(60))
+        #expect(try Self.holds(folder, "secret"), "somebody reads it")
+        #expect(try await store.row(row.id) == nil, "nobody waits for that")
+        try reader.execute("COMMIT")
+        while try Self.holds(folder, "secret") { try await Task.sleep(for: .milliseconds(5)) }
+        await store.close()
+    }
+
+    /// The machine's, whose folder may not be written.
+    private struct ReadOnlyFiles: CacheFileSystem {
+        private let machine = MachineFileSystem()
+
+        func exists(_ path: String) -> Bool { machine.exists(path) }
+        func isOther(_ path: String) -> Bool { machine.isOther(path) }
+        func isWritable(_ path: String) -> Bool { false }
+        func size(_ path: String) -> Int64 { machine.size(path) }
+        func date(_ path: String) -> Date? { machine.date(path) }
+        func freeBytes(at path: String) -> Int64? { machine.freeBytes(at: path) }
+        func create(_ path: String) -> Bool { false }
+        func narrow(_ path: String) -> Bool { true }
+        func move(_ path: String, to other: String) -> Bool { false }
+        func remove(_ path: String) -> Bool { false }
+        func settle(_ path: String) {}
+    }
+
+    @Test(
+        "Where the disk may not be written that is the error of whatever is asked; where there is no folder it is another"
+    )
+    func readOnlyFolder() async throws {
+        let folder = try await Self.filled(3)
+        let store = Self.open(folder) { $0.files = ReadOnlyFiles() }
+        await #expect(throws: OutboxStoreError.readOnly) { try await store.put(.sample("new"), isNumbered: false) }
+        await #expect(throws: OutboxStoreError.readOnly) { try await store.counts(of: OutboxRow.sampleOwner) }
+        await #expect(throws: OutboxStoreError.readOnly) { _ = try await store.setAside() }
+        await store.close()
+        let nowhere = SQLiteOutboxStore(.init(file: folder.url.appendingPathComponent("none/outbox.db")))
+        await #expect(throws: OutboxStoreError.inputOutput(code: 14)) { try await nowhere.open() }
+    }
+
+    @Test("A file of the first version is opened, and its rows are delivered, held back by nothing")
+    func firstVersion() async throws {
+        let folder = try await Self.filled(3)
+        do {
+            let connection = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 0)
+            try connection.execute(
+                """
+                DROP INDEX lane_due; ALTER TABLE lane DROP COLUMN destination; ALTER TABLE item DROP COLUMN destination;
+                CREATE INDEX lane_due ON lane (owner, due, lane) WHERE is_ready = 1; PRAGMA user_version=1
+                """)
+        }
+        let store = Self.open(folder)
+        let (owner, now) = (OutboxRow.sampleOwner, OutboxRow.sampleDate)
+        let lease = try #require(try await store.lease(for: "one", at: now, duration: .seconds(15)))
+        let held: Set<String> = [String(repeating: "a", count: 32)]
+        #expect(try await store.nextMoment(of: owner, avoiding: held, at: now) == now)
+        let rows = try await store.claim(of: owner, avoiding: held, limit: 9, at: now, under: lease)
+        #expect(rows.count == 3 && rows.allSatisfy { $0.destination == nil })
+        await store.close()
+    }
+
     @Test(
         "The file is in a folder that nobody empties, another one for each program; a process that runs tests has none")
     func place() {
@@ -325,7 +417,8 @@ struct OutboxFileTests {
             state, attempts, conflicts, checksum, payload) SELECT randomblob(16), identity, owner, \
             CAST('more ' || (i % 10000) AS BLOB), created, expires, 0, 0, 0, 0, 0, checksum, payload FROM n, item \
             WHERE position = (SELECT max(position) FROM item);
-            \(numbers) 10000) INSERT INTO lane SELECT CAST('more ' || (i - 1) AS BLOB), owner, due, 0, 0, 1 FROM n, \
+            \(numbers) 10000) INSERT INTO lane (lane, owner, due, is_hinted, last_number, is_ready) \
+            SELECT CAST('more ' || (i - 1) AS BLOB), owner, due, 0, 0, 1 FROM n, \
             (SELECT owner, due FROM lane LIMIT 1);
             COMMIT
             """)

@@ -1,0 +1,209 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// What waits for one thing holds up nothing that waits for another.
+@Suite(.timeLimit(.minutes(5)), .covers("X9"))
+struct OutboxTrafficTests {
+    private struct Elsewhere: OutboxEndpoint {
+        typealias Output = Void
+        var number: Int
+        var service: ServiceID { "elsewhere" }
+        var route: Route { .post("/elsewhere") }
+        var lane: OutboxLane { "elsewhere/\(number)" }
+    }
+
+    private static func rig(
+        _ transport: any Transport, user: Locked<String> = Locked("anna"), cipher: (any OutboxCipher)? = nil
+    ) -> OutboxRig {
+        OutboxRig(transport, user: user, types: OutboxRig.types + [Elsewhere.self], cipher: cipher) { configuration in
+            configuration.services = ServiceRegistry([
+                Service(.main, [.development: "https://api.example.com"]),
+                Service("elsewhere", [.development: "https://elsewhere.example.com"]),
+            ])
+        }
+    }
+
+    private static func put(_ count: Int, _ rig: OutboxRig) async throws -> [OutboxReceipt<Void>] {
+        var receipts: [OutboxReceipt<Void>] = []
+        for number in 0..<count { receipts.append(try await rig.outbox.put(Elsewhere(number: number))) }
+        return receipts
+    }
+
+    @Test("While one host is not there, what goes to another is delivered at once, however much waits for the first")
+    func deadHost() async throws {
+        let isDead = Locked(true)
+        let stub = StubTransport { request throws(TransportError) in
+            guard request.url.host == "elsewhere.example.com", isDead.withLock({ $0 }) else {
+                return HTTPResponse(status: 204)
+            }
+            throw TransportError(.unreachable(.connectionRefused), sendState: .unsent)
+        }
+        let rig = Self.rig(stub)
+        let dead = try await Self.put(20, rig)
+        rig.outbox.start()
+        await rig.advance { dead.contains { $0.state.isWaiting } }
+        for product in 0..<3 {
+            let start = rig.clock.now
+            let like = try await rig.outbox.put(SetLike(product: product, isLiked: true))
+            await rig.advance(until: like)
+            #expect(rig.clock.now.offset - start.offset < .seconds(2))
+        }
+        let tried = stub.requests.count { $0.url.host == "elsewhere.example.com" }
+        let start = rig.clock.now
+        await rig.advance(by: .seconds(1)) { rig.clock.now.offset - start.offset > .seconds(120) }
+        let more = stub.requests.count { $0.url.host == "elsewhere.example.com" } - tried
+        #expect(more <= 8, "one at a time finds out that it is still not there")
+        isDead.withLock { $0 = false }
+        rig.outbox.wake()
+        await rig.advance { dead.allSatisfy { $0.state == .done } }
+        await rig.outbox.close()
+    }
+
+    @Test("What the app has paused holds no place: the rest is delivered, and it goes on by itself when it is resumed")
+    func paused() async throws {
+        let rig = Self.rig(StubTransport { _ in HTTPResponse(status: 204) })
+        rig.client.pause(.endpoint(Elsewhere.self))
+        let paused = try await Self.put(6, rig)
+        rig.outbox.start()
+        let like = try await rig.outbox.put(SetLike(product: 1, isLiked: true))
+        await rig.advance(until: like)
+        #expect(like.state == .done)
+        #expect(paused.allSatisfy { $0.state.isOpen })
+        rig.client.resume(.endpoint(Elsewhere.self))
+        await rig.advance { paused.allSatisfy { $0.state == .done } }
+        await rig.outbox.close()
+    }
+
+    @Test("What waits in the client when the app pauses it gives up its place")
+    func pausedWhileItWaits() async throws {
+        let script = ScriptedTransport(
+            [.held(.respond(HTTPResponse(status: 204)))]
+                + [ScriptedTransport.Step](repeating: .respond(HTTPResponse(status: 204)), count: 8))
+        let rig = OutboxRig(script, types: OutboxRig.types + [Elsewhere.self]) { configuration in
+            configuration.services = ServiceRegistry([
+                Service(.main, [.development: "https://api.example.com"]),
+                Service("elsewhere", [.development: "https://elsewhere.example.com"]),
+            ])
+            configuration.admission = AdmissionPolicy(total: 1)
+        }
+        rig.outbox.start()
+        let paused = try await Self.put(4, rig)
+        await script.waitForExchanges(count: 1)
+        rig.client.pause(.endpoint(Elsewhere.self))
+        script.release()
+        let like = try await rig.outbox.put(SetLike(product: 1, isLiked: true))
+        await rig.advance(until: like)
+        #expect(like.state == .done)
+        rig.client.resume(.endpoint(Elsewhere.self))
+        await rig.advance { paused.allSatisfy { $0.state == .done } }
+        await rig.outbox.close()
+    }
+
+    // MARK: A user who has signed out
+
+    @Test(
+        "Nothing is begun for a user who has signed out and is still named, and nothing of theirs is undeliverable",
+        arguments: [true, false])
+    func signedOut(isNoticed: Bool) async throws {
+        let user = Locked("anna")
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let rig = Self.rig(stub, user: user)
+        let receipts = try await Self.put(10, rig)
+        await rig.client.signOut("anna")
+        rig.outbox.start()
+        await rig.advance { rig.clock.now.offset > .seconds(30) }
+        #expect(receipts.allSatisfy { $0.state == .queued })
+        #expect(stub.requests.isEmpty)
+        user.withLock { $0 = "" }
+        // The outbox sees by itself that another one is named, and is woken when the user is back; or it has seen nothing,
+        // nobody wakes it, and it goes on by itself all the same.
+        if isNoticed {
+            let start = rig.clock.now
+            await rig.advance { rig.clock.now.offset - start.offset > .seconds(6) || rig.clock.sleeperCount == 0 }
+        } else {
+            rig.client.state.signOuts.review()
+        }
+        user.withLock { $0 = "anna" }
+        if isNoticed { rig.outbox.wake() }
+        await rig.advance { receipts.allSatisfy { $0.state == .done } }
+        #expect(try await rig.outbox.counts() == OutboxCounts())
+        await rig.outbox.close()
+    }
+
+    /// Signs its user out while a write is opened to be sent.
+    private final class Leaving: OutboxCipher {
+        let leave = Locked<(@Sendable () -> Void)?>(nil)
+
+        func seal(_ plain: Data, for context: String) -> Data { plain }
+
+        func open(_ sealed: Data, for context: String) -> Data {
+            leave.withLock { $0 }?()
+            return sealed
+        }
+    }
+
+    @Test("A write whose user signs out just before it is sent stays queued")
+    func signsOutMeanwhile() async throws {
+        let (user, cipher) = (Locked("anna"), Leaving())
+        let rig = Self.rig(StubTransport { _ in HTTPResponse(status: 204) }, user: user, cipher: cipher)
+        let receipt = try await rig.outbox.put(SetLike(product: 1, isLiked: true))
+        cipher.leave.withLock { leave in
+            leave = { [client = rig.client] in
+                client.state.signOuts.begin("anna", asLongAs: client.configuration.identity)
+            }
+        }
+        rig.outbox.start()
+        await rig.advance { receipt.state.isWaiting }
+        #expect(try await rig.outbox.counts() == OutboxCounts(pending: 1))
+        cipher.leave.withLock { $0 = nil }
+        user.withLock { $0 = "" }
+        rig.client.state.signOuts.review()
+        user.withLock { $0 = "anna" }
+        await rig.advance(until: receipt)
+        #expect(receipt.state == .done)
+        await rig.outbox.close()
+    }
+
+    // MARK: The end
+
+    @Test(
+        "A receipt of a write that is put after the outbox was closed says so, and so does a toggle that is tapped then"
+    )
+    func putAfterClose() async throws {
+        let rig = OutboxRig(StubTransport())
+        let like = try await OutboxToggle("like/1", initially: false, in: rig.outbox) {
+            SetLike(product: 1, isLiked: $0)
+        }
+        await rig.outbox.close()
+        let receipt = try await rig.outbox.put(KeepEntry(text: "a"))
+        let isClosed: @Sendable (any Error) -> Bool = { error in
+            if case .over(.closed) = error as? OutboxError { true } else { false }
+        }
+        await #expect { try await receipt.value } throws: { isClosed($0) }
+        like.toggle()
+        await #expect { try await like.settled() } throws: { isClosed($0) }
+        #expect(try await rig.outbox.counts().pending == 2)
+    }
+
+    @Test("A write that failed is gone once a later one of its fold is done, and its receipt says what took its place")
+    func refusedBeforeDone() async throws {
+        let script = ScriptedTransport([
+            .held(.respond(HTTPResponse(status: 403))), .respond(HTTPResponse(status: 204)),
+        ])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let first = try await rig.outbox.put(SetLike(product: 1, isLiked: true))
+        await script.waitForExchanges(count: 1)
+        let second = try await rig.outbox.put(SetLike(product: 1, isLiked: false))
+        script.release()
+        try await second.value
+        await rig.advance { first.state == .replaced(by: second.id) }
+        #expect(try await rig.outbox.retry(first.id) == false)
+        #expect(script.requests.count == 2)
+        await rig.outbox.close()
+    }
+}
