@@ -3,11 +3,14 @@ struct CallRun: Sendable {
     let client: APIClient
     let options: CallOptions
     private let owner: Owner
+    private let party: CallParty
 
-    init(_ client: APIClient, options: CallOptions, in scope: CallScope?) {
+    /// - Parameter party: for whom it is; `nil`, the default, for the user and the environment of the moment.
+    init(_ client: APIClient, options: CallOptions, in scope: CallScope?, for party: CallParty? = nil) {
         self.client = client
         self.options = options
         owner = Owner(client, scope)
+        self.party = party ?? CallParty(of: client)
     }
 
     /// Whether nobody is left to be told: the scope has gone.
@@ -16,11 +19,12 @@ struct CallRun: Sendable {
     /// Whether everything was ended from outside: by the task, the scope or the client.
     var isEnded: Bool { Task.isCancelled || owner.hasEnded }
 
-    /// Sends one of the calls.
+    /// Sends one of the calls, unless the user or the environment is another one by now: what comes first may decide on what comes
+    /// later, and none of it is for that one.
     func send<E: Endpoint>(_ endpoint: E) async -> Result<E.Output, APIError> {
         guard !isEnded else { return .failure(.notBegun) }
         // By its handle: a call that is awaited with its scope would keep the scope alive.
-        let call = client.start(endpoint, options: options, in: owner.scope)
+        let call = client.start(endpoint, .endpoint, options, in: owner.scope) { party.claim($0.context) }
         return await call.result.map(\.value)
     }
 

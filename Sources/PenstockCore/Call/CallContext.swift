@@ -294,7 +294,12 @@ extension CallContext {
 
     func redirected(status: Int, from: HTTPURL, to: HTTPURL) {
         emit(.redirected(status: status, from: from, to: to))
-        state.withLock { $0.onRedirect }?(to)
+        followed(to: to)
+    }
+
+    /// A redirect was followed, of which the event sink is told elsewhere.
+    func followed(to url: HTTPURL) {
+        state.withLock { $0.onRedirect }?(url)
     }
 
     /// Sets who is given a stored response that comes before the one that is loaded.

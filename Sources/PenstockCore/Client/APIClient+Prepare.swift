@@ -2,16 +2,32 @@ import Foundation
 
 extension APIClient {
     /// Makes the request of a call: validate → common parameters → encode → URL, headers, body.
+    ///
+    /// - Throws: ``APIError/Kind/cancelled`` where the app has got another user since the call began: common headers and parameters
+    ///   are the present user's, and must not go with the credential and the cookies of the call's own.
     func prepare<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         let context = call.context
         try context.checkGoesOn(at: .prepare)
         try state.signOuts.check(context.isolation.identity)
+        let request: HTTPRequest
         switch call.making {
-        case .endpoint: break
-        case .raw(let request): return try completed(request, for: call)
+        case .endpoint: request = try assembled(call)
+        case .raw(let raw): request = try completed(raw, for: call)
+        // Everything in it was the user's own when it was made.
         case .ready(let request): return request
-        case .frozen(let write): return try thawed(write, for: call)
+        case .frozen(let write): request = try thawed(write, for: call)
         }
+        // Asked last, when nothing more is read of the present user.
+        guard configuration.identity() == context.isolation.identity else {
+            throw APIError(
+                .cancelled, stage: .prepare, debugMessage: "the user has changed since the call began",
+                sendState: .unsent)
+        }
+        return request
+    }
+
+    private func assembled<E: Endpoint>(_ call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
+        let context = call.context
         let runtime = try call.runtime.get()
         if configuration.checksEndpoints { try EndpointCheck.check(call.endpoint) }
         try context.stage(.parameters) { () throws(APIError) in try E.parameterRules.check(call.endpoint) }
@@ -40,7 +56,8 @@ extension APIClient {
 
     /// Whether the URL that the call is sent to has the endpoint's own parameters already.
     private func isInLink<E: Endpoint>(_ call: ActiveCall<E>) -> Bool {
-        guard call.resolved.settings.link != nil else { return false }
+        guard let link = call.resolved.settings.link else { return false }
+        if link.isPage { return true }
         let endpoint = call.endpoint
         return !endpoint.body.isNone || endpoint.placement.resolved(for: endpoint.route.method) == .query
     }
@@ -58,9 +75,11 @@ extension APIClient {
     ) throws(APIError) -> HTTPRequest {
         let endpoint = call.endpoint
         let route = endpoint.route
+        let isPage = call.resolved.settings.link?.isPage ?? false
+        let method = isPage ? .get : route.method
         let content = try RequestContent(
-            parameters, placement: endpoint.placement, method: route.method, body: endpoint.body,
-            for: call.context)
+            parameters, placement: isPage ? .query : endpoint.placement, method: method,
+            body: isPage ? .none : endpoint.body, for: call.context)
         let url = try url(of: call, route.path, runtime, content.query)
         var fields = commonFields(
             accepting: call.context.streams ? .anything : call.decoding.accepts,
@@ -68,7 +87,7 @@ extension APIClient {
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
         call.resolved.settings.headers.apply(to: &fields)
-        return HTTPRequest(method: route.method, url: url, fields: fields, body: content.body)
+        return HTTPRequest(method: method, url: url, fields: fields, body: content.body)
     }
 
     /// What every request of this client carries until something closer to the call changes it.
@@ -240,7 +259,7 @@ extension APIClient {
 }
 
 /// What events and interceptors see as the endpoint of a request that has none.
-struct RawRequest: Endpoint {
+struct RawRequest: UntypedEndpoint {
     typealias Output = Data
 
     let method: HTTPMethod

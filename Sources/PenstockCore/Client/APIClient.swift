@@ -256,11 +256,11 @@ extension APIClient {
     ///
     /// Pausing twice is pausing once. A call that belongs to several groups goes on when none of them is paused.
     public func pause(_ group: CallSelection) {
-        state.admissions.pause(group, of: state.lineage)
+        state.admissions.pauses.pause(group, of: state.lineage)
     }
 
     /// Lets the calls of a group go on, in their order. Only what was paused by this very client and group ends.
     public func resume(_ group: CallSelection) {
-        state.admissions.resume(group, of: state.lineage)
+        state.admissions.pauses.resume(group, of: state.lineage)
     }
 }

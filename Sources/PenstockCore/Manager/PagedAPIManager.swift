@@ -10,7 +10,8 @@
 /// }
 /// ```
 ///
-/// Hooks run inner before outer, as those of ``APIManager`` do. The call under way ends when the object goes.
+/// Hooks run inner before outer, as those of ``APIManager`` do. The call under way ends when the object goes. For another user, or in
+/// another environment, than that of the first page every load fails with ``APIError/Kind/cancelled`` until ``reset()``.
 @MainActor
 open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     /// Heard on the main actor; not kept alive.
@@ -28,6 +29,8 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     private let source: PageSource<API>
     private let scope = CallScope()
     private var machine: PagingMachine
+    /// For whom the first page was asked for, whose the list is.
+    private var party: CallParty?
     private var call: Call<API.Output>?
     private var urls: Set<HTTPURL> = []
 
@@ -86,8 +89,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     /// - Throws: what stands in the way of making the request for the first page.
     @discardableResult
     public func clearCache() async throws -> Bool {
-        var isGone = true
-        if case .endpoint(let first) = source.request(source.start) { isGone = try await client.clearCache(of: first) }
+        var isGone = try await client.clearCache(of: source.request(source.start).endpoint)
         for url in urls { isGone = await client.clearCache(.url(url)) && isGone }
         return isGone
     }
@@ -109,29 +111,33 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     // MARK: One load
 
     private func begin(_ load: PagingMachine.Load) -> CallID? {
-        switch source.request(load.position) {
-        case .endpoint(let endpoint): begin(load, endpoint)
-        case .link(let page): begin(load, page)
-        }
-    }
-
-    private func begin<E: Endpoint>(_ load: PagingMachine.Load, _ endpoint: E) -> CallID?
-    where E.Output == API.Output {
-        let isAllowed = willLoad(load.position) && interceptor?.manager(self, willLoad: endpoint) ?? true
-        let id = isAllowed ? start(load, endpoint) : nil
+        let page = source.request(load.position)
+        let isAllowed = willLoad(load.position) && interceptor?.manager(self, willLoad: page.endpoint) ?? true
+        let id = isAllowed ? start(load, page) : nil
         if !isAllowed { machine.fail(load) }
         didLoad(load.position, as: id)
-        interceptor?.manager(self, didLoad: endpoint, as: id)
+        interceptor?.manager(self, didLoad: page.endpoint, as: id)
         return id
     }
 
-    private func start<E: Endpoint>(_ load: PagingMachine.Load, _ endpoint: E) -> CallID
-    where E.Output == API.Output {
-        let call = client.start(endpoint, in: scope, for: self) { manager, _, news in
-            if let result = news.result { manager.end(load, result) }
+    private func start(_ load: PagingMachine.Load, _ page: PageRequest<API>) -> CallID {
+        let party = owner()
+        let call = client.start(page.endpoint, .endpoint, page.options(over: .init()), in: scope) { audience in
+            party.claim(audience.context)
+            audience.add(self) { manager, news in
+                if let result = news.result { manager.end(load, result) }
+            }
         }
         self.call = call
         return call.id
+    }
+
+    /// For whom the list is: with its first page it is the present user's.
+    private func owner() -> CallParty {
+        if machine.pageCount > 0, let party { return party }
+        let new = CallParty(of: client)
+        party = new
+        return new
     }
 
     private func end(_ load: PagingMachine.Load, _ result: Result<APIResponse<API.Output>, APIError>) {

@@ -15,20 +15,14 @@
 public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value: Sendable>: Sendable {
     private typealias Flight = SharedTask<Result<[Key: Value], APIError>>
 
-    /// What keys must have in common.
-    private struct Group: Hashable, Sendable {
-        let identity: String
-        let environment: ServerEnvironment
-    }
-
     private struct Waiting: Sendable {
         let flight: Flight
         let run: CallRun
-        let group: Group
+        let party: CallParty
     }
 
     private struct State: Sendable {
-        var queue: MergeQueue<Group, Key>
+        var queue: MergeQueue<CallParty, Key>
         var waiting: [Int: Waiting] = [:]
     }
 
@@ -64,8 +58,7 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
     ///   has nothing for the key; ``APIError/Kind/cancelled`` when the task is cancelled, on ``APIClient/cancelAll()``, and
     ///   when the user or the environment has changed before the request was sent.
     public func value(for key: Key) async throws(APIError) -> Value {
-        let group = currentGroup
-        let (place, flight) = join(key, group)
+        let (place, flight) = join(key, CallParty(of: client))
         if place.isFirst { closeLater(place.batch) }
         if place.isFull { close(place.batch) }
         guard let result = await flight.value() else {
@@ -79,19 +72,15 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
     /// How many wait for requests that have not been sent.
     package var waiterCount: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.flight.waiterCount } } }
 
-    private var currentGroup: Group {
-        Group(identity: client.configuration.identity(), environment: client.environment)
-    }
-
-    private func join(_ key: Key, _ group: Group) -> (MergeQueue<Group, Key>.Place, Flight) {
-        let run = CallRun(client, options: options, in: nil)
+    private func join(_ key: Key, _ party: CallParty) -> (MergeQueue<CallParty, Key>.Place, Flight) {
+        let run = CallRun(client, options: options, in: nil, for: party)
         return state.withLock { state in
-            let place = state.queue.add(key, of: group)
+            let place = state.queue.add(key, of: party)
             if let known = state.waiting[place.batch], known.flight.join() { return (place, known.flight) }
             // A new batch, or one that everybody has left: it goes on with those who come now.
             let new = Flight()
             _ = new.join()
-            state.waiting[place.batch] = Waiting(flight: new, run: run, group: group)
+            state.waiting[place.batch] = Waiting(flight: new, run: run, party: party)
             return (place, new)
         }
     }
@@ -115,7 +104,7 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
     }
 
     private func send(_ keys: [Key], _ waiting: Waiting) async -> Result<[Key: Value], APIError> {
-        guard waiting.group == currentGroup else { return .failure(.notBegun) }
+        guard waiting.party == CallParty(of: client) else { return .failure(.notBegun) }
         switch await waiting.run.send(endpoint(keys)) {
         case .failure(let error): return .failure(error)
         case .success(let output):

@@ -28,7 +28,7 @@ public struct PageSource<API: Endpoint>: Sendable {
         endpoint: @escaping @Sendable (Int) -> API
     ) -> PageSource {
         PageSource(start: .number(first), limits: limits) { position in
-            .endpoint(endpoint(position.count))
+            .init(endpoint: endpoint(position.count))
         } following: { response, position throws(PagingError) in
             try check(answered(response.value), asked: position.count)
             let (next, isTooLarge) = position.count.addingReportingOverflow(1)
@@ -55,7 +55,7 @@ public struct PageSource<API: Endpoint>: Sendable {
         endpoint: @escaping @Sendable (Int) -> API
     ) -> PageSource {
         PageSource(start: .offset(0), limits: limits) { position in
-            .endpoint(endpoint(position.count))
+            .init(endpoint: endpoint(position.count))
         } following: { response, position throws(PagingError) in
             try check(answered(response.value), asked: position.count)
             let next = OffsetRule.next(
@@ -75,7 +75,11 @@ public struct PageSource<API: Endpoint>: Sendable {
         endpoint: @escaping @Sendable (String?) -> API
     ) -> PageSource {
         PageSource(start: .start, limits: limits) { position in
-            if case .cursor(let cursor) = position { .endpoint(endpoint(cursor)) } else { .endpoint(endpoint(nil)) }
+            if case .cursor(let cursor) = position {
+                .init(endpoint: endpoint(cursor))
+            } else {
+                .init(endpoint: endpoint(nil))
+            }
         } following: { response, _ throws(PagingError) in
             guard let cursor = next(response.value), !cursor.isEmpty else { return nil }
             return .cursor(cursor)
@@ -84,8 +88,8 @@ public struct PageSource<API: Endpoint>: Sendable {
 
     /// Pages that name the next one by a URL in their `Link` field (RFC 8288).
     ///
-    /// The link is asked for with GET and everything that requests of the service carry: headers, common parameters,
-    /// credentials, cookies. Therefore it is followed within the service's own origin alone, and refused with
+    /// The link is asked for with GET, as a call of the same API, and with everything that requests of the service carry: headers,
+    /// common parameters, credentials, cookies. Therefore it is followed within the service's own origin alone, and refused with
     /// ``PagingError/foreignOrigin(_:)`` elsewhere. Common parameters that the link repeats are those of the moment, not
     /// the link's.
     ///
@@ -97,7 +101,11 @@ public struct PageSource<API: Endpoint>: Sendable {
         relation: String = "next", limits: PagingLimits = .init(), endpoint: @escaping @Sendable () -> API
     ) -> PageSource {
         PageSource(start: .start, limits: limits) { position in
-            if case .link(let url) = position { .link(LinkedPage(endpoint(), url)) } else { .endpoint(endpoint()) }
+            if case .link(let url) = position {
+                .init(endpoint: endpoint(), link: url)
+            } else {
+                .init(endpoint: endpoint())
+            }
         } following: { response, _ throws(PagingError) in
             let links = WebLink.links(in: response.http.fields.values(of: "Link"))
             guard let link = links.first(where: { $0.leads(relation, from: response.request.url) }) else { return nil }
@@ -137,60 +145,15 @@ extension PagePosition {
     }
 }
 
-/// What is sent for one page.
-enum PageRequest<API: Endpoint>: Sendable {
-    case endpoint(API)
-    case link(LinkedPage<API>)
+/// What is sent for one page: the endpoint, to a link where the page is known by one.
+struct PageRequest<API: Endpoint>: Sendable {
+    let endpoint: API
+    var link: HTTPURL?
 
-    /// Starts the call. By its handle, since a call that is awaited with its scope would keep the scope alive.
-    func start(by client: APIClient, _ options: CallOptions, in scope: CallScope?) -> Call<API.Output> {
-        switch self {
-        case .endpoint(let endpoint): client.start(endpoint, options: options, in: scope)
-        case .link(let page): client.start(page, options: options, in: scope)
-        }
-    }
-}
-
-/// A page that a link leads to: a call of the same API, but for the URL.
-struct LinkedPage<API: Endpoint>: Endpoint {
-    typealias Output = API.Output
-
-    private let api: API
-    private let link: HTTPURL
-
-    init(_ api: API, _ link: HTTPURL) {
-        self.api = api
-        self.link = link
-    }
-
-    var route: Route { .get(api.route.path) }
-    var service: ServiceID { api.service }
-    /// Only the common parameters: the API's own are in the link.
-    var placement: ParameterPlacement { .query }
-    var headers: HeaderEdits { api.headers }
-    var options: CallOptions { api.options }
-    var envelope: EnvelopeChoice { api.envelope }
-    var decoding: ResponseDecoding<API.Output> { api.decoding }
-    var payloadValidator: Validator<Payload> { api.payloadValidator }
-    var validator: Validator<API.Output> { api.validator }
-    var cacheTags: [String] { api.cacheTags }
-    var invalidates: [CacheSelection] { api.invalidates }
-    var callInterceptors: [any Interceptor] { api.callInterceptors + [LinkFollowing(link: link)] }
-    var attemptInterceptors: [any Interceptor] { api.attemptInterceptors }
-}
-
-/// Puts a link in the place of the URL that was made of the endpoint, above all stages, so that each of them sees the link.
-private struct LinkFollowing: Interceptor {
-    let link: HTTPURL
-
-    func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
-        guard link.origin == request.url.origin else {
-            throw APIError(PagingError.foreignOrigin(link.origin), stage: .callInterception)
-        }
-        var request = request
-        let query = LinkQuery.merged(link.query, under: request.url.query)
-        request.url = HTTPURL(origin: link.origin, path: link.path, query: query)
-        return try await next(request)
+    /// The options of the call, with the link.
+    func options(over options: CallOptions) -> CallOptions {
+        guard let link else { return options }
+        return options.onPage(link) { APIError(PagingError.foreignOrigin($0), stage: .prepare) }
     }
 }
 

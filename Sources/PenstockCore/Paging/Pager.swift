@@ -6,37 +6,44 @@
 /// ```
 ///
 /// However many ask at once, one request is sent, and all get its page. After a failure the same page is asked for again.
-/// ``reset()`` begins anew; what was asked for before never arrives after it.
+/// ``reset()`` begins anew; what was asked for before never arrives after it. A list is gone on with for the user and in the
+/// environment of its first page alone.
 public final class Pager<API: Endpoint>: Sendable {
     private typealias Flight = SharedTask<Result<API.Output, APIError>>
 
     private struct State: Sendable {
         var machine: PagingMachine
         var flight: Flight?
+        /// For whom the first page was asked for, whose the list is.
+        var party: CallParty?
 
-        mutating func step() -> Step {
+        /// - Parameter present: who asks.
+        mutating func step(for present: CallParty) -> Step {
+            if machine.hasNothing { party = present }
+            guard let party, party.identity == present.identity else { return .isAnothers }
             switch machine.next() {
             case .end: return .end
             case .refuse(let error): return .refuse(error)
-            case .begin(let load): return begin(load)
+            case .begin(let load): return begin(load, for: party)
             case .join(let load):
                 if let flight, flight.join() { return .flight(flight, begins: nil) }
                 // Everybody has left it, and it has not come to its end yet.
                 machine.fail(load)
-                return step()
+                return step(for: present)
             }
         }
 
-        private mutating func begin(_ load: PagingMachine.Load) -> Step {
+        private mutating func begin(_ load: PagingMachine.Load, for party: CallParty) -> Step {
             let new = Flight()
             _ = new.join()
             flight = new
-            return .flight(new, begins: load)
+            return .flight(new, begins: (load, party))
         }
     }
 
     private enum Step: Sendable {
-        case flight(Flight, begins: PagingMachine.Load?)
+        case flight(Flight, begins: (PagingMachine.Load, CallParty)?)
+        case isAnothers
         case end
         case refuse(PagingError)
     }
@@ -81,7 +88,8 @@ public final class Pager<API: Endpoint>: Sendable {
     ///
     /// - Returns: `nil` when there are no more pages.
     /// - Throws: what the call failed of; ``APIError/Kind/validation(rule:)`` with a ``PagingError`` underneath when the service
-    ///   cannot be followed any further; ``APIError/Kind/cancelled`` after ``reset()``.
+    ///   cannot be followed any further; ``APIError/Kind/cancelled`` after ``reset()``, and when the user or the environment is
+    ///   another one than that of the first page, until ``reset()``.
     @discardableResult
     public func loadNextPage() async throws(APIError) -> API.Output? {
         guard let flight = try nextFlight() else { return nil }
@@ -101,17 +109,19 @@ public final class Pager<API: Endpoint>: Sendable {
     }
 
     private func nextFlight() throws(APIError) -> Flight? {
-        switch state.withLock({ $0.step() }) {
+        let present = CallParty(of: client)
+        switch state.withLock({ $0.step(for: present) }) {
         case .end: return nil
+        case .isAnothers: throw .notBegun
         case .refuse(let error): throw APIError(error)
-        case .flight(let flight, let load):
-            if let load { flight.start { await self.run(load) } }
+        case .flight(let flight, let new):
+            if let (load, party) = new { flight.start { await self.run(load, for: party) } }
             return flight
         }
     }
 
-    private func run(_ load: PagingMachine.Load) async -> Result<API.Output, APIError> {
-        guard let call = start(load) else { return failed(load, .notBegun) }
+    private func run(_ load: PagingMachine.Load, for party: CallParty) async -> Result<API.Output, APIError> {
+        guard let call = start(load, for: party) else { return failed(load, .notBegun) }
         let result = await call.result
         switch result {
         case .failure(let error): return failed(load, error)
@@ -120,10 +130,14 @@ public final class Pager<API: Endpoint>: Sendable {
     }
 
     /// - Returns: `nil` when the scope has gone.
-    private func start(_ load: PagingMachine.Load) -> Call<API.Output>? {
+    private func start(_ load: PagingMachine.Load, for party: CallParty) -> Call<API.Output>? {
         let scope = scope
         guard scope != nil || !isOwned else { return nil }
-        return source.request(load.position).start(by: client, options, in: scope)
+        let page = source.request(load.position)
+        // By its handle, since a call that is awaited with its scope would keep the scope alive.
+        return client.start(page.endpoint, .endpoint, page.options(over: options), in: scope) {
+            party.claim($0.context)
+        }
     }
 
     private func arrived(

@@ -123,6 +123,9 @@ package struct PagingMachine: Sendable {
         if case .ended = state { false } else { true }
     }
 
+    /// Whether no page has come since the beginning or the last reset, and none is being loaded.
+    package var hasNothing: Bool { pageCount == 0 && current == nil }
+
     package var current: Load? {
         if case .loading(let load) = state { load } else { nil }
     }

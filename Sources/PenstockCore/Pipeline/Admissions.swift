@@ -1,19 +1,12 @@
-/// Those of a client and the clients derived from it who wait for leave to send: ``AdmissionQueue`` with a clock, and with the
-/// groups that are paused.
+/// Those of a client and the clients derived from it who wait for leave to send: ``AdmissionQueue`` with a clock, and with what
+/// holds calls back: a pause of their group, or a suspension of their own.
 final class Admissions: Sendable {
-    /// Calls that are paused: a group, of the calls of one client and of those derived from it.
-    fileprivate struct Pause: Sendable {
-        let group: CallSelection
-        let client: ClientLineage
-
-        func holds(_ call: CallContext) -> Bool {
-            call.lineage.descends(from: client) && group.contains(call)
-        }
-    }
-
     fileprivate struct Waiter: Sendable {
         let call: CallContext
         let promise: Promise<End>
+        var isSuspended: Bool
+
+        func isHeld(by pauses: CallPauses) -> Bool { isSuspended || pauses.holds(call) }
     }
 
     /// How a wait ends.
@@ -25,7 +18,6 @@ final class Admissions: Sendable {
 
     fileprivate struct State: Sendable {
         var queue: AdmissionQueue
-        var pauses: [Pause] = []
         var lastTicket: AdmissionQueue.Ticket = 0
         var waiters: [AdmissionQueue.Ticket: Waiter] = [:]
         /// When the queue is to be told that time has gone on.
@@ -46,15 +38,19 @@ final class Admissions: Sendable {
     }
 
     let policy: AdmissionPolicy
+    /// Of the client and all of its family, also of those with other limits.
+    let pauses: CallPauses
     private let time: TimeSource
     private let deadlines: Deadlines
     private let state: Locked<State>
 
-    init(_ policy: AdmissionPolicy, _ time: TimeSource, _ deadlines: Deadlines) {
+    init(_ policy: AdmissionPolicy, _ time: TimeSource, _ deadlines: Deadlines, _ pauses: CallPauses = .init()) {
         self.policy = policy
+        self.pauses = pauses
         self.time = time
         self.deadlines = deadlines
         state = Locked(State(queue: AdmissionQueue(policy)))
+        pauses.add(self)
     }
 
     /// That of the client which another one is derived from, where both have the same limits.
@@ -62,7 +58,7 @@ final class Admissions: Sendable {
         _ configuration: ClientConfiguration, reusing other: Admissions, _ deadlines: Deadlines
     ) -> Admissions {
         if configuration.admission == other.policy { return other }
-        return Admissions(configuration.admission, configuration.time, deadlines)
+        return Admissions(configuration.admission, configuration.time, deadlines, other.pauses)
     }
 
     // MARK: Coming and going
@@ -70,22 +66,22 @@ final class Admissions: Sendable {
     func enter(_ call: CallContext, host: String) -> Answer {
         let priority = call.priority
         if priority == .immediate { return .unlimited }
-        let isUnlimited = policy.isUnlimited && state.withLock { $0.pauses.isEmpty }
-        if isUnlimited { return .unlimited }
+        if policy.isUnlimited, pauses.isEmpty { return .unlimited }
         let now = time.now()
         let left = call.deadline.map { $0 - now }
         return change { state in
             state.lastTicket += 1
             let ticket = state.lastTicket
-            let isHeld = state.pauses.contains { $0.holds(call) }
+            let isSuspended = call.control.isSuspended
             let verdict = state.queue.enter(
-                ticket, host: host, priority: priority, isHeld: isHeld, timeLeft: left, at: now)
+                ticket, host: host, priority: priority, isHeld: isSuspended || pauses.holds(call), timeLeft: left,
+                at: now)
             switch verdict {
             case .admitted: return (.admitted(ticket), [])
             case .refused(let wait): return (.refused(wait: wait), [])
             case .waits(let reason):
                 let promise = Promise<End>()
-                state.waiters[ticket] = Waiter(call: call, promise: promise)
+                state.waiters[ticket] = Waiter(call: call, promise: promise, isSuspended: isSuspended)
                 return (.waits(ticket, promise, reason), [])
             }
         }
@@ -125,19 +121,20 @@ final class Admissions: Sendable {
 
     // MARK: Pauses
 
-    func pause(_ group: CallSelection, of client: ClientLineage) {
+    /// Asks anew of all that wait whether they are paused.
+    func holdAnew() {
         let now = time.now()
-        change { state in
-            state.pauses.append(Pause(group: group, client: client))
-            return ((), state.holdAnew(at: now))
-        }
+        change { state in ((), state.holdAnew(pauses, at: now)) }
     }
 
-    func resume(_ group: CallSelection, of client: ClientLineage) {
+    /// Holds one that waits back for as long as its call is suspended.
+    func suspend(_ ticket: AdmissionQueue.Ticket, _ isSuspended: Bool) {
         let now = time.now()
         change { state in
-            state.pauses.removeAll { $0.group == group && $0.client === client }
-            return ((), state.holdAnew(at: now))
+            guard var waiter = state.waiters[ticket], waiter.isSuspended != isSuspended else { return ((), []) }
+            waiter.isSuspended = isSuspended
+            state.waiters[ticket] = waiter
+            return ((), state.queue.hold(ticket, waiter.isHeld(by: pauses), at: now))
         }
     }
 
@@ -193,10 +190,9 @@ final class Admissions: Sendable {
 }
 
 extension Admissions.State {
-    /// Asks anew of all that wait whether they are paused.
-    fileprivate mutating func holdAnew(at now: Duration) -> [AdmissionQueue.Ticket] {
+    fileprivate mutating func holdAnew(_ pauses: CallPauses, at now: Duration) -> [AdmissionQueue.Ticket] {
         waiters.sorted { $0.key < $1.key }.flatMap { ticket, waiter in
-            queue.hold(ticket, pauses.contains { $0.holds(waiter.call) }, at: now)
+            queue.hold(ticket, waiter.isHeld(by: pauses), at: now)
         }
     }
 }

@@ -23,18 +23,23 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     var leader: CallID { context.id }
     private let context: CallContext
     private let relay: RelayedEvents
+    /// `nil` where nothing comes before the outcome.
+    private let news: SharedNews?
     private let state = Locked(State())
     /// How urgent it is to those who wait, also to the one that started it. Held while the exchange is told, so that the last word
     /// is the last.
     private let urgencies: Locked<[CallID: CallPriority]>
 
-    /// - Parameter call: starts it, and hears of what happens in it.
-    init(_ key: Key, _ request: HTTPRequest, for call: CallContext, _ note: Note) {
+    /// - Parameters:
+    ///   - call: starts it, and hears of what happens in it.
+    ///   - tellsNews: whether all who wait are told what comes before the outcome.
+    init(_ key: Key, _ request: HTTPRequest, for call: CallContext, _ note: Note, tellsNews: Bool = false) {
         self.key = key
         self.request = request
         self.note = note
         relay = RelayedEvents(to: call)
         context = call.detached(relay)
+        news = tellsNews ? SharedNews(of: context) : nil
         urgencies = Locked([call.id: call.priority])
     }
 
@@ -85,6 +90,8 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     /// - Returns: `nil` when the call ended first.
     func outcome(for call: CallContext, leads: Bool, in table: SharedExchanges<Key, Note>) async -> Outcome? {
         let seat = Seat(self, leads: leads)
+        news?.add(call)
+        defer { news?.remove(call) }
         let outcome = call.control.attach(seat) ? await wait(seat.promise) : nil
         call.control.detach()
         call.noteReply()

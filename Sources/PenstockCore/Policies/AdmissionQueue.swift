@@ -96,12 +96,14 @@ public struct AdmissionQueue: Sendable {
 
     private struct Host: Sendable {
         var running = 0
+        /// How many wait and are held back, which are in no lane.
+        var held = 0
         /// One queue for each priority, in the order of the tickets.
         var lanes = [Lane](repeating: Lane(), count: CallPriority.allCases.count)
         var limiter: RateLimiter
 
         func isIdle(at now: Duration) -> Bool {
-            running == 0 && lanes.allSatisfy(\.isEmpty) && limiter.isFull(at: now)
+            running == 0 && held == 0 && lanes.allSatisfy(\.isEmpty) && limiter.isFull(at: now)
         }
     }
 
@@ -147,7 +149,7 @@ public struct AdmissionQueue: Sendable {
             return .refused(wait: wait)
         }
         waiting[ticket] = entry
-        if !isHeld { place.lanes[priority.rawValue].insert(ticket) }
+        if isHeld { place.held += 1 } else { place.lanes[priority.rawValue].insert(ticket) }
         hosts[host] = place
         guard !isHeld else { return .waits(.paused) }
         // Only for itself: others whose time has come are for ``advance(to:)`` to tell of.
@@ -163,7 +165,7 @@ public struct AdmissionQueue: Sendable {
         if let host = running.removeValue(forKey: ticket) {
             hosts[host]?.running -= 1
         } else if let entry = waiting.removeValue(forKey: ticket) {
-            if !entry.isHeld { hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket) }
+            withdraw(ticket, entry)
         }
         return admit(at: now)
     }
@@ -190,7 +192,9 @@ public struct AdmissionQueue: Sendable {
         waiting[ticket]?.isHeld = isHeld
         if isHeld {
             hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
+            hosts[entry.host]?.held += 1
         } else {
+            hosts[entry.host]?.held -= 1
             hosts[entry.host]?.lanes[entry.priority.rawValue].insert(ticket)
         }
         return admit(at: now)
@@ -201,13 +205,15 @@ public struct AdmissionQueue: Sendable {
     /// - Returns: those that may be sent now.
     public mutating func raise(_ ticket: Ticket, to priority: CallPriority, at now: Duration) -> [Ticket] {
         guard let entry = waiting[ticket], entry.priority < priority else { return [] }
-        if !entry.isHeld { hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket) }
         if priority == .immediate {
             waiting[ticket] = nil
+            withdraw(ticket, entry)
             return [ticket] + admit(at: now)
         }
         waiting[ticket]?.priority = priority
-        if !entry.isHeld { hosts[entry.host]?.lanes[priority.rawValue].insert(ticket) }
+        guard !entry.isHeld else { return admit(at: now) }
+        hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
+        hosts[entry.host]?.lanes[priority.rawValue].insert(ticket)
         return admit(at: now)
     }
 
@@ -232,9 +238,18 @@ public struct AdmissionQueue: Sendable {
         let late = waiting.filter { $0.value.host == host && $0.value.deadline.map { $0 <= end } ?? false }
         for (ticket, entry) in late {
             waiting[ticket] = nil
-            if !entry.isHeld { hosts[host]?.lanes[entry.priority.rawValue].remove(ticket) }
+            withdraw(ticket, entry)
         }
         return late.keys.sorted()
+    }
+
+    /// Its host has nothing to do with it any more.
+    private mutating func withdraw(_ ticket: Ticket, _ entry: Entry) {
+        if entry.isHeld {
+            hosts[entry.host]?.held -= 1
+        } else {
+            hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
+        }
     }
 
     // MARK: Whose turn it is

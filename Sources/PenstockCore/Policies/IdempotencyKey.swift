@@ -48,6 +48,9 @@ public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Whether a call may be sent twice without being done twice, beyond what its method says.
+///
+/// A key goes with every method but those that only read (``HTTPMethod/isSafe``), which do nothing that a server would have to know
+/// again.
 @nonexhaustive
 public enum Idempotency: Hashable, Sendable {
     /// As RFC 9110 §9.2.2 has it: GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be, POST, PATCH and unknown methods may not.

@@ -40,7 +40,8 @@ public struct InFlightPolicy: Hashable, Sendable {
 
     /// What is done.
     public var strategy: Strategy
-    /// Which calls are of the same kind; those of the API unless set.
+    /// Which calls are of the same kind; those of the API unless set. An API that is named where it is called
+    /// (``AdHocEndpoint``, or a raw request) is one method and path.
     public var scope: Scope
 
     /// - Parameter scope: the API unless set; ``Strategy/join`` compares the whole request in any case.

@@ -86,11 +86,21 @@ public final class ExchangeControl: Sendable {
     ///
     /// - Returns: `false` when the call is cancelled already; the exchange must not begin.
     public func attach(_ exchange: any ControlledExchange) -> Bool {
-        state.withLock { state in
-            guard !state.isCancelled else { return false }
+        let (isAttached, isSuspended) = state.withLock { state in
+            guard !state.isCancelled else { return (false, false) }
             state.exchange = exchange
-            return true
+            return (true, state.isSuspended)
         }
+        if isAttached, isSuspended { hold(exchange) }
+        return isAttached
+    }
+
+    /// Tells what serves several calls that this one was suspended before. A transport asks by itself.
+    private func hold(_ exchange: any ControlledExchange) {
+        guard let work = exchange as? any SharedWork else { return }
+        work.suspend()
+        // A resumption that came in between found nothing to resume.
+        if !isSuspended { work.resume() }
     }
 
     /// Disconnects the exchange that is over.

@@ -118,4 +118,39 @@ import Testing
         #expect(script.requests.map { $0.request.fields["X-Own"] } == ["1", "1"])
         #expect(script.requests.map { $0.request.fields["X-Attempt"] } == ["1", "1"])
     }
+
+    @Test("A page that a link leads to is a call of the list's own API: it is paused and ended with it")
+    func ownAPI() async throws {
+        let capture = Capture()
+        let script = pages(["</rows?page=2>; rel=next"], ["</rows?page=3>; rel=next"])
+        let client = CallSupport.client(script) { $0.callInterceptors = [capture] }
+        let pager = pager(client)
+        try await pager.loadNextPage()
+        client.pause(.endpoint(ListRows.self))
+        let page = Task { await failure { try await pager.loadNextPage() } }
+        while client.calls.isEmpty { await Task.yield() }
+        #expect(client.calls.allSatisfy { $0.endpointType == ListRows.self })
+        client.cancel(ListRows.self)
+        #expect(await page.value?.kind == .cancelled)
+        #expect(script.requests.count == 1)
+        client.resume(.endpoint(ListRows.self))
+        try await pager.loadNextPage()
+        #expect(script.requests.last?.request.url.query == "page=2")
+    }
+
+    @Test("A list that is asked for with a body is followed with GET, and without the body")
+    func searches() async throws {
+        struct Search: Endpoint, Encodable {
+            typealias Output = Rows
+            var text = "shoes"
+            var route: Route { .post("/search") }
+        }
+        let script = pages(["</search?after=7>; rel=next"], [])
+        let pager = Pager(CallSupport.client(script), .link { Search() })
+        try await pager.loadNextPage()
+        try await pager.loadNextPage()
+        #expect(script.requests.map(\.request.method) == [.post, .get])
+        #expect(script.requests.map(\.request.url.query) == [nil, "after=7"])
+        #expect(script.requests.last?.request.body.isNone == true)
+    }
 }

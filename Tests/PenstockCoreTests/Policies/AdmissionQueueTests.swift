@@ -44,6 +44,26 @@ struct AdmissionQueueTests {
         #expect(queue.runningCount == 0 && queue.waitingCount == 0)
     }
 
+    @Test("What is held back is not forgotten, however many other hosts come by meanwhile")
+    func heldAmongManyHosts() {
+        func passBy(_ queue: inout AdmissionQueue) {
+            for ticket in Ticket(10)..<400 {
+                #expect(queue.enter(ticket, host: "h\(ticket)", priority: .normal, at: .seconds(1)) == .admitted)
+                _ = queue.leave(ticket, at: .seconds(1))
+            }
+        }
+        var queue = AdmissionQueue(.init(perHost: 1))
+        #expect(queue.enter(1, host: "a", priority: .normal, isHeld: true, at: .zero) == .waits(.paused))
+        #expect(queue.enter(2, host: "b", priority: .normal, at: .zero) == .admitted)
+        #expect(queue.enter(3, host: "b", priority: .normal, at: .zero) == .waits(.host))
+        #expect(queue.hold(3, true, at: .zero).isEmpty)
+        _ = queue.leave(2, at: .zero)
+        passBy(&queue)
+        #expect(queue.hold(1, false, at: .seconds(2)) == [1])
+        #expect(queue.hold(3, false, at: .seconds(2)) == [3])
+        #expect(queue.waitingCount == 0)
+    }
+
     @Test("The more urgent go first, and of equally urgent ones those that came first")
     func priorities() {
         let all: [CallPriority] = [.normal, .background, .normal, .high, .low, .high, .normal]

@@ -265,6 +265,29 @@ import Testing
         #expect(count.value == 3)
     }
 
+    @Test("A way that comes and goes at once is none: it waits on, and no longer than it was told")
+    func waitsThroughFlaps() async throws {
+        for comes in [true, false] {
+            let clock = TestClock()
+            let (client, script, reachability) = waiting(
+                [noWay, .respond(CallSupport.greeting)], .waitsForConnectivity(.upTo(.seconds(5))), clock)
+            async let answer = failure { try await client.send(Hello()) }
+            await script.waitForExchanges(count: 1)
+            for _ in 0..<20 {
+                let before = reachability.listenersSoFar
+                while reachability.listenerCount == 0 { await Task.yield() }
+                reachability.update(wifi)
+                reachability.update(.unreachable)
+                for _ in 0..<20 where reachability.listenersSoFar == before { await Task.yield() }
+            }
+            for _ in 0..<200 { await Task.yield() }
+            #expect(client.callCount == 1)
+            if comes { reachability.update(wifi) } else { clock.advance(by: .seconds(5)) }
+            #expect(await answer?.kind == (comes ? nil : .unreachable(.offline)))
+            #expect(script.requests.count == (comes ? 2 : 1))
+        }
+    }
+
     @Test("It waits no longer than it was told, and then fails of what it failed of")
     func waitsUpTo() async throws {
         let clock = TestClock()

@@ -31,6 +31,22 @@ struct RetryStateTests {
         #expect(other.script.requests.first?.request.fields[IdempotencyKey.field] != keys.first?.first)
     }
 
+    @Test("A key goes with every method that does something, also with those that may be sent twice without one")
+    func methodsWithKeys() async throws {
+        let key = try #require(IdempotencyKey("order-17"))
+        for (method, isKeyed) in [
+            (HTTPMethod.put, true), (.delete, true), (.patch, true), (.post, true), (.get, false), (.head, false),
+        ] {
+            let rig = RetryRig([.busy, .product, .busy, .product])
+            let endpoint = AdHocEndpoint(Route(method, "/orders/7"), decoding: ResponseDecoding<Void>.nothing)
+            try await rig.client.send(endpoint, options: .idempotency(.keyed(key)))
+            try await rig.client.send(endpoint, options: .idempotency(.key))
+            let keys = rig.script.requests.map { $0.request.fields[IdempotencyKey.field] }
+            #expect(keys.count == 4 && keys[0] == keys[1] && keys[2] == keys[3], "\(method)")
+            #expect(keys[0] == (isKeyed ? key.fieldValue : nil) && (keys[2] != nil) == isKeyed, "\(method)")
+        }
+    }
+
     @Test("A key of the app's own, as an option or as a header, makes a POST repeatable; a GET carries none")
     func ownKeys() async throws {
         let key = try #require(IdempotencyKey("order-17"))

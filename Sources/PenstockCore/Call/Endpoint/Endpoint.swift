@@ -168,6 +168,11 @@ public enum EnvelopeChoice: Hashable, Sendable {
     case custom(Envelope)
 }
 
+/// An endpoint whose type says nothing of the API.
+protocol UntypedEndpoint: Endpoint {}
+
+extension AdHocEndpoint: UntypedEndpoint {}
+
 /// An API that is named where it is called, by teams that keep one central entry.
 ///
 /// The request is the same, byte for byte, as that of an ``Endpoint`` with the same route and parameters.

@@ -3,6 +3,11 @@ import Foundation
 /// A URL that a server gave, to which an endpoint is sent in place of its own: the next page, a resource that was made.
 struct Link: Sendable {
     let text: String
+    /// What a call fails of whose link leads to another origin, where it is for a page of a list; `nil` for any other link. A page is
+    /// asked for with GET, and nothing of the endpoint's own goes with it.
+    var pageRefusal: (@Sendable (HTTPURL.Origin) -> APIError)?
+
+    var isPage: Bool { pageRefusal != nil }
 
     /// The URL, with the common parameters of the moment, of which what the link says itself may be out of date.
     ///
@@ -12,6 +17,7 @@ struct Link: Sendable {
     func url(of service: Service, at base: HTTPURL, _ query: String?) throws(APIError) -> HTTPURL {
         let link = try parsed()
         guard link.origin == base.origin else {
+            if let pageRefusal { throw pageRefusal(link.origin) }
             let reason =
                 "\(link.origin) is not the origin of the service \(service.id), whose headers and credentials would go there;"
                 + " send(HTTPRequest) sends a request of no service to any URL"
@@ -62,4 +68,11 @@ extension CallOptions {
 
     /// Sends an endpoint to a URL that a server gave; see ``at(_:)-swift.type.method-(HTTPURL)``.
     public func at(_ url: URL) -> CallOptions { with { $0[dynamicMember: \.link] = Link(text: url.absoluteString) } }
+
+    /// Sends an endpoint to the link of a page of its list.
+    ///
+    /// - Parameter refusal: what the call fails of where the link leads to another origin.
+    func onPage(_ url: HTTPURL, refusal: @escaping @Sendable (HTTPURL.Origin) -> APIError) -> CallOptions {
+        with { $0[dynamicMember: \.link] = Link(text: url.absoluteString, pageRefusal: refusal) }
+    }
 }

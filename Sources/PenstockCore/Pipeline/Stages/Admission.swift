@@ -58,7 +58,7 @@ extension APIError {
 
 /// The place of one attempt: waited for, then taken until the response has come to its end, or the call has. The app's code
 /// below may never return, and holds no place for that.
-final class AdmissionPlace: CallWait {
+final class AdmissionPlace: CallWait, SharedWork {
     private let ticket: AdmissionQueue.Ticket
     private let request: HTTPRequest
     private let call: CallContext
@@ -86,6 +86,9 @@ final class AdmissionPlace: CallWait {
     func untilAdmitted() async throws(APIError) {
         guard let promise else { return }
         let start = call.time.now()
+        _ = call.control.attach(self)
+        defer { call.control.detach() }
+        holdWithCall()
         call.state.withLock { state in
             state.onPriority = { [admissions, ticket] in admissions.prioritise(ticket, as: $0) }
         }
@@ -106,6 +109,28 @@ final class AdmissionPlace: CallWait {
 
     /// The call has ended.
     func abandon() { vacate() }
+
+    // MARK: What the call's control does, while it waits
+
+    /// What is suspended takes no place from the others: it waits as if it was paused.
+    private func holdWithCall() {
+        while true {
+            let isSuspended = call.control.isSuspended
+            admissions.suspend(ticket, isSuspended)
+            // The call may be suspended and resumed at any moment, and the last word counts.
+            if call.control.isSuspended == isSuspended { return }
+        }
+    }
+
+    var isOnWire: Bool { false }
+
+    func cancel() { promise?.abandon() }
+
+    func suspend() { holdWithCall() }
+
+    func resume() { holdWithCall() }
+
+    // MARK: Giving it back
 
     /// Gives the place back. Once it is given back, this does nothing: no other attempt has its ticket.
     func vacate() {

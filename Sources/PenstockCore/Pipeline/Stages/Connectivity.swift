@@ -39,12 +39,19 @@ struct Connectivity: Stage {
     ///
     /// - Returns: whether there is one, and the call goes on.
     private func waitUntilReachable(before end: Duration?, _ call: CallContext) async -> Bool {
-        let waiting = Task { [changes = reachability.changes] in
-            for await status in changes where status.isReachable { return }
+        while true {
+            let waiting = Task { [changes = reachability.changes] in
+                for await status in changes where status.isReachable { return }
+            }
+            let left = end.map { $0 - call.time.now() }
+            await call.patiently(upTo: left) { await waiting.value }
+            waiting.cancel()
+            guard !call.isCancelled else { return false }
+            if reachability.status?.isReachable != false { return true }
+            // A way that came and went at once was none.
+            let last = [end, call.deadline].compactMap(\.self).min()
+            if let last, call.time.now() >= last { return false }
         }
-        await call.patiently(upTo: end.map { $0 - call.time.now() }) { await waiting.value }
-        waiting.cancel()
-        return !call.isCancelled && reachability.status?.isReachable != false
     }
 
     /// Of what the call ends when it has waited in vain.

@@ -11,6 +11,8 @@ final class HedgedAttempt: SharedWork {
         var started = 0
         var lastStart = Duration.zero
         var isOver = false
+        /// Whether the call is suspended: nothing more is sent meanwhile, and what is sent next waits with it.
+        var isSuspended = false
         var alarm: Deadlines.Ticket?
     }
 
@@ -67,6 +69,7 @@ final class HedgedAttempt: SharedWork {
         let now = call.time.now()
         let isOn = state.withLock { state in
             guard !state.isOver else { return false }
+            if state.isSuspended { context.control.suspend() }
             state.runners.append(runner)
             state.started += 1
             state.lastStart = now
@@ -101,14 +104,17 @@ final class HedgedAttempt: SharedWork {
         case .never: return
         }
         let ticket = call.deadlines.add(call.time.now() + wait) { [weak self] in self?.ring() }
-        let isOver = state.withLock { state in
-            if !state.isOver { state.alarm = ticket }
-            return state.isOver
+        let useless = state.withLock { state in
+            guard !state.isOver else { return Deadlines.Ticket?.some(ticket) }
+            defer { state.alarm = ticket }
+            return state.alarm
         }
-        if isOver { call.deadlines.remove(ticket) }
+        if let useless { call.deadlines.remove(useless) }
     }
 
     private func ring() {
+        // The time begins anew when the call is resumed.
+        guard !state.withLock({ $0.isSuspended }) else { return }
         guard case .send = decide() else { return setAlarm() }
         guard !stage.origins.isOpen(request.url.origin, in: .zero) else { return call.emit(.notRetried(.circuitOpen)) }
         guard stage.origins.withdraw(.hedge, for: request.url.origin) else {
@@ -162,7 +168,21 @@ final class HedgedAttempt: SharedWork {
 
     func cancel() { outcome.abandon() }
 
-    func suspend() { for context in contexts { context.control.suspend() } }
+    func suspend() {
+        state.withLock { $0.isSuspended = true }
+        for context in contexts { context.control.suspend() }
+    }
 
-    func resume() { for context in contexts { context.control.resume() } }
+    /// What stood still was not slow, so that the time until another one is sent begins anew.
+    func resume() {
+        let now = call.time.now()
+        let hasWaited = state.withLock { state in
+            guard state.isSuspended else { return false }
+            state.isSuspended = false
+            state.lastStart = now
+            return state.started > 0
+        }
+        for context in contexts { context.control.resume() }
+        if hasWaited { setAlarm() }
+    }
 }

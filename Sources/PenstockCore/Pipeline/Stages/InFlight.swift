@@ -16,7 +16,7 @@ struct InFlight: Stage {
         // What cannot be compared has nothing to do with any other.
         if policy.needsRequest, identity == nil { return try await next(request) }
         guard policy.strategy != .join else { return try await join(identity, request, call, next) }
-        switch flights.enter(call, FlightKey(call, policy.scope, identity), policy.strategy) {
+        switch flights.enter(call, FlightKey(call, request, policy.scope, identity), policy.strategy) {
         case .send, .join: break
         case .drop(let reason):
             call.emit(.inFlightDecided(.dropped(reason)))
@@ -37,7 +37,7 @@ struct InFlight: Stage {
         // Content that is handed over as it comes has one reader, and what is suspended holds nobody up.
         guard let identity, !call.streams, !call.control.isSuspended else { return try await next(request) }
         let (shared, leads) = flights.exchanges.exchange(for: identity, where: { isUsable($0.note, call) }) {
-            SharedExchange(identity, request, for: call, call.settings)
+            SharedExchange(identity, request, for: call, call.settings, tellsNews: true)
         }
         if leads {
             shared.start(next, in: flights.exchanges)
@@ -128,6 +128,8 @@ struct RequestIdentity: Hashable, Sendable {
 struct FlightKey: Hashable, Sendable {
     private enum Kind: Hashable, Sendable {
         case api(ObjectIdentifier)
+        /// An API that has no type of its own, which is known by what is asked for.
+        case resource(HTTPMethod, HTTPURL.Origin, path: String)
         case request(RequestIdentity?)
         case group(String)
     }
@@ -136,9 +138,13 @@ struct FlightKey: Hashable, Sendable {
     private let service: ServiceID
     private let isolation: IsolationKey
 
-    init(_ call: CallContext, _ scope: InFlightPolicy.Scope, _ identity: RequestIdentity?) {
+    init(
+        _ call: CallContext, _ request: HTTPRequest, _ scope: InFlightPolicy.Scope, _ identity: RequestIdentity?
+    ) {
         kind =
             switch scope {
+            case .api where call.endpointType is any UntypedEndpoint.Type:
+                .resource(request.method, request.url.origin, path: request.url.path)
             case .api: .api(ObjectIdentifier(call.endpointType))
             case .request: .request(identity)
             case .group(let name): .group(name)

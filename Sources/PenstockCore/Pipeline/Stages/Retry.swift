@@ -40,7 +40,8 @@ final class Retry: Stage {
     /// The request with the key that the server knows it by, where it has one.
     @inline(never)
     private func prepared(_ request: HTTPRequest, _ call: CallContext) -> HTTPRequest {
-        guard !request.method.isIdempotent, !request.fields.contains(IdempotencyKey.field) else { return request }
+        // What only reads has no effect that a server could take for the second.
+        guard !request.method.isSafe, !request.fields.contains(IdempotencyKey.field) else { return request }
         let key: IdempotencyKey
         switch call.settings.idempotency {
         case .byMethod, .declared: return request
