@@ -17,9 +17,15 @@
             for fault in Self.mended { #expect(fault.isPresent(in: version) == isPresent) }
         }
 
+        @Test("A handle is used again from the version on that forgets its last field line")
+        func danglingField() {
+            #expect(CurlFault.danglingField.isPresent(in: CurlVersion(8, 0, 1)))
+            #expect(!CurlFault.danglingField.isPresent(in: CurlVersion(8, 1)))
+        }
+
         @Test("A fault that nobody has seen gone is in every version")
         func unmended() {
-            for fault in CurlFault.allCases where !Self.mended.contains(fault) {
+            for fault in CurlFault.allCases where !Self.mended.contains(fault) && fault != .danglingField {
                 #expect(fault.isPresent(in: CurlVersion(7, 88)))
                 #expect(fault.isPresent(in: CurlVersion(99, 0)))
             }

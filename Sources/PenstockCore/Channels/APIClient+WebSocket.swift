@@ -33,6 +33,10 @@ extension APIClient {
             if wasGiven, scope == nil { return nil }
             return self.channelSession(endpoint, options, in: scope)
         } connect: { session throws(APIError) in
+            guard settings.subprotocols.allSatisfy(HTTPSyntax.isToken) else {
+                throw APIError(
+                    .invalidParameter(field: "subprotocols", reason: "has a name that is no token"), stage: .prepare)
+            }
             let upgrade = self.upgrade(settings)
             let made = try await self.upgraded(endpoint, options, upgrade, session)
             do throws(WebSocketFailure) {

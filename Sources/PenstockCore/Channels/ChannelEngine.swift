@@ -52,6 +52,8 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         var taken = 0
         var bytes = 0
         var isClosing = false
+        /// Whether it is to end, be its call made already or not.
+        var isCancelled = false
         /// Whether the call has ended.
         var isEnded = false
         /// When a message has come last, or was taken.
@@ -166,6 +168,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     /// Ends it at once.
     func cancel() {
         let session = state.withLock { state -> ChannelSession? in
+            state.isCancelled = true
             if case .idle = state.phase { state.phase = .over(APIError(.cancelled, stage: .transport)) }
             return state.session
         }
@@ -232,7 +235,12 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         guard let session = begin() else {
             return state.withLock { $0.phase = .over(APIError(.cancelled, stage: .transport)) }
         }
-        state.withLock { $0.session = session }
+        let isCancelled = state.withLock { state in
+            state.session = session
+            return state.isCancelled
+        }
+        // Whoever has ended it while its call was made has found none to end.
+        if isCancelled { session.context.end(.requested) }
         session.context.endsWithCall(Task { [self] in await run(session) })
     }
 
@@ -251,11 +259,17 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
                 let delay = terms.reconnection?.delay(after: fault.ending, failures: failures, using: &random)
             else { return end(session, fault) }
             do throws(APIError) {
-                try await session.context.sleep(for: delay, at: .retry)
+                try await session.context.sleep(for: Self.wait(delay, after: fault, session.context), at: .retry)
             } catch {
                 return end(session, ChannelFault(error))
             }
         }
+    }
+
+    /// A server that has said when to come back is not asked before, as far as retries wait for it.
+    private static func wait(_ delay: Duration, after fault: ChannelFault, _ context: CallContext) -> Duration {
+        let hint = fault.retryAfter(at: context.time.date()) ?? .zero
+        return max(delay, min(hint, context.settings.retry.longestHint))
     }
 
     /// Makes one connection, and reads until its end.

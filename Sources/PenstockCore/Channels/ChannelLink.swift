@@ -249,9 +249,27 @@ extension ChannelFault {
         let ending: ChannelReconnection.Ending =
             switch error.kind {
             case .httpStatus(let status): .status(status)
-            default: (error.underlying as? TransportError).map { .failed($0.kind) } ?? .broken
+            case .unavailable, .authentication(.unavailable), .authentication(.vault(.locked)),
+                .authentication(.vault(.unavailable)):
+                .unavailable
+            default: (error.underlying as? TransportError).map { .failed($0.kind) } ?? Self.ending(of: error.kind)
             }
         self.init(kind: error.kind, ending: ending, reason: error)
+    }
+
+    /// Of what failed before there was a transport to tell of it.
+    private static func ending(of kind: APIError.Kind) -> ChannelReconnection.Ending {
+        switch kind {
+        case .unreachable(let how): .failed(.unreachable(how))
+        case .timeout(let phase): .failed(.timeout(phase))
+        default: .broken
+        }
+    }
+
+    /// How long the server asks to be left alone, where it has refused.
+    func retryAfter(at now: Date) -> Duration? {
+        guard case .status = ending, let response = error.response else { return nil }
+        return RetryAfter.delay(in: response.fields, at: now)
     }
 
     /// As the caller is told.

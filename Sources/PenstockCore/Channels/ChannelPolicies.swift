@@ -6,7 +6,8 @@
 /// ```
 public struct ChannelReconnection: Hashable, Sendable {
     /// How long to wait before each try. Drawn up to 1 s at first, then up to twice as much each time, 30 s at most, by default:
-    /// a server that comes back sees its clients spread over half a minute.
+    /// a server that comes back sees its clients spread over half a minute. One that has refused with a `Retry-After` is left alone
+    /// for that long, up to ``RetryPolicy/longestHint``.
     public var backoff: Backoff
     /// How many tries in a row may fail; `nil`, which is the default, for any number.
     public var maxFailures: Int?
@@ -26,6 +27,8 @@ public struct ChannelReconnection: Hashable, Sendable {
         case failed(TransportError.Kind)
         /// The server refused, with this status.
         case status(Int)
+        /// Nothing was sent: the server is given a rest by the client's ``CircuitBreaker``, or there is no credential for the moment.
+        case unavailable
         /// The other end closed a WebSocket with this code.
         case closed(WebSocketCloseCode)
         /// What came breaks the protocol.
@@ -56,6 +59,7 @@ public struct ChannelReconnection: Hashable, Sendable {
             }
         case .status(let status): [408, 425, 429, 500, 502, 503, 504].contains(status)
         case .closed(let code): [1_001, 1_005, 1_006, 1_011, 1_012, 1_013, 1_014].contains(Int(code.rawValue))
+        case .unavailable: true
         case .broken: false
         }
     }

@@ -14,7 +14,8 @@ extension APIClient {
     /// the same to the same place asks for the rest (`Range`, `If-Range`), if the server gave a strong validator; where it has
     /// another version by then, or does not do ranges, all is loaded anew. ``APIClient/removePartialDownloads(in:olderThan:)``
     /// removes what nobody will go on with. Within the call, a connection that ends early is gone on from in the same way, as often
-    /// as ``CallOptions/retry`` allows without headway in between.
+    /// as ``CallOptions/retry`` allows without headway in between; what is loaded anew is none. An answer that has no content
+    /// (204, 205) is no empty file, and fails.
     ///
     /// The content is checked where the server names its SHA-256 or SHA-512 (`Repr-Digest`, RFC 9530), or `sha256` does. Suspending and
     /// resuming the call pauses the bytes. The cache has no part in it, the envelope and the decoding have none either. A request
@@ -104,9 +105,9 @@ struct DownloadOrder: Sendable {
         {
             throw APIError(.invalidParameter(field: "sha256", reason: "is not 64 hexadecimal digits"), stage: .file)
         }
-        guard case .fixed(let name) = destination.naming,
-            let facts = FileFacts.at(destination.folder.appendingPathComponent(name).path)
-        else { return }
+        guard case .fixed(let name) = destination.naming else { return }
+        if name.utf8.count > Int(NAME_MAX) { throw APIError(SystemError(code: ENAMETOOLONG)) }
+        guard let facts = FileFacts.at(destination.folder.appendingPathComponent(name).path) else { return }
         if FileFacts.isFolder(facts) { throw APIError(SystemError(code: EISDIR)) }
         if destination.overwriting == .fail { throw APIError(SystemError(code: EEXIST)) }
     }
@@ -140,6 +141,8 @@ struct DownloadRun<E: Endpoint> {
     /// Of the response that began the part.
     private var head: HTTPResponse
     private var last: StreamedResponse?
+    /// Those of the whole that answers named.
+    private var digests: [DownloadPlan.Digest]
 
     /// Downloads the file, from the request to the file's own name.
     static func response(
@@ -178,6 +181,7 @@ struct DownloadRun<E: Endpoint> {
         part = kept?.part
         wasResumed = kept != nil
         head = HTTPResponse(status: 200, fields: kept?.part.httpFields ?? [:])
+        digests = DownloadPlan.digest(head.fields).map { [$0] } ?? []
     }
 
     private mutating func response() async throws(APIError) -> APIResponse<DownloadedFile> {
@@ -227,6 +231,8 @@ struct DownloadRun<E: Endpoint> {
         }
         do throws(SystemError) {
             if from == 0 { try await begin(response.http) } else { part?.length = plan.length }
+            // In a part as well it is that of the whole (RFC 9530 §3).
+            if let digest = DownloadPlan.digest(fields) { digests.append(digest) }
         } catch {
             throw failed(error, response)
         }
@@ -253,7 +259,7 @@ struct DownloadRun<E: Endpoint> {
     }
 
     private mutating func begin(_ response: HTTPResponse) async throws(SystemError) {
-        (head, wasResumed) = (response, false)
+        (head, wasResumed, digests) = (response, false, [])
         part = plan.validator.map { validator in
             let kept = DownloadPlan.keptFields.flatMap { name in
                 response.fields.values(of: name).map { [name.text, $0] }
@@ -355,8 +361,7 @@ struct DownloadRun<E: Endpoint> {
     /// - Throws: ``APIError/Kind/validation(rule:)``, and nothing is kept.
     private func check() async throws(APIError) {
         let given = order.sha256.map { DownloadPlan.Digest(algorithm: .sha256, hex: $0) }
-        let expected = [("Repr-Digest", DownloadPlan.digest(head.fields)), ("sha256", given)]
-            .compactMap { rule, digest in digest.map { (rule, $0) } }
+        let expected = digests.map { ("Repr-Digest", $0) } + (given.map { [("sha256", $0)] } ?? [])
         let algorithms = DigestAlgorithm.allCases.filter { algorithm in
             expected.contains { $0.1.algorithm == algorithm }
         }

@@ -33,6 +33,8 @@ extension Call {
         let updates = updates
         Task {
             for try await case .progress(let bytes) in updates { bytes.show(on: progress) }
+            // A call that has moved no bytes ends as well.
+            if !progress.isFinished { TransferProgress().completed().show(on: progress) }
         }
         return progress
     }

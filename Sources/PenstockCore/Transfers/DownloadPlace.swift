@@ -218,21 +218,32 @@ struct DownloadPlace: Sendable {
     /// Removes all that is there.
     func remove() {
         unlink(description)
+        unlink("\(description).new")
         unlink(part)
     }
 
     /// Removes the parts that nobody has and that were not written to for some time.
     static func removeAll(in folder: URL, olderThan age: Duration, at now: Date) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.count { name in
-            guard name.hasPrefix(prefix), name.hasSuffix(".part"), let facts = FileFacts.at("\(folder.path)/\(name)")
-            else { return false }
+        return Set(names.compactMap(stem(of:))).count { stem in
+            let path = "\(folder.path)/\(stem)"
+            let kinds = [".part", ".json", ".json.new"]
+            guard let facts = kinds.lazy.compactMap({ FileFacts.at(path + $0) }).first else { return false }
             let written = Date(timeIntervalSince1970: Double(FileFacts.modification(facts).seconds))
             guard now.timeIntervalSince(written) >= Double(age.components.seconds),
-                let file = try? locked("\(folder.path)/\(name)")
+                let file = try? locked("\(path).part")
             else { return false }
-            DownloadPlace(folder: folder.path, stem: String(name.dropLast(5)), key: "", file: file).remove()
+            DownloadPlace(folder: folder.path, stem: stem, key: "", file: file).remove()
             return true
         }
+    }
+
+    /// Whose file it is, if it is one of a place. A description may have been left without its part, and one that was being written
+    /// without either.
+    private static func stem(of name: String) -> String? {
+        guard name.hasPrefix(prefix), let dot = name.dropFirst().firstIndex(of: ".") else { return nil }
+        let isDigest = name[..<dot].dropFirst(prefix.count).utf8.count == 24
+        return name[dot...] == ".part" || isDigest && [".json", ".json.new"].contains(name[dot...])
+            ? String(name[..<dot]) : nil
     }
 }

@@ -47,6 +47,7 @@ struct PartialDownload: Codable, Hashable, Sendable {
 /// | 206 that begins elsewhere, has no `Content-Range`, another validator or another length | the part is dropped, all is asked for anew |
 /// | 206 without a validator | gone on with where the digest of the whole is known and will be checked; else all is asked for anew (RFC 9110 §15.3.7.3) |
 /// | 206 that was not asked for | an error |
+/// | 204 or 205, which have no content | an error |
 /// | 416 to a request for the rest, which names the length of the part | the part is the whole |
 /// | any other 416 | the part is dropped, all is asked for anew |
 /// | content in a coding | asked for anew with the codings that the transport removes; such a part is gone on with by nobody |
@@ -82,8 +83,8 @@ struct DownloadPlan: Hashable, Sendable {
 
     /// How often a part is dropped, because answers contradict one another, before the server is not believed any more.
     static let mostRestarts = 2
-    /// In bytes. An exchange that brought so much has not failed in vain: the next failure is the first one again. Less may be what
-    /// is left in the buffers of a connection that is dead.
+    /// In bytes. An exchange that brought so much more than ever was there has not failed in vain: the next failure is the first one
+    /// again. Less may be what is left in the buffers of a connection that is dead, and what begins anew brings what was there.
     static let headway = 64 << 10
 
     /// Fields of the response that a download keeps beside its part: what names it and what checks it.
@@ -106,6 +107,12 @@ struct DownloadPlan: Hashable, Sendable {
     private var failures = 0
     private var begunAt = 0
     private var end: Int?
+    /// How far exchanges before this one have come, at most, and of which version that is.
+    private var reached = 0
+    private var reachedOf: String?
+    /// How often what was there has been loaded anew, and whether the exchange does so.
+    private var renewals = 0
+    private var isRenewal = false
 
     /// - Parameters:
     ///   - kept: what an earlier exchange has brought; `nil` for nothing.
@@ -123,8 +130,9 @@ struct DownloadPlan: Hashable, Sendable {
             return
         }
         offset = kept?.offset ?? 0
-        begunAt = offset
+        (begunAt, reached) = (offset, offset)
         validator = kept?.part.validator
+        reachedOf = validator
         length = kept?.part.length
     }
 
@@ -145,6 +153,7 @@ struct DownloadPlan: Hashable, Sendable {
     /// Judges the head of an answer.
     mutating func judge(_ status: Int, _ fields: HTTPFields, to ask: Ask, at now: Date) -> Verdict {
         switch status {
+        case 204, 205: .fail(.httpStatus(status), "the answer has no content, which is no empty file")
         case 206: partial(fields, to: ask)
         case 416: unsatisfiable(fields, to: ask)
         case 200..<300: whole(fields, to: ask, at: now)
@@ -162,6 +171,9 @@ struct DownloadPlan: Hashable, Sendable {
         isDigestNamed = Self.digest(fields) != nil
         validator = isCoded || isOnce ? nil : Self.strongValidator(fields, at: now)
         length = isCoded ? nil : Self.contentLength(fields)
+        isRenewal = reached > 0
+        if isRenewal { renewals += 1 }
+        if validator != reachedOf { (reached, reachedOf) = (0, validator) }
         return write(until: length)
     }
 
@@ -181,6 +193,7 @@ struct DownloadPlan: Hashable, Sendable {
             return restart("a part of another length came")
         }
         length = whole
+        isRenewal = false
         return write(until: range.bytes.upperBound)
     }
 
@@ -224,7 +237,7 @@ struct DownloadPlan: Hashable, Sendable {
         // All of it ends where it ends; of a part without a length of the whole only the next answer tells.
         if let length { if offset == length { return .finish } } else if begunAt == 0, end == nil { return .finish }
         // A server may send less than the rest, but it has to get on.
-        if length != nil, offset == end, hasGained { return .ask(ask, after: .zero) }
+        if length != nil, offset == end, hasGained() { return .ask(ask, after: .zero) }
         return failed(.transport(.connectionLost), using: &random)
     }
 
@@ -236,14 +249,17 @@ struct DownloadPlan: Hashable, Sendable {
         case .transport(.connectionLost), .timeout(.idle): break
         default: return .fail(kind, "")
         }
-        failures = hasGained ? 1 : failures + 1
+        failures = hasGained() ? max(renewals, 1) : failures + 1
         if validator == nil { offset = 0 }
         guard failures <= retry.limit else { return .fail(kind, "") }
         return .ask(ask, after: retry.backoff.delay(before: failures, using: &random))
     }
 
-    /// Whether the exchange has brought enough that was not there before and stays.
-    private var hasGained: Bool { validator != nil && offset - begunAt >= Self.headway }
+    /// Whether the exchange has brought enough that never was there before and stays. It is over with that.
+    private mutating func hasGained() -> Bool {
+        defer { reached = max(reached, offset) }
+        return validator != nil && !isRenewal && offset - reached >= Self.headway
+    }
 }
 
 // MARK: What the fields say

@@ -128,7 +128,7 @@ extension APIClient {
     ///   - service: ``ServiceID/main`` by default.
     ///   - contentType: the media type of the file. `application/octet-stream` by default.
     ///   - fileName: what the server is told the file is called; its own name by default, nothing where it is empty.
-    ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys without spaces and commas. None by default.
+    ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys of ASCII without spaces and commas. None by default.
     ///   - state: where the state is kept until the upload is over. Beside the file by default: `video.mov.upload`. That of a user
     ///     (`APIClient.Configuration.identity`) has a mark behind this name, such as `video.mov.upload-1f0e…`.
     ///   - policy: how much it bears before it fails. ``ResumableUploadPolicy/standard`` by default.

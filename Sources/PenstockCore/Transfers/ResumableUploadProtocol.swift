@@ -197,6 +197,11 @@ struct UploadMetadata: Hashable, Sendable {
     /// The app's own words, of tus alone.
     var others: [String: String] = [:]
 
+    /// Whether tus has a form for a key.
+    static func isKey(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }
+    }
+
     /// `Upload-Metadata`: keys, and their values in Base64.
     var tus: String {
         var all = others

@@ -43,15 +43,20 @@ final class ResumableUploadSource: Sendable {
 
     /// Opens the file, locks it, and reads it once. A volume that has no locks, or none for files that are only read, is no reason
     /// not to upload: two uploads of one file at the same time go unnoticed there.
+    ///
+    /// - Parameter isWanted: asked before each piece; the file is read no further where it is not.
     static func open(
-        _ file: URL, locking: @escaping Locker = { flock($0, LOCK_EX | LOCK_NB) }
+        _ file: URL, locking: @escaping Locker = { flock($0, LOCK_EX | LOCK_NB) },
+        while isWanted: @escaping @Sendable () -> Bool = { true }
     ) async throws(ResumableUploadError) -> ResumableUploadSource {
         try await DiskWork.run { () throws(ResumableUploadError) in
-            try ResumableUploadSource(reading: file, locking)
+            try ResumableUploadSource(reading: file, locking, while: isWanted)
         }
     }
 
-    private init(reading url: URL, _ locking: Locker) throws(ResumableUploadError) {
+    private init(
+        reading url: URL, _ locking: Locker, while isWanted: () -> Bool
+    ) throws(ResumableUploadError) {
         // Without waiting: opening a pipe would last until somebody writes to it.
         let file = try Self.told { () throws(SystemError) in
             try FileDescriptor.open(url.path, O_RDONLY | O_NONBLOCK)
@@ -65,7 +70,7 @@ final class ResumableUploadSource: Sendable {
         length = stamp.size
         spacing = max(1 << 20, length / Self.maximumCheckpoints + 1)
         var state = State(path: url.path, file: file, stamp: stamp)
-        digest = try Self.digest(of: &state, upTo: stamp.size, every: spacing)
+        digest = try Self.digest(of: &state, upTo: stamp.size, every: spacing, while: isWanted)
         self.state = SerialState(state, label: "penstock.upload")
     }
 
@@ -96,11 +101,14 @@ final class ResumableUploadSource: Sendable {
     }
 
     private static func digest(
-        of state: inout State, upTo end: Int, every spacing: Int
+        of state: inout State, upTo end: Int, every spacing: Int, while isWanted: () -> Bool = { true }
     ) throws(ResumableUploadError) -> String {
         var cursor = Cursor(position: 0, digest: SHA256.Stream(), end: end)
-        while try read(&state, &cursor, every: spacing) != nil {}
-        return cursor.digest.hex()
+        while isWanted() {
+            guard try read(&state, &cursor, every: spacing) == nil else { continue }
+            return cursor.digest.hex()
+        }
+        throw .sourceUnreadable(reason: "nobody wants it any more")
     }
 
     // MARK: Reading

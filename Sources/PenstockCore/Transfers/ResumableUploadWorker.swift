@@ -75,10 +75,9 @@ final class ResumableUploadWorker: Sendable {
         let result = await Result { () async throws(APIError) in
             try checkContent()
             try checkBackground()
+            try checkMetadata()
             let (environment, identity) = (self.environment, client.configuration.identity())
-            let source = try await told { () async throws(ResumableUploadError) in
-                try await ResumableUploadSource.open(order.file)
-            }
+            let source = try await openSource()
             let subject = ResumableUploadState.Subject(
                 form: order.form, target: "\(order.route.method) \(order.service) \(order.route.path.encoded)",
                 environment: environment, identity: identity, length: source.length, digest: source.digest)
@@ -88,6 +87,17 @@ final class ResumableUploadWorker: Sendable {
         }
         reports.end()
         return result
+    }
+
+    /// Reading all of the file may take a while, and ends with the upload.
+    private func openSource() async throws(APIError) -> ResumableUploadSource {
+        do throws(ResumableUploadError) {
+            return try await ResumableUploadSource.open(
+                order.file, while: { [standing] in !standing.withLock { $0.isCancelled } })
+        } catch {
+            if standing.withLock({ $0.isCancelled }) { throw APIError(.cancelled, stage: .transport) }
+            throw APIError(error)
+        }
     }
 
     private func upload(
@@ -120,6 +130,10 @@ final class ResumableUploadWorker: Sendable {
                 last = outcome
                 event = try self.event(outcome, of: step, source)
             case .wait(let number, let hint):
+                if let hint, try hint > longestHint() {
+                    await job.letGo()
+                    throw failure(last)
+                }
                 await sleep(before: number, hint)
                 event = .waited
             case .finish(let isAnswer):
@@ -264,6 +278,12 @@ final class ResumableUploadWorker: Sendable {
         }
     }
 
+    /// For how long a server may ask to be left alone, as with any call.
+    private func longestHint() throws(APIError) -> Duration {
+        let runtime = try client.runtime(for: order.service)
+        return client.resolve(order.options, endpoint(.query), runtime).settings.retry.longestHint
+    }
+
     private func sleep(before number: Int, _ hint: Duration?) async {
         var random = client.configuration.random
         let delay = hint ?? Backoff().delay(before: number, using: &random)
@@ -352,6 +372,15 @@ final class ResumableUploadWorker: Sendable {
             fields.apply(to: &request.fields)
             return (.ready(request), own)
         }
+    }
+
+    /// What tus has no form for would be read as something else.
+    private func checkMetadata() throws(APIError) {
+        guard order.form == .tus, !order.metadata.others.keys.allSatisfy(UploadMetadata.isKey) else { return }
+        throw APIError(
+            .invalidParameter(
+                field: "metadata", reason: "has a key that is empty, or not of ASCII without spaces and commas"),
+            stage: .prepare)
     }
 
     /// A sealer would change what the offsets count.

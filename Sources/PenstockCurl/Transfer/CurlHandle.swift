@@ -101,7 +101,8 @@
 
         /// Whether the transfer leaves nothing behind that would meet the next one.
         var isReusable: Bool {
-            state.isOver && !state.isSpent && !state.isLarge && (state.transfer?.state.attempts ?? 0) <= 1
+            !CurlFault.danglingField.isPresent && state.isOver && !state.isSpent && !state.isLarge
+                && (state.transfer?.state.attempts ?? 0) <= 1
         }
 
         /// libcurl has come to the end of the transfer.

@@ -162,7 +162,10 @@
                 guard contentLength ?? number == number else { return .protocolViolation }
                 contentLength = number
             case .codings(let count): codings += count
-            case .chunked: isChunked = true
+            case .chunked:
+                // Chunks in chunks, which nobody asked for, to some, and one coding told twice to others.
+                guard !isChunked else { return .protocolViolation }
+                isChunked = true
             }
             return nil
         }
@@ -188,7 +191,8 @@
         }
 
         private mutating func endOfBlock(_ limits: ResponseLimits) -> TransportError.Kind? {
-            if isChunked, contentLength != nil { return .protocolViolation }
+            // HTTP/1.0 has no chunks (RFC 9112 §6.1).
+            if isChunked, contentLength != nil || version == .http10 { return .protocolViolation }
             // Nobody asked for another protocol, and what follows is no HTTP (RFC 9110 §15.2.2).
             if status == 101 { return .protocolViolation }
             guard status < 200 else {

@@ -117,6 +117,7 @@
             if let interim = state.head.endedInterim { request.control.onInterim?(interim, request.request.url) }
             guard state.head.isComplete, !wasComplete else { return true }
             state.clock.answered(now)
+            reportInline()
             if state.head.version == .http2, request.request.url.scheme == .http {
                 return refuse(.protocolViolation, "the response speaks of HTTP/2 where none was agreed on") > 0
             }
@@ -272,6 +273,13 @@
         private func pauseReading() -> Int {
             state.awaitsChunk = true
             return Int(CURL_READFUNC_PAUSE)
+        }
+
+        /// A small body leaves with the head of the request, and nothing is heard of it until there is an answer.
+        private func reportInline() {
+            guard state.source == nil, state.progress.sent == 0, let length = state.progress.expectedToSend, length > 0
+            else { return }
+            reportSent(length)
         }
 
         private func reportSent(_ count: Int) {

@@ -85,6 +85,10 @@
         /// on over the connection, and goes to the handle's next transfer. Seen with 7.88. It is asked for, and refused, before
         /// the handle is given back.
         case keptContent
+        /// The last field line of a handle's transfer is freed before the next transfer and still pointed to, so that a head that
+        /// begins with a continued line (RFC 9112 §5.2) is written into freed memory, before the line is told. Resetting the
+        /// handle does not help. Seen with 7.88, mended in 8.1. A handle is used for one transfer alone.
+        case danglingField
         /// Where there was no memory to write a request, the connection stays open with the part that was sent, and the next
         /// request follows upon that. Seen with 7.88. The pool takes no more transfers.
         case halfSentRequest
@@ -106,10 +110,12 @@
         /// connected.
         case lostZone
 
-        /// The first version in which it was looked for and not found; `nil` where there is none.
+        /// The first version in which it was looked for and not found, or that its authors say they mended it in; `nil` where there
+        /// is none.
         var mendedIn: CurlVersion? {
             switch self {
             case .lostEarlyResponse, .heldStream, .missedEnd: CurlVersion(8, 14)
+            case .danglingField: CurlVersion(8, 1)
             default: nil
             }
         }

@@ -105,6 +105,14 @@ extension TransportConformance {
 
     private static let contradictions: [Rule] = [
         .refuses(
+            "Chunks that are told twice are none",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+            requires: .exactHeads),
+        .refuses(
+            "HTTP/1.0 has no chunks",
+            "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+            requires: .exactHeads),
+        .refuses(
             "Two lengths that differ are none",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", requires: .exactHeads),
         .refuses(

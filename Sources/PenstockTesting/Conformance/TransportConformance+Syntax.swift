@@ -109,6 +109,16 @@ extension TransportConformance {
         refusesLine("A value holds no CR", "X-A: a\rb"),
         refusesLine("A value holds no CR before its line end", "X-A: a\r"),
         .refuses("The first field continues nothing", "HTTP/1.1 200 OK\r\n X-A: 1\r\n\(two)", requires: .exactHeads),
+        Rule(
+            "A head that begins with a continued line is refused behind one that did not, each time",
+            requires: .exactHeads, needsWire: true,
+            server: { $0.path == "/" ? .wire("HTTP/1.1 200 OK\r\n X-A: 1\r\n\(two)", .hold) : .text("ok") }
+        ) { probe in
+            for _ in 1...4 {
+                for _ in 1...2 { try expect(await probe.send(.get, "/good").status, is: 200, "status") }
+                try expect(await probe.failure().kind, is: .protocolViolation, "kind")
+            }
+        },
         .refuses(
             "A length is not continued on the next line", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n 0\r\n\r\nok",
             requires: .exactHeads),

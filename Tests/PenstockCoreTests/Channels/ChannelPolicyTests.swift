@@ -35,10 +35,27 @@ import Testing
             (.status(429), true), (.status(401), false), (.status(404), false), (.closed(.goingAway), true),
             (.closed(.abnormal), true), (.closed(.internalError), true), (.closed(.normal), false),
             (.closed(.policyViolation), false), (.closed(.protocolError), false), (.broken, false),
+            (.unavailable, true),
         ] as [(ChannelReconnection.Ending, Bool)])
     func mending(ending: ChannelReconnection.Ending, helps: Bool) {
         var random = Seeded(seed: 1)
         #expect((ChannelReconnection().delay(after: ending, failures: 1, using: &random) != nil) == helps)
+    }
+
+    @Test(
+        "What ends before anything is sent is an end that another try may mend where the moment is to blame",
+        arguments: [
+            (.unavailable(reason: "x"), .unavailable), (.authentication(.unavailable), .unavailable),
+            (.authentication(.vault(.locked)), .unavailable), (.authentication(.rejected), .broken),
+            (.authentication(.lost), .broken), (.authentication(.missing), .broken),
+            (.unreachable(.connectionRefused), .failed(.unreachable(.connectionRefused))),
+            (.timeout(.connect), .failed(.timeout(.connect))), (.cancelled, .broken), (.blocked(reason: "x"), .broken),
+            (.httpStatus(503), .status(503)),
+        ] as [(APIError.Kind, ChannelReconnection.Ending)])
+    func endings(kind: APIError.Kind, ending: ChannelReconnection.Ending) {
+        #expect(ChannelFault(APIError(kind, stage: .admission)).ending == ending)
+        let told = APIError(kind, stage: .transport, underlying: TransportError(.connectionLost, sendState: .unsent))
+        if ending == .broken { #expect(ChannelFault(told).ending == .failed(.connectionLost)) }
     }
 
     @Test("A connection is made again after these statuses and these codes, and after no others")

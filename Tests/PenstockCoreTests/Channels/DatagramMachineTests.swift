@@ -347,6 +347,32 @@ import Testing
         #expect(listener.with(peers[0]) { $0.isOver } == nil)
     }
 
+    @Test func `a copy of what asked for a connection that is over asks for none, for as long as it could`() throws {
+        var listener = DatagramListener(secret: Data([1]), mostPeers: 2)
+        let address = Data([1])
+        let answer = try #require(
+            listener.receive(DatagramPacket.syn(nonce: 1).bytes, from: address, at: .zero).first)
+        guard case .challenge(_, let stamp, let cookie)? = DatagramPacket(answer) else {
+            Issue.record("no challenge")
+            return
+        }
+        let ack = DatagramPacket.ack(nonce: 1, stamp: stamp, cookie: cookie).bytes
+        #expect(listener.receive(ack, from: address, at: .zero).count == 1)
+        let peer = try #require(listener.peers.first)
+        _ = listener.with(peer) { $0.close() }
+        #expect(listener.peerCount == 0)
+        for second in [0, 5, 10, 11] {
+            #expect(listener.receive(ack, from: address, at: .seconds(second)).isEmpty)
+            #expect(listener.peerCount == 0)
+        }
+        // Another one from there is one, and however many have ended.
+        for nonce in 2..<60 as Range<UInt64> {
+            #expect(Self.admit(&listener, address, nonce) != nil)
+            for peer in listener.peers { _ = listener.with(peer) { $0.close() } }
+        }
+        #expect(listener.peerCount == 0)
+    }
+
     /// A connection from an address.
     private static func admit(_ listener: inout DatagramListener, _ address: Data, _ nonce: UInt64 = 1) -> UInt64? {
         let answer = listener.receive(DatagramPacket.syn(nonce: nonce).bytes, from: address, at: .zero).first

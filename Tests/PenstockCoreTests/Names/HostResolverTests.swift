@@ -120,6 +120,52 @@ import Testing
         #expect(await resolver.addresses(of: "a.example", port: 443) == [])
     }
 
+    @Test(
+        "What a source says now takes the place of what it said before, be it for no time or that the name is gone",
+        .covers("X17"), arguments: [HostAnswer([two]), HostAnswer([])])
+    func replaced(next: HostAnswer) async throws {
+        try await withFolder { folder in
+            let clock = TestClock()
+            let file = folder.appendingPathComponent("hosts")
+            let source = Source(Self.answer(Self.one), next)
+            let resolver = HostResolver([source], file: file, time: clock.timeSource)
+            #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
+            clock.advance(by: .seconds(60))
+            #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
+            while await resolver.addresses(of: "a.example", port: 443) != next.addresses { await Task.yield() }
+            // A later start knows no more of it.
+            let later = HostResolver([Source(nil)], file: file, time: clock.timeSource)
+            while await later.addresses(of: "a.example", port: 443) != [] { await Task.yield() }
+        }
+    }
+
+    @Test("A name that one source does not know, and another one has not answered for, keeps its old answer")
+    func unanswered() async {
+        let clock = TestClock()
+        let first = Source(Self.answer(Self.one), HostAnswer([]))
+        let resolver = HostResolver([first, Source(nil)], time: clock.timeSource)
+        #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
+        clock.advance(by: .seconds(60))
+        for _ in 0..<3 {
+            #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
+            await first.asked.wait { $0 > 1 }
+            for _ in 0..<100 { await Task.yield() }
+        }
+    }
+
+    @Test("A list that comes first is believed before what an earlier start has kept")
+    func listFirst() async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("hosts")
+            let source = Source(Self.answer(Self.one))
+            #expect(await HostResolver([source], file: file).addresses(of: "a.example", port: 443) == [Self.one])
+            let list = try StaticHosts(["a.example": ["1.0.0.2"]])
+            let listed = HostResolver([list, source], file: file)
+            #expect(await listed.addresses(of: "a.example", port: 443) == [Self.two])
+            #expect(await listed.addresses(of: "b.example", port: 443) == [Self.one])
+        }
+    }
+
     @Test func `an answer for no time is asked for each time, and one for another network or port as well`() async {
         let network = Locked("home")
         let (each, once) = (Source(HostAnswer([Self.one])), Source(Self.answer(Self.one)))

@@ -67,7 +67,7 @@ import Testing
         // All that was asked for.
         (200, ["Content-Length": "7"], .whole, .write(from: 0, end: 7)), (200, [:], .whole, .write(from: 0, end: nil)),
         (203, ["Content-Length": "x"], .whole, .write(from: 0, end: nil)),
-        (204, [:], .whole, .write(from: 0, end: nil)),
+        (204, [:], .whole, .fail(.httpStatus(204), "the answer has no content, which is no empty file")),
         (299, [:], .whole, .write(from: 0, end: nil)),
         // The server ignores ranges, or has another version.
         (200, fields(nil, tag: "\"v2\"", ["Content-Length": "7"]), rest, .write(from: 0, end: 7)),
@@ -102,7 +102,8 @@ import Testing
         (200, ["Content-Encoding": "gzip", "Content-Length": "9"], .coded, .write(from: 0, end: nil)),
         // No success.
         (199, [:], .whole, .fail(.httpStatus(199), "")), (300, [:], .whole, .fail(.httpStatus(300), "")),
-        (404, [:], rest, .fail(.httpStatus(404), "")), (205, [:], .whole, .write(from: 0, end: nil)),
+        (404, [:], rest, .fail(.httpStatus(404), "")),
+        (205, [:], .whole, .fail(.httpStatus(205), "the answer has no content, which is no empty file")),
         (207, [:], .whole, .write(from: 0, end: nil)),
     ]
 
@@ -338,6 +339,59 @@ import Testing
             _ = plan.judge(206, Self.fields("bytes 400000-999999/1000000"), to: Self.rest, at: Self.now)
             #expect(plan.failed(kind, using: &random) == .ask(Self.rest, after: .zero))
         }
+    }
+
+    /// Exchanges of 100,000 bytes each that end early, up to 40 of them.
+    private static func exchanges(limit: Int = 2, _ answer: (Int, Ask) -> (Int, HTTPFields)) -> Int {
+        var random = Seeded(seed: 8)
+        var plan = Self.plan(nil, limit: limit)
+        var ask = Ask.whole
+        for number in 1...40 {
+            let (status, fields) = answer(number, ask)
+            _ = plan.judge(status, fields, to: ask, at: now)
+            _ = plan.take(100_000)
+            guard case .ask(let next, _) = plan.failed(.transport(.connectionLost), using: &random) else {
+                return number
+            }
+            ask = next
+        }
+        return 40
+    }
+
+    private static func whole(_ tag: String) -> (Int, HTTPFields) {
+        (200, fields(nil, tag: tag, ["Content-Length": "10000000"]))
+    }
+
+    @Test func `what is loaded again is no headway, be it of the same version or of another one each time`() {
+        #expect(Self.exchanges { _, _ in Self.whole(Self.tag) } == 3)
+        #expect(Self.exchanges { number, _ in Self.whole("\"v\(number)\"") } == 3)
+        #expect(Self.exchanges(limit: 5) { number, _ in Self.whole("\"v\(number)\"") } == 6)
+        // A version that goes on and then gives way to another one, for ever.
+        let turns = Self.exchanges { number, ask in
+            guard number % 2 == 0, case .rest(let from, let tag) = ask else { return Self.whole("\"v\(number)\"") }
+            return (206, Self.fields("bytes \(from)-9999999/10000000", tag: tag))
+        }
+        #expect(turns < 10)
+    }
+
+    @Test func `a new version once is gone on with as the first one was`() {
+        let count = Self.exchanges { number, ask in
+            guard number != 3, case .rest(let from, let tag) = ask else { return Self.whole("\"v\(number)\"") }
+            return (206, Self.fields("bytes \(from)-9999999/10000000", tag: tag))
+        }
+        #expect(count == 40)
+    }
+
+    @Test func `what the same version had already is no headway when it comes once more`() {
+        var random = Seeded(seed: 9)
+        var plan = Self.plan(400_000, length: 1_000_000, limit: 1)
+        _ = plan.judge(200, Self.fields(nil, ["Content-Length": "1000000"]), to: Self.rest, at: Self.now)
+        _ = plan.take(200_000)
+        let ask = Ask.rest(from: 200_000, ifRange: Self.tag)
+        #expect(plan.failed(.timeout(.idle), using: &random) == .ask(ask, after: .zero))
+        _ = plan.judge(206, Self.fields("bytes 200000-999999/1000000"), to: ask, at: Self.now)
+        _ = plan.take(200_000 + DownloadPlan.headway - 1)
+        #expect(plan.failed(.timeout(.idle), using: &random) == .fail(.timeout(.idle), ""))
     }
 
     @Test(arguments: [(DownloadPlan.headway - 1, 3), (DownloadPlan.headway, 12)])

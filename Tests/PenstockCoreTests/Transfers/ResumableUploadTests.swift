@@ -259,6 +259,34 @@ final class ResumableUploadTests {
         #expect(server.requests == ["POST", "PATCH"] + Array(repeating: "HEAD", count: 8))
     }
 
+    @Test(arguments: forms) func `a server that asks to be left alone for too long ends the upload with its answer`(
+        form: ResumableUploadProtocol
+    ) async throws {
+        for (wait, isWaitedFor) in [("60", true), ("61", false), ("86400", false)] {
+            let server = UploadServer(form)
+            server.state.withLock { state in
+                state.alters = { request, answer in
+                    request.method == .patch ? HTTPResponse(status: 503, fields: ["Retry-After": wait]) : answer
+                }
+            }
+            let error = await failure(client(server).upload(file, to: "/videos", resumableBy: form))
+            #expect(error?.kind == (isWaitedFor ? nil : .httpStatus(503)))
+            try ResumableUpload.forget(file)
+        }
+    }
+
+    @Test func `what tus has no form for is refused before anything is sent`() async throws {
+        for key in ["", "a,b", "a b", "ž", "a\r\nb"] {
+            let server = UploadServer(.tus)
+            let upload = client(server).upload(file, to: "/videos", resumableBy: .tus, metadata: [key: "v"])
+            guard case .invalidParameter("metadata", _)? = await failure(upload)?.kind else {
+                Issue.record("\(key) is taken")
+                continue
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func `a refusal is the error of the upload`() async throws {
         let server = UploadServer(.httpDraft, faults: [.status(403)])
         let error = await failure(client(server).upload(file, to: "/videos"))

@@ -127,6 +127,21 @@ import Testing
         }
     }
 
+    private struct Quiet: Endpoint {
+        typealias Output = Void
+        let route = Route.get("/quiet")
+    }
+
+    @Test func `Foundation's progress of a call that moved no bytes finishes as well`() async throws {
+        let client = APIClient(
+            "https://a.example", transport: ScriptedTransport([.respond(HTTPResponse(status: 204))]))
+        let call = client.start(Quiet())
+        let progress = call.foundationProgress()
+        _ = try await call.value
+        while !progress.isFinished { await Task.yield() }
+        #expect(progress.fractionCompleted == 1)
+    }
+
     @Test func `cancelling Foundation's progress cancels the call`() async throws {
         let client = APIClient("https://shop.example.com", transport: StubTransport { _ in HTTPResponse(status: 200) })
         let call = client.start(Upload())

@@ -353,6 +353,11 @@ public struct DatagramListener: Sendable {
     let mostBytes: Int
     private let secret: Data
     private var machines: [Peer: DatagramMachine] = [:]
+    /// Connections that are over, and how long a copy of the datagram that asked for them could ask again. It would be a second
+    /// connection, to which the copies of the first one's payloads are new.
+    private var ended: [Peer: Duration] = [:]
+    /// Those of which the time is not known yet.
+    private var justEnded: [Peer] = []
 
     /// - Parameters:
     ///   - secret: what cookies are made with; drawn anew by default.
@@ -425,12 +430,25 @@ public struct DatagramListener: Sendable {
         let peer = Peer(address: address, token: token)
         // One that was doubled on the way, or came again because the answer was lost, has its connection already.
         if machines[peer] != nil { return peer }
+        noteEnds(now)
+        guard ended[peer].map({ $0 < now }) ?? true else { return nil }
         let host = Self.host(of: address)
         guard machines.count < mostPeers,
             machines.keys.count(where: { Self.host(of: $0.address) == host }) < mostPeersPerHost
         else { return nil }
         machines[peer] = DatagramMachine(limits, token: token, at: now)
         return peer
+    }
+
+    /// Keeps of those that are over as many as eight times as there may be at a time, the last ones.
+    private mutating func noteEnds(_ now: Duration) {
+        for peer in justEnded { ended[peer] = now + Self.cookieLife }
+        justEnded = []
+        guard ended.count > mostPeers * 8 else { return }
+        ended = ended.filter { now <= $0.value }
+        let surplus = ended.count - mostPeers * 8
+        guard surplus > 0 else { return }
+        for (peer, _) in ended.sorted(by: { $0.value < $1.value }).prefix(surplus + mostPeers) { ended[peer] = nil }
     }
 
     private func cookie(_ purpose: String, _ address: Address, _ nonce: UInt64, _ stamp: UInt64) -> Data {
@@ -451,6 +469,7 @@ public struct DatagramListener: Sendable {
         guard var machine = machines[peer] else { return nil }
         let result = body(&machine)
         machines[peer] = machine.isOver ? nil : machine
+        if machine.isOver { justEnded.append(peer) }
         return result
     }
 

@@ -2,7 +2,8 @@ import Foundation
 
 /// How a ``WebSocket`` is asked for and kept.
 public struct WebSocketOptions: Sendable {
-    /// The application's protocols, by preference; the server chooses one or none. None by default.
+    /// The application's protocols, by preference; the server chooses one or none. None by default. Each is a token (RFC 6455
+    /// §4.1); with another name the socket fails as ``APIError/Kind/invalidParameter(field:reason:)``, and nothing is sent.
     public var subprotocols: [String]
     /// What is offered about compression; `nil` for none. By default messages are compressed with whole windows, where the
     /// transport can (``Transport/messageCompression``) and the server will.

@@ -135,8 +135,12 @@ public struct StaticHosts: HostSource, Hashable {
     }
 
     public func answer(for host: String, port: Int) async -> HostAnswer? {
+        addresses(of: host, port: port).map { HostAnswer($0) }
+    }
+
+    func addresses(of host: String, port: Int) -> [HostAddress]? {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        return (addresses["\(name):\(port)"] ?? addresses[name]).map { HostAnswer($0) }
+        return addresses["\(name):\(port)"] ?? addresses[name]
     }
 
     /// The parser of URLs decides what a host is. An origin leaves the default port of its scheme out.

@@ -78,9 +78,18 @@ public struct HostCache: Hashable, Sendable {
         return age < lifetime ? .fresh(entry.answer.addresses) : .stale(entry.answer.addresses)
     }
 
-    /// Keeps an answer in place of the one before. One without addresses, or that holds for no time, is not kept.
+    /// Forgets what is known of a name.
+    ///
+    /// - Returns: whether anything was.
+    mutating func forget(_ key: Key) -> Bool { entries.removeValue(forKey: key) != nil }
+
+    /// Keeps an answer in place of the one before. One without addresses, or that holds for no time, takes that place as well, and
+    /// is not kept.
     public mutating func keep(_ answer: HostAnswer, for key: Key, at date: Date) {
-        guard !answer.addresses.isEmpty, answer.lifetime > .zero, maxHosts > 0 else { return }
+        guard !answer.addresses.isEmpty, answer.lifetime > .zero, maxHosts > 0 else {
+            entries[key] = nil
+            return
+        }
         if entries[key] == nil, entries.count >= maxHosts,
             let oldest = entries.min(by: { $0.value.use < $1.value.use })?.key
         {

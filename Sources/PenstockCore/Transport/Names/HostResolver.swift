@@ -24,7 +24,7 @@ public final class HostResolver: Sendable {
     private struct State: Sendable {
         var cache: HostCache
         var ranking: AddressRanking
-        var asking: [HostCache.Key: SharedTask<HostAnswer?>] = [:]
+        var asking: [HostCache.Key: SharedTask<Reply>] = [:]
         var isRestored = false
         /// By the number of a source: how often it has failed in a row, and until when it is not asked.
         var rests: [Int: (failures: Int, until: Duration)] = [:]
@@ -41,6 +41,17 @@ public final class HostResolver: Sendable {
         case abandoned
     }
 
+    /// What the sources say of a name, taken together.
+    private enum Reply: Sendable {
+        case known(HostAnswer)
+        /// All of them were asked, and none knows it.
+        case unknown
+        /// None has answered that knows it, and some have not answered.
+        case unanswered
+
+        var addresses: [HostAddress] { if case .known(let answer) = self { answer.addresses } else { [] } }
+    }
+
     private static let rest = Duration.seconds(30)
     private static let longestRest = Duration.seconds(600)
     private static let unknownLifetime = Duration.seconds(5)
@@ -48,6 +59,8 @@ public final class HostResolver: Sendable {
     private static let mostUnknown = 128
 
     private let sources: [any HostSource]
+    /// The lists that come before all other sources: nothing that those have said comes before what is in them.
+    private let lists: [StaticHosts]
     let patience: Duration
     private let file: HostFile?
     private let network: @Sendable () -> String
@@ -77,6 +90,7 @@ public final class HostResolver: Sendable {
         network: @escaping @Sendable () -> String = { "" }, time: TimeSource = .system
     ) {
         self.sources = sources
+        lists = sources.prefix { $0 is StaticHosts }.compactMap { $0 as? StaticHosts }
         self.fallsBackToSystem = fallsBackToSystem
         self.patience = patience
         self.file = file.map(HostFile.init)
@@ -101,17 +115,7 @@ public final class HostResolver: Sendable {
     /// - Returns: an empty list also where all addresses are at rest and there is the system to ask, since those are dead.
     ///   `nil` where nobody knows the name.
     public func addresses(of host: String, port: Int) async -> [HostAddress]? {
-        let key = HostCache.Key(host: host, port: port, network: network())
-        restore()
-        let known: [HostAddress]
-        switch state.withLock({ $0.cache.look(up: key, at: time.date()) }) {
-        case .fresh(let addresses): known = addresses
-        case .stale(let addresses):
-            known = addresses
-            refresh(key)
-        case .nothing:
-            known = isUnknown(key) ? [] : Array((await ask(key)?.addresses ?? []).prefix(HostCache.maxAddresses))
-        }
+        let known = await known(of: host, port)
         let now = time.now()
         let (ranked, isAwake) = state.withLock { state in
             let ranked = state.ranking.ranked(known, at: now)
@@ -119,6 +123,21 @@ public final class HostResolver: Sendable {
         }
         if fallsBackToSystem { return isAwake ? ranked : [] }
         return ranked.isEmpty ? nil : ranked
+    }
+
+    private func known(of host: String, _ port: Int) async -> [HostAddress] {
+        if let listed = lists.lazy.compactMap({ $0.addresses(of: host, port: port) }).first {
+            return Array(listed.prefix(HostCache.maxAddresses))
+        }
+        let key = HostCache.Key(host: host, port: port, network: network())
+        restore()
+        switch state.withLock({ $0.cache.look(up: key, at: time.date()) }) {
+        case .fresh(let addresses): return addresses
+        case .stale(let addresses):
+            refresh(key)
+            return addresses
+        case .nothing: return isUnknown(key) ? [] : Array(await ask(key).addresses.prefix(HostCache.maxAddresses))
+        }
     }
 
     /// For transports: a connection was made.
@@ -144,50 +163,60 @@ public final class HostResolver: Sendable {
     }
 
     /// All that ask for one name at the same time are given one answer. The work ends when nobody waits for it.
-    private func ask(_ key: HostCache.Key) async -> HostAnswer? {
+    private func ask(_ key: HostCache.Key) async -> Reply {
         let (asking, isNew) = state.withLock { state in
             if let known = state.asking[key], known.join() { return (known, false) }
-            let new = SharedTask<HostAnswer?>()
+            let new = SharedTask<Reply>()
             _ = new.join()
             state.asking[key] = new
             return (new, true)
         }
         if isNew {
             asking.start { [self] in
-                let answer = await answer(key)
-                if answer == nil, !Task.isCancelled { noteUnknown(key) }
-                finish(key, answer, asking)
-                return answer
+                let reply = await reply(key)
+                finish(key, reply, asking)
+                return reply
             }
         }
-        return await asking.value().flatMap(\.self)
+        return await asking.value() ?? .unanswered
     }
 
-    private func finish(_ key: HostCache.Key, _ answer: HostAnswer?, _ asking: SharedTask<HostAnswer?>) {
+    /// What was said before makes room for what is said now, be it for no time or that nobody knows the name. It stays where
+    /// nothing is said (RFC 8767 §5).
+    private func finish(_ key: HostCache.Key, _ reply: Reply, _ asking: SharedTask<Reply>) {
         let date = time.date()
         let cache = state.withLock { state -> HostCache? in
             if state.asking[key] === asking { state.asking[key] = nil }
-            guard let answer, answer.lifetime > .zero else { return nil }
-            state.cache.keep(answer, for: key, at: date)
+            switch reply {
+            case .known(let answer) where answer.lifetime > .zero: state.cache.keep(answer, for: key, at: date)
+            case .known, .unknown: if !state.cache.forget(key) { return nil }
+            case .unanswered: return nil
+            }
             return state.cache
         }
         if let cache { file?.write(cache) }
     }
 
-    private func answer(_ key: HostCache.Key) async -> HostAnswer? {
+    private func reply(_ key: HostCache.Key) async -> Reply {
         let begun = time.now()
         let resting = state.withLock { state in
             Set(sources.indices.filter { state.rests[$0].map { begun < $0.until } ?? false })
         }
         // Where there is no system to ask, who rests is better than nobody.
         let last = fallsBackToSystem ? [] : sources.indices.filter(resting.contains)
+        var haveAllAnswered = resting.count == last.count
         for number in sources.indices.filter({ !resting.contains($0) }) + last {
             let outcome = await outcome(of: sources[number], key)
-            if Task.isCancelled { return nil }
+            if Task.isCancelled { return .unanswered }
             note(outcome, of: number)
-            if case .answered(let answer?) = outcome, !answer.addresses.isEmpty { return answer }
+            switch outcome {
+            case .answered(let answer?) where !answer.addresses.isEmpty: return .known(answer)
+            case .answered: break
+            case .failed, .abandoned: haveAllAnswered = false
+            }
         }
-        return nil
+        noteUnknown(key)
+        return haveAllAnswered ? .unknown : .unanswered
     }
 
     private func note(_ outcome: Outcome, of number: Int) {

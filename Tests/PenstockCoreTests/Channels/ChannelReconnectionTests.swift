@@ -1,0 +1,78 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// Channels that are ended while they begin, and channels that connect again.
+@Suite(.timeLimit(.minutes(5))) struct ChannelReconnectionTests {
+    private static func client(
+        _ transport: ScriptedWires, _ clock: TestClock, _ change: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        var configuration = APIClient.Configuration("http://127.0.0.1:1")
+        configuration.options.cleartext = .loopback
+        configuration.time = clock.timeSource
+        change(&configuration)
+        return APIClient(configuration, transport: transport)
+    }
+
+    private static let options = WebSocketOptions(
+        pingInterval: nil, reconnection: ChannelReconnection(backoff: Backoff(base: .zero, cap: .zero)))
+
+    private static func failure(_ socket: WebSocket) async -> APIError.Kind? {
+        do throws(APIError) { try await socket.open() } catch { return error.kind }
+        return nil
+    }
+
+    @Test("A socket that is ended while its call is made connects to nobody")
+    func endedWhileBegun() async {
+        let known = Locked<WebSocket?>(nil)
+        let wires = ScriptedWires(ScriptedWire())
+        let client = Self.client(wires, TestClock()) { configuration in
+            configuration.identity = {
+                known.withLock { $0 }?.cancel()
+                return "u"
+            }
+        }
+        let socket = client.webSocket("/chat", Self.options)
+        known.withLock { $0 = socket }
+        #expect(await Self.failure(socket) == .cancelled)
+        #expect(!socket.isOpen && wires.connects == 0 && client.callCount == 0)
+        known.withLock { $0 = nil }
+    }
+
+    @Test(
+        "A server that refuses for a while is asked again when it has said, up to the longest wait of a retry",
+        arguments: [("7", 7), ("60", 60), ("86400", 60)] as [(String, Int64)])
+    func retryAfter(value: String, seconds: Int64) async {
+        let (clock, first, second) = (TestClock(), ScriptedWire(), ScriptedWire())
+        let wires = ScriptedWires(first, second)
+        let socket = Self.client(wires, clock).webSocket("/chat", Self.options)
+        let opening = Task { await Self.failure(socket) }
+        await first.state.wait { !$0.written.isEmpty }
+        let answer = "HTTP/1.1 503 Busy\r\nRetry-After: \(value)\r\nContent-Length: 0\r\n\r\n"
+        first.send(Data(answer.utf8))
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(seconds) - .milliseconds(1))
+        for _ in 0..<200 { await Task.yield() }
+        #expect(wires.connects == 1)
+        clock.advance(by: .milliseconds(1))
+        _ = await second.upgrade()
+        #expect(await opening.value == nil)
+        socket.cancel()
+    }
+
+    @Test(
+        "A name of a subprotocol that is no token is refused, and nothing is sent",
+        arguments: ["a\r\nX-Evil: 1", "a, b", "", "a b"])
+    func subprotocols(name: String) async {
+        let wires = ScriptedWires(ScriptedWire())
+        let socket = Self.client(wires, TestClock()).webSocket("/chat", WebSocketOptions(subprotocols: ["ok", name]))
+        guard case .invalidParameter("subprotocols", _)? = await Self.failure(socket) else {
+            Issue.record("it is taken")
+            return
+        }
+        #expect(wires.connects == 0)
+    }
+}
