@@ -155,15 +155,17 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     public var foreignRemovals: UInt64 { engine.foreignRemovals }
 
-    public func lookForForeignChanges() {
+    public func lookForForeignChanges() { lookForForeignChanges {} }
+
+    package func lookForForeignChanges(_ didLook: @escaping @Sendable () -> Void) {
         let engine = self.engine
         engine.submit(
             CacheJob(
                 run: { database throws(SQLiteError) in
                     try database.lookForForeignChange()
                     engine.announceForeignChange(database)
-                    return {}
-                }, isAlone: true))
+                    return didLook
+                }, fail: { _ in didLook() }, isAlone: true))
     }
 }
 

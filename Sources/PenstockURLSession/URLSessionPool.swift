@@ -56,7 +56,7 @@ final class URLSessionPool: Sendable {
     /// Ends the sessions of an identity, once they have no task.
     func forget(_ identity: String) {
         state.withLock { state in
-            for key in state.entries.keys where key.identity == identity { state.end(key) }
+            for key in state.entries.keys where key.identity.isWritten(as: identity) { state.end(key) }
         }
     }
 

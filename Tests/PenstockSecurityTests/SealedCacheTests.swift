@@ -64,6 +64,19 @@ import Testing
         #expect(stub.requests.count == 1)
     }
 
+    @Test func `what is sealed on its way stands in no request of a stored answer`() async throws {
+        let stub = try Self.stub()
+        let client = try Self.client(MemoryCacheStore(), stub)
+        let asked = ["amount": "plain-4711"] as ParameterObject
+        for source in [ResponseSource.network, .memory] {
+            let response = try await client.response(
+                for: AdHocEndpoint(.get("/account"), parameters: asked, decoding: .payload),
+                options: .cache(.http))
+            #expect(response.source == source)
+            #expect(!response.request.url.absoluteString.contains("plain-4711"))
+        }
+    }
+
     @Test func `a store on disk is not given a sealed reply, while it is given a plain one`() async throws {
         let disk = try Disk()
         defer { disk.remove() }

@@ -118,10 +118,12 @@ extension CacheQuery {
             ? key
             : CacheKey(
                 method: .get, url: request.url, partition: key.partition, credentialDigest: key.credentialDigest)
+        // Whoever has got the one that it replaces may clear it by a tag.
+        let tags = candidates.first { $0.variant == variant }?.tags ?? []
         return CachedResponse(
             key: storedKey, variant: variant, status: status, fields: fields, version: arrival.response.version,
             requestTime: arrival.requestTime, responseTime: arrival.responseTime, bodyLength: arrival.bodyLength,
-            appTTL: policy.ttl, appMaxStale: policy.maxStale)
+            tags: tags, appTTL: policy.ttl, appMaxStale: policy.maxStale)
     }
 }
 

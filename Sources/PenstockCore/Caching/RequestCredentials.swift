@@ -1,7 +1,8 @@
 import Foundation
 
 /// What of a request says on whose behalf it is made: `Authorization`, `Cookie`, and every other field that
-/// ``Redaction`` takes for a secret. What stands in the URL is not among them, since the URL is part of a cache key as it is.
+/// ``Redaction`` takes for a secret by its name or its value. What stands in the URL is not among them, since the URL is part
+/// of a cache key as it is.
 struct RequestCredentials: Sendable {
     /// Names and values in one order and one form; empty when there are none.
     let text: [UInt8]
@@ -10,11 +11,11 @@ struct RequestCredentials: Sendable {
     init(_ request: HTTPRequest, _ cookies: String? = nil) {
         // Most requests of those who name nobody have none.
         let fields = request.fields
-        guard cookies != nil || fields.indices.contains(where: { Self.isCredential(fields[$0].name) }) else {
+        guard cookies != nil || fields.indices.contains(where: { Self.isCredential(fields[$0]) }) else {
             text = []
             return
         }
-        var found = request.fields.filter { Self.isCredential($0.name) }
+        var found = request.fields.filter(Self.isCredential)
             .map { (name: $0.name.text.lowercased(), value: $0.value) }
         if let cookies {
             let own = found.filter { $0.name == "cookie" }.map(\.value)
@@ -36,13 +37,34 @@ struct RequestCredentials: Sendable {
         .ifNoneMatch, .range,
     ]
 
-    /// What was found out about other names. Few are ever used.
-    private static let known = Locked<[HTTPFieldName: Bool]>([:])
+    /// Other fields that say nothing of a user, however random their values: those that speak of the exchange, of the content,
+    /// or of one request among others.
+    private static let harmless: HTTPFieldNames = [
+        "Baggage", "B3", "Connection", "Date", "Digest", "DNT", "Early-Data", "Expect", "Host", "Idempotency-Key",
+        .ifMatch,
+        .ifRange, .ifUnmodifiedSince, "Keep-Alive", "Last-Event-ID", "Max-Forwards", "Origin", .pragma, "Prefer",
+        "Priority", "Referer", "Repr-Digest", "Request-Id", "Save-Data", "Sentry-Trace", "TE", "Traceparent",
+        "Tracestate",
+        "Trailer", "Transfer-Encoding", "Uber-Trace-Id", "Upgrade", "Upgrade-Insecure-Requests", "Via",
+        "Want-Content-Digest", "Want-Repr-Digest", "X-Amzn-Trace-Id", "X-B3-Flags", "X-B3-ParentSpanId", "X-B3-Sampled",
+        "X-B3-SpanId", "X-B3-TraceId", "X-Cloud-Trace-Context", "X-Correlation-Id", "X-Request-Id", "X-Requested-With",
+        "X-Trace-Id",
+    ]
 
-    private static func isCredential(_ name: HTTPFieldName) -> Bool {
-        if ordinary.contains(name) { return false }
+    /// What the name of a field says of its value.
+    private enum Meaning: Sendable {
+        case harmless, secret
+        /// Nothing: it may be anybody's way to name a user.
+        case unknown
+    }
+
+    /// What was found out about names that are not ordinary. Few are ever used.
+    private static let known = Locked<[HTTPFieldName: Meaning]>([:])
+
+    private static func meaning(of name: HTTPFieldName) -> Meaning {
+        if ordinary.contains(name) { return .harmless }
         if let answer = known.withLock({ $0[name] }) { return answer }
-        let answer = Redaction.isSecret(name)
+        let answer = lookedUp(name)
         known.withLock { known in
             if known.count >= 512 { known.removeAll() }
             known[name] = answer
@@ -50,12 +72,43 @@ struct RequestCredentials: Sendable {
         return answer
     }
 
+    private static func lookedUp(_ name: HTTPFieldName) -> Meaning {
+        if Redaction.isSecret(name) { return .secret }
+        let text = name.text.lowercased()
+        let isHarmless = harmless.contains(name) || text.hasPrefix("accept-") || text.hasPrefix("content-")
+        return isHarmless ? .harmless : .unknown
+    }
+
+    private static func isCredential(_ field: HTTPField) -> Bool {
+        switch meaning(of: field.name) {
+        case .harmless: false
+        case .secret: true
+        case .unknown: Redaction.looksSecret(field.value)
+        }
+    }
+
+    /// Whether a stage on the way has set a field that may name a user, whatever it is called.
+    static func mayHaveBeenAdded(to asked: HTTPFields, in sent: HTTPFields) -> Bool {
+        guard !sent.isWritten(as: asked) else { return false }
+        return sent.contains { field in
+            guard case .unknown = meaning(of: field.name) else { return false }
+            return sent.values(of: field.name).map(ExactText.init) != asked.values(of: field.name).map(ExactText.init)
+        }
+    }
+
     // MARK: URL and content
 
-    /// The query parameters that are secrets by their names, in an order of their own.
-    static func parameters(of url: HTTPURL) -> [Substring] {
+    /// The query parameters that are secrets by their names, or that look like it, in an order of their own.
+    ///
+    /// - Parameter isSealed: whether the query is sealed, so that its values are random by nature.
+    static func parameters(of url: HTTPURL, isSealed: Bool = false) -> [Substring] {
         (url.query ?? "").split(separator: "&")
-            .filter { Redaction.isSecret(parameter: $0.prefix { $0 != "=" }) }.sorted()
+            .filter { parameter in
+                let name = parameter.prefix { $0 != "=" }
+                return Redaction.isSecret(parameter: name)
+                    || !isSealed && Redaction.looksSecret(parameter.dropFirst(name.count + 1))
+            }
+            .sorted()
     }
 
     /// Whether a request's content may hold a secret: a form or JSON with a name that says so, or what cannot be looked
@@ -108,8 +161,16 @@ enum CacheOwner: Sendable {
         if case .locked = self { true } else { false }
     }
 
-    /// Whether a request was sent with the credentials that were seen when it was looked up, and with no other ones.
-    func isOwner(of sent: HTTPRequest, asked: HTTPRequest) -> Bool {
+    /// Whether the client names a user.
+    var isNamed: Bool {
+        if case .identity = self { true } else { false }
+    }
+
+    /// Whether a request was sent with the credentials that were seen when it was looked up, and with nothing more that may name
+    /// a user: a field that a stage on the way has set may do so whatever it is called.
+    ///
+    /// - Parameter isSealed: whether the request was sealed on the way.
+    func isOwner(of sent: HTTPRequest, asked: HTTPRequest, isSealed: Bool = false) -> Bool {
         let expected: [UInt8]
         switch self {
         case .identity: return true
@@ -120,9 +181,12 @@ enum CacheOwner: Sendable {
         case .bearer(let credentials, _): expected = credentials.text
         case .locked: return false
         }
-        guard RequestCredentials(sent).text == expected else { return false }
+        guard RequestCredentials(sent).text == expected,
+            !RequestCredentials.mayHaveBeenAdded(to: asked.fields, in: sent.fields)
+        else { return false }
         if sent.url != asked.url,
-            RequestCredentials.parameters(of: sent.url) != RequestCredentials.parameters(of: asked.url)
+            RequestCredentials.parameters(of: sent.url, isSealed: isSealed)
+                != RequestCredentials.parameters(of: asked.url, isSealed: isSealed)
         {
             return false
         }

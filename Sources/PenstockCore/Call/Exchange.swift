@@ -25,6 +25,8 @@ public struct Exchange: Sendable {
         var settlements: [Left] = []
         /// Whether the credential was refused and can be renewed: whatever the call makes of the response, it is replayed.
         var isRefused = false
+        /// Whether an authenticator has put a credential onto the request, in whatever place.
+        var hasCredential = false
         /// Whether it is the exchange of another call that asked for the same.
         var isJoined = false
 

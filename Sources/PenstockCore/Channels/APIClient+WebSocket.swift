@@ -107,7 +107,7 @@ extension APIClient {
     private func upgraded<E: Endpoint>(
         _ endpoint: E, _ options: CallOptions, _ upgrade: HTTPUpgrade, _ session: ChannelSession
     ) async throws(APIError) -> Upgraded {
-        guard configuration.identity() == session.context.isolation.identity else {
+        guard configuration.identity().isWritten(as: session.context.isolation.identity) else {
             throw APIError(.cancelled, stage: .prepare)
         }
         let options = options.with {

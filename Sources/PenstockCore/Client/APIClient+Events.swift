@@ -52,7 +52,7 @@ extension APIClient {
         let call = begin(
             endpoint,
             .init(own: options, scope: scope, isSilent: true, isEndless: true, origin: previous?.context))
-        let isOwners = { @Sendable in self.configuration.identity() == call.context.isolation.identity }
+        let isOwners = { @Sendable in self.configuration.identity().isWritten(as: call.context.isolation.identity) }
         guard isOwners() else {
             call.finish(nil)
             return nil

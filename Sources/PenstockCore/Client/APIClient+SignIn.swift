@@ -99,7 +99,7 @@ extension APIClient {
     @discardableResult
     public func signOut(_ identity: String) async -> Bool {
         state.signOuts.begin(identity, asLongAs: configuration.identity)
-        state.calls.end { $0.isolation.identity == identity }
+        state.calls.end { $0.isolation.identity.isWritten(as: identity) }
         transport.closeConnections(of: identity)
         return await state.holdings.forget(identity)
     }

@@ -139,7 +139,7 @@ public final class APIClient: Sendable {
     func isolation(in environment: ServerEnvironment, _ options: ResolvedOptions) -> IsolationKey {
         let identity = configuration.identity()
         let known: IsolationKey? = isolation.withLock { last in
-            guard let last, last.identity == identity, last.environment == environment.name,
+            guard let last, last.identity.isWritten(as: identity), last.environment.isWritten(as: environment.name),
                 last.trust == options.settings.trust, last.proxy == options.settings.proxy,
                 last.resolver == options.settings.resolver
             else { return nil }

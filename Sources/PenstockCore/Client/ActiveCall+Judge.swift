@@ -73,7 +73,7 @@ extension ActiveCall: JudgingCall {
     /// A request is made anew for the same user alone, and only where its body can be sent again.
     private func mayReplay(_ request: HTTPRequest) -> Bool {
         !context.isCancelled && request.body.isReplayable
-            && client.configuration.identity() == context.isolation.identity
+            && client.configuration.identity().isWritten(as: context.isolation.identity)
     }
 
     // MARK: For those who settle

@@ -117,7 +117,7 @@ public final class MemoryCookieStore: CookieStore {
     }
 
     public func removeAll(ofIdentity identity: String) {
-        state.withLock { $0.removeAll { $0.identity == identity } }
+        state.withLock { $0.removeAll { $0.identity.isWritten(as: identity) } }
     }
 }
 

@@ -120,7 +120,7 @@ public final class FileCookieStore: CookieStore {
 
     public func removeAll(ofIdentity identity: String) {
         change { jars in
-            jars.removeAll { $0.identity == identity }
+            jars.removeAll { $0.identity.isWritten(as: identity) }
             return true
         }
     }

@@ -33,7 +33,8 @@ public protocol CredentialVault: AnyObject, Sendable {
     func keys() async throws(VaultError) -> [CredentialKey]
 }
 
-/// What a credential is kept under: it can be found for this service, at this origin, for this account alone.
+/// What a credential is kept under: it can be found for this service, at this origin, for this account alone. Two are equal
+/// where their parts are, byte by byte: Unicode may call the names of two accounts equivalent.
 public struct CredentialKey: Hashable, Sendable {
     /// The name of the ``ServiceID``.
     public var service: String
@@ -51,6 +52,11 @@ public struct CredentialKey: Hashable, Sendable {
         self.environment = environment
         self.origin = origin
         self.account = account
+    }
+
+    public static func == (left: CredentialKey, right: CredentialKey) -> Bool {
+        left.account.isWritten(as: right.account) && left.service.isWritten(as: right.service)
+            && left.environment.isWritten(as: right.environment) && left.origin.isWritten(as: right.origin)
     }
 }
 

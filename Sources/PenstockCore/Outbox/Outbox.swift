@@ -250,7 +250,7 @@ public final class Outbox: Sendable {
     @discardableResult
     public func forget(identity: String) async throws(OutboxError) -> Int {
         client.state.calls.end {
-            $0.isolation.identity == identity && $0.endpointType is any OutboxEndpoint.Type
+            $0.isolation.identity.isWritten(as: identity) && $0.endpointType is any OutboxEndpoint.Type
         }
         let digest = OutboxOwner(identity: identity, environment: "").identity
         let gone = try await kept { store throws(OutboxStoreError) in try await store.removeAll(ofIdentity: digest) }

@@ -51,7 +51,9 @@ final class OutboxOwners: Sendable {
     private let last = Locked<Known?>(nil)
 
     func owner(_ identity: String, in environment: String) -> OutboxOwner {
-        if let known = last.withLock({ $0 }), known.identity == identity, known.environment == environment {
+        if let known = last.withLock({ $0 }), known.identity.isWritten(as: identity),
+            known.environment.isWritten(as: environment)
+        {
             return known.owner
         }
         let owner = OutboxOwner(identity: identity, environment: environment)

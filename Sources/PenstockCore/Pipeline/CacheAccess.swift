@@ -90,7 +90,7 @@ final class CacheAccess: Sendable {
     }
 
     private func put(_ response: CachedResponse, _ body: Data, _ tags: [String]) async {
-        await store.put(response.tagged(tags), body: body)
+        await store.put(tagged(response, tags), body: body)
     }
 
     /// The same on the spot.
@@ -99,9 +99,25 @@ final class CacheAccess: Sendable {
     func keptAtOnce(_ fill: CacheFill, tags: [String]) -> Bool {
         guard let prompt, fill.load == nil, let body = fill.body else { return false }
         guard let ticket = begin(fill.ticket) else { return true }
-        prompt.putAtOnce(fill.response.tagged(tags), body: body)
+        prompt.putAtOnce(tagged(fill.response, tags), body: body)
         end(ticket)
         return true
+    }
+
+    /// Adds tags to a response that has answered a call, where the one that is stored now lacks some of them.
+    func tag(_ find: CacheFind, _ tags: [String]) async {
+        await fill(find.ticket) {
+            let stored = await store.find(find.response.key).first { $0.response.variant == find.response.variant }
+            guard let stored, stored.response.lacks(tags) else { return }
+            await store.update(stored.entry, to: stored.response.adding(tags))
+        }
+    }
+
+    /// A response with the tags of the call that stores it, and with those that it has in the store: each call that has got it
+    /// may clear it by its own.
+    func tagged(_ response: CachedResponse, _ tags: [String] = []) -> CachedResponse {
+        let stored = store.responsesAtHand(for: response.key)?.first { $0.response.variant == response.variant }
+        return response.adding(tags).adding(stored?.response.tags ?? [])
     }
 
     /// Stores something, unless what the ticket speaks of was changed in the meantime.
@@ -157,12 +173,21 @@ final class CacheAccess: Sendable {
 }
 
 extension CachedResponse {
-    /// The same with these tags, where there are any, in place of its own.
-    fileprivate func tagged(_ tags: [String]) -> CachedResponse {
-        guard !tags.isEmpty else { return self }
+    /// Whether one of these tags is not among its own.
+    func lacks(_ tags: [String]) -> Bool {
+        !tags.allSatisfy(hasTag)
+    }
+
+    /// The same with these tags beside its own.
+    fileprivate func adding(_ tags: [String]) -> CachedResponse {
+        guard lacks(tags) else { return self }
         var response = self
-        response.tags = tags
+        for tag in tags where !response.hasTag(tag) { response.tags.append(tag) }
         return response
+    }
+
+    private func hasTag(_ tag: String) -> Bool {
+        tags.contains { $0.isWritten(as: tag) }
     }
 }
 

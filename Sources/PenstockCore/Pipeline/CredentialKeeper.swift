@@ -338,7 +338,7 @@ final class CredentialTable: Sendable {
     /// - Returns: whether nothing of it is left in the vault.
     func forget(account: String) async -> Bool {
         beginSession()
-        let known = keepers.withLock { $0.filter { $0.key.account == account } }
+        let known = keepers.withLock { $0.filter { $0.key.account.isWritten(as: account) } }
         var isGone = true
         for keeper in known.values {
             do { try await keeper.signOut() } catch { isGone = false }
@@ -351,7 +351,9 @@ extension CredentialVault {
     /// - Returns: whether nothing of the account is left.
     func forget(account: String) async -> Bool {
         do {
-            for key in try await keys() where key.account == account { try await delete(key, where: .anything) }
+            for key in try await keys() where key.account.isWritten(as: account) {
+                try await delete(key, where: .anything)
+            }
             return true
         } catch {
             return false

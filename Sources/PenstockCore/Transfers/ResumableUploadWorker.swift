@@ -324,7 +324,7 @@ final class ResumableUploadWorker: Sendable {
         _ step: UploadStep, of job: Job, _ control: ExchangeControl, adopting key: String?
     ) async throws(APIError) -> APIResponse<Data> {
         let subject = job.record.subject
-        guard client.configuration.identity() == subject.identity, environment == subject.environment else {
+        guard client.configuration.identity().isWritten(as: subject.identity), environment == subject.environment else {
             let message = "the client has another user or environment than the upload"
             throw APIError(.cancelled, stage: .prepare, debugMessage: message)
         }

@@ -3,7 +3,8 @@ import Foundation
 /// What calls must have in common to share anything: a connection, a stored response, a cookie, an exchange under way.
 ///
 /// It is made once for each call, and whatever the call leaves running behind it goes on with the same one. So nothing of
-/// one user or environment reaches another, and nothing that came by one way is taken for what came by another.
+/// one user or environment reaches another, and nothing that came by one way is taken for what came by another. Names are
+/// compared byte by byte, since Unicode may call those of two users equivalent.
 public struct IsolationKey: Hashable, Sendable {
     private struct Parts: Hashable, Sendable {
         var identity: String
@@ -12,6 +13,11 @@ public struct IsolationKey: Hashable, Sendable {
         var proxy: ProxyPolicy
         /// No part of the partition: what came from a host is the host's, wherever that was found.
         var resolver: HostResolver
+
+        static func == (left: Parts, right: Parts) -> Bool {
+            left.identity.isWritten(as: right.identity) && left.environment.isWritten(as: right.environment)
+                && left.trust == right.trust && left.proxy == right.proxy && left.resolver == right.resolver
+        }
     }
 
     /// Shared by all copies: a key is handed on many times, and compared with itself most of the time.
@@ -116,7 +122,8 @@ extension IsolationKey: CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// Whose a stored response is: what of an ``IsolationKey`` outlives the process.
+/// Whose a stored response is: what of an ``IsolationKey`` outlives the process. Two are equal where their names are, byte by
+/// byte: Unicode may call the names of two users equivalent.
 public struct CachePartition: Hashable, Sendable {
     /// The environment's name.
     public var environment: String
@@ -148,9 +155,13 @@ public struct CachePartition: Hashable, Sendable {
     /// Not the beginning of any digest.
     private static let sealedMark = "sealed "
 
+    public static func == (left: CachePartition, right: CachePartition) -> Bool {
+        left.hasSameOwner(as: right) && left.way.isWritten(as: right.way)
+    }
+
     /// Whether it is the same user in the same environment, by whatever way. What is removed or made invalid for a user is
     /// so by every way.
     public func hasSameOwner(as other: CachePartition) -> Bool {
-        identity == other.identity && environment == other.environment
+        identity.isWritten(as: other.identity) && environment.isWritten(as: other.environment)
     }
 }

@@ -69,6 +69,10 @@ public struct ProxyCredentials: Hashable, Sendable {
         self.user = user
         self.password = password
     }
+
+    public static func == (left: ProxyCredentials, right: ProxyCredentials) -> Bool {
+        left.user.isWritten(as: right.user) && left.password.isWritten(as: right.password)
+    }
 }
 
 extension ProxyCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

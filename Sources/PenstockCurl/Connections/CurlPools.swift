@@ -64,7 +64,7 @@
 
         /// Closes what was connected for an identity, as soon as nothing uses it.
         mutating func forget(_ identity: String) {
-            for pool in all.values where pool.isolation.identity == identity && !pool.isRetired {
+            for pool in all.values where pool.isolation.identity.isWritten(as: identity) && !pool.isRetired {
                 if pool.isAtRest { close(pool) } else { retire(pool) }
             }
         }

@@ -43,6 +43,42 @@ import Testing
         #expect(await own.entries(after: nil, limit: 9).map(\.response.isInvalidated) == [true])
     }
 
+    @Test func `whoever has got a response may clear it by a tag, also when another call has loaded it since`()
+        async throws
+    {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        _ = try await rig.client.send(Tea(cacheTags: []), options: .with { $0.cache = .reload })
+        await rig.client.clearCache(.tag("tea"))
+        #expect(try await rig.tea().source == .network)
+        // One that finds it adds its own.
+        #expect(try await rig.client.response(for: Tea(cacheTags: ["other"])).source == .memory)
+        #expect(await rig.store.entries(after: nil, limit: 9).map(\.response.tags) == [["tea", "other"]])
+        await rig.client.clearCache(.tag("other"))
+        #expect(try await rig.tea().source == .network)
+    }
+
+    @Test func `a hit whose tags are known changes nothing in the store`() async throws {
+        let store = ToldStore()
+        let client = client(store)
+        _ = try await client.send(Tea())
+        let deeds = store.done
+        _ = try await client.send(Tea())
+        _ = try await client.send(Tea(cacheTags: []))
+        #expect(store.done == deeds)
+    }
+
+    @Test("A write that was done makes reads out of date, also where its answer cannot be read", .covers("S4.21"))
+    func unreadableAnswer() async throws {
+        let rig = CacheRig { $0.method == .post ? .json(#"{"retcode":0,"retdesc":"","data":{"no":1}}"#) : .tea(1) }
+        _ = try await rig.tea()
+        await #expect(throws: APIError.self) { try await rig.client.send(Pour()) }
+        #expect(try await rig.tea().source == .network)
+        rig.serves { $0.method == .post ? HTTPResponse(status: 500) : .tea(1) }
+        await #expect(throws: APIError.self) { try await rig.client.send(Pour()) }
+        #expect(try await rig.tea().source == .memory)
+    }
+
     @Test func `what is not to be stored is handed to no store`() async throws {
         let store = ToldStore()
         _ = try await client(store, answering: .tea(1, ["Cache-Control": "no-store"])).send(Tea())

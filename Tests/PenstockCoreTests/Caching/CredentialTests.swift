@@ -32,6 +32,27 @@ import Testing
         }
     }
 
+    @Test(
+        "What an authenticator has put a credential onto is stored for nobody, whatever its field is called",
+        .covers("S4.13"))
+    func authenticatedField() async throws {
+        let rig = CacheRig(
+            .networkElseCache,
+            configured: {
+                $0.services = ServiceRegistry([.shop { $0.authenticator = APIKeyAuthenticator(field: "X-Client") }])
+                $0.vault = MemoryVault()
+            })
+        rig.user.value = ""
+        try await rig.client.signIn(Credential("alice-key"))
+        #expect(try await rig.tea().source == .network)
+        #expect(rig.lastSent["X-Client"] == "alice-key")
+        #expect(await rig.store.statistics().entries == 0)
+        rig.user.value = "alice"
+        try await rig.client.signIn(Credential("alice-key"))
+        _ = try await rig.tea()
+        #expect(await rig.store.statistics().entries == 1, "where a user is named it is theirs")
+    }
+
     /// A client without an identity whose token a test changes; the server answers each token with a product of its own.
     private struct Shop {
         let token = Box("alice")

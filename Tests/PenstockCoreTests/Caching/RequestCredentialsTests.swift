@@ -95,6 +95,32 @@ import Testing
         #expect(CacheOwner.nobody.isOwner(of: after, asked: before) == isOwner)
     }
 
+    /// A field that a stage on the way has set, and whether the response is nobody's all the same.
+    @Test(arguments: [
+        ("X-Member", "7", false), ("X-Client", "secret", false), ("X-Shop", "1", false),
+        ("Accept-Language", "nl", true),
+        ("Content-Encoding", "gzip", true),
+        ("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
+        ("Date", "Thu, 26 Nov 2026 11:00:00 GMT", true), ("User-Agent", "x", true), ("X-Request-Id", "1", true),
+        ("If-None-Match", "\"1\"", true), ("Idempotency-Key", "a", true),
+    ]) func `a field that was set on the way may name a user, unless it is known to name none`(
+        name: String, value: String, isOwner: Bool
+    ) throws {
+        let field: HTTPFields = [HTTPFieldName(name): value]
+        let (plain, sent) = (try Self.request(), try Self.request(field))
+        #expect(CacheOwner.nobody.isOwner(of: sent, asked: plain) == isOwner)
+        #expect(CacheOwner.nobody.isOwner(of: sent, asked: sent), "it was seen when the request was looked up")
+    }
+
+    @Test func `a value that looks like a token is a credential, whatever its field or parameter is called`() throws {
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.aaaaaaaaaaaaaaaaaaaaaaaa"
+        #expect(try Self.text(["X-Foo": token]) == "x-foo|\(token)|")
+        #expect(try Self.text(["X-Foo": "word", "X-Request-Id": token]) == "")
+        let url = try HTTPURL("https://a.example/x?page=2&member=\(token)")
+        #expect(RequestCredentials.parameters(of: url) == ["member=\(token)"])
+        #expect(RequestCredentials.parameters(of: url, isSealed: true) == [])
+    }
+
     @Test func `so is one that was put into the content`() throws {
         func bytes(_ text: String) -> HTTPBody { .bytes(Data(text.utf8)) }
         let folder = FileManager.default.temporaryDirectory

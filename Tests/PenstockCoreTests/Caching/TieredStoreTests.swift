@@ -107,7 +107,8 @@ import Testing
     @Test("What another process replaces takes nothing else away from this one", .covers("S3.45"))
     func foreignReplacement() async throws {
         let below = GatedStore()
-        let layered = TieredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+        let layered = TieredCacheStore(
+            over: below, coherence: .zero, writeDelay: .seconds(3_600), time: TestClock().timeSource)
         for path in ["/a", "/b"] {
             await below.put(try Self.response(path), body: Data(path.utf8))
             let found = try #require(await layered.find(try Self.key(path)).first)
@@ -129,6 +130,47 @@ import Testing
         #expect(await below.responses(for: try Self.key("/queue")).count == 1)
     }
 
+    @Test("What nobody has looked at for longer than a change may go unnoticed is not at hand", .covers("S4.21"))
+    func pause() async throws {
+        let (below, clock) = (GatedStore(), TestClock())
+        let layered = TieredCacheStore(
+            over: below, coherence: .milliseconds(100), writeDelay: .seconds(3_600), time: clock.timeSource)
+        for path in ["/a", "/b"] {
+            await below.put(try Self.response(path), body: Data("a".utf8))
+            #expect(try await Self.seen([path], in: layered) == ["fresh"])
+        }
+        below.holdsLooks()
+        await below.remove([.identity("alice")])
+        below.noteForeign(isRemoval: false, isSeen: false)
+        clock.advance(by: .milliseconds(100))
+        #expect(layered.responsesAtHand(for: try Self.key("/a")) != nil)
+        clock.advance(by: .milliseconds(1))
+        // The look has not ended: none of them is at hand, and the store below is asked.
+        for _ in 0..<2 { #expect(try await Self.seen(["/a", "/b"], in: layered) == ["gone", "gone"]) }
+        below.endLooks()
+        #expect(layered.responsesAtHand(for: try Self.key("/a"))?.isEmpty == nil)
+        await below.put(try Self.response("/c"), body: Data("c".utf8))
+        #expect(try await Self.seen(["/c"], in: layered) == ["fresh"])
+        #expect(layered.responsesAtHand(for: try Self.key("/c")) != nil)
+    }
+
+    @Test("What is kept in memory alone stays there when the store below is asked again", .covers("S3.45"))
+    func aloneInMemory() async throws {
+        let (below, clock) = (GatedStore(), TestClock())
+        let layered = TieredCacheStore(over: below, writeDelay: .seconds(3_600), time: clock.timeSource)
+        var partition = Self.partition
+        partition.isSealed = true
+        let key = CacheKey(url: try Self.url("/sealed"), partition: partition)
+        let response = CachedResponse(
+            key: key, status: 200, fields: [:], requestTime: .distantPast, responseTime: .distantPast, bodyLength: 0)
+        await layered.put(response, body: Data("s".utf8))
+        await layered.flush()
+        #expect(await below.statistics().entries == 0)
+        clock.advance(by: .seconds(5))
+        #expect(layered.responsesAtHand(for: key) == nil)
+        for _ in 0..<2 { #expect(await layered.find(key).first?.body == Data("s".utf8)) }
+    }
+
     @Test("What another process removes is not written by this one", .covers("S3.45"))
     func foreignRemoval() async throws {
         let below = GatedStore()
@@ -145,12 +187,15 @@ import Testing
 }
 
 /// A store in memory that hands bodies out apart, holds what a test wants held, and tells of changes by others.
-private final class GatedStore: SharedCacheStore, MemoryBackedStore {
+private final class GatedStore: PunctualCacheStore, MemoryBackedStore {
     private struct State {
         var holdsChanges = false
         var holdsReads = false
         var bodyReads = 0
         var foreign = (changes: UInt64(0), removals: UInt64(0))
+        var holdsLooks = false
+        var unseen: UInt64 = 0
+        var looks: [@Sendable () -> Void] = []
     }
 
     let memory = MemoryCacheStore()
@@ -174,8 +219,9 @@ private final class GatedStore: SharedCacheStore, MemoryBackedStore {
 
     var bodyReads: Int { state.withLock(\.bodyReads) }
 
-    func noteForeign(isRemoval: Bool) {
+    func noteForeign(isRemoval: Bool, isSeen: Bool = true) {
         state.withLock { state in
+            guard isSeen else { return state.unseen += 1 }
             state.foreign.changes += 1
             if isRemoval { state.foreign.removals += 1 }
         }
@@ -184,6 +230,25 @@ private final class GatedStore: SharedCacheStore, MemoryBackedStore {
     var foreignChanges: UInt64 { state.withLock { $0.foreign.changes } }
     var foreignRemovals: UInt64 { state.withLock { $0.foreign.removals } }
     func lookForForeignChanges() {}
+
+    func holdsLooks() { state.withLock { $0.holdsLooks = true } }
+
+    func lookForForeignChanges(_ didLook: @escaping @Sendable () -> Void) {
+        let isHeld = state.withLock { state in
+            if state.holdsLooks { state.looks.append(didLook) }
+            return state.holdsLooks
+        }
+        if !isHeld { didLook() }
+    }
+
+    func endLooks() {
+        let looks = state.withLock { state in
+            state.holdsLooks = false
+            state.foreign.changes += state.unseen
+            return state.looks
+        }
+        for look in looks { look() }
+    }
 
     func responses(for key: CacheKey) async -> [StoredResponse] {
         let found = await memory.responses(for: key).map { StoredResponse($0.response, entry: $0.entry, body: nil) }

@@ -31,6 +31,20 @@ import Testing
         }
     }
 
+    @Test func `names are told apart byte by byte, also where Unicode calls them equivalent`() throws {
+        let names = ["ren\u{e9}", "rene\u{301}"]
+        #expect(names[0] == names[1])
+        #expect(Set(names.map { IsolationKey(identity: $0) }).count == 2)
+        #expect(Set(names.map { IsolationKey(environment: $0) }).count == 2)
+        #expect(Set(names.map { CachePartition(identity: $0) }).count == 2)
+        #expect(!CachePartition(identity: names[0]).hasSameOwner(as: CachePartition(identity: names[1])))
+        let url = try HTTPURL("https://a.example/x")
+        #expect(Set(names.map { CacheKey(url: url, partition: CachePartition(identity: $0)) }).count == 2)
+        #expect(Set(names.map { CredentialKey(service: "s", environment: "e", origin: "o", account: $0) }).count == 2)
+        #expect(Set(names.map { ProxyCredentials(user: $0, password: "") }).count == 2)
+        #expect(Set(names.map { CacheVariant.Selector(name: "x", value: $0) }).count == 2)
+    }
+
     @Test func `a change of one part leaves the others`() {
         var key = Self.plain
         key.proxy = .socks5("proxy.example")

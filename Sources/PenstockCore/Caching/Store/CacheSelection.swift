@@ -68,10 +68,11 @@ public enum CacheSelection: Hashable, Sendable {
         case .entry(let wanted): return entry == wanted
         case .url(let url, let owner): return key.url == Self.text(url, in: form) && key.isIn(owner.partition)
         case .path(let url, let owner): return key.place == Self.place(url, in: form) && key.isIn(owner.partition)
-        case .tag(let tag, let owner): return response.tags.contains(tag) && key.isIn(owner.partition)
+        case .tag(let tag, let owner):
+            return response.tags.contains { $0.isWritten(as: tag) } && key.isIn(owner.partition)
         case .partition(let partition): return key.isIn(partition)
-        case .identity(let identity): return key.partition.identity == identity
-        case .environment(let environment): return key.partition.environment == environment
+        case .identity(let identity): return key.partition.identity.isWritten(as: identity)
+        case .environment(let environment): return key.partition.environment.isWritten(as: environment)
         }
     }
 

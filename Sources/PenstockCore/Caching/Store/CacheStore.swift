@@ -107,6 +107,15 @@ extension SharedCacheStore {
     public var foreignRemovals: UInt64 { foreignChanges }
 }
 
+/// A shared store that says when it has looked, so that who has asked it knows from when on nothing else was changed.
+package protocol PunctualCacheStore: SharedCacheStore {
+    /// Begins to look for changes by others; it does not wait.
+    ///
+    /// - Parameter didLook: called when the counts tell of everything that was committed before the look began, or when nothing
+    ///   could be seen.
+    func lookForForeignChanges(_ didLook: @escaping @Sendable () -> Void)
+}
+
 /// Takes a body piece by piece. Letting go of it before ``finish()`` is to abandon it.
 public protocol CacheBodyWriter: AnyObject, Sendable {
     /// Adds bytes to the end. Not to be called by two tasks at a time.

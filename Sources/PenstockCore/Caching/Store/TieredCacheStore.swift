@@ -5,7 +5,8 @@ import Foundation
 /// What is stored is at hand at once, and handed to the store below a moment later, together with what came meanwhile:
 /// at most ``writeDelay`` later, and at the latest by ``flush()``. A process that is killed before loses it. Removals and
 /// invalidations wait for the store below. What that could not write is kept in memory alone. Removals and changes by
-/// other processes are noticed within ``coherence`` of their commit, and cost each key one look-up below.
+/// other processes are noticed within ``coherence`` of their commit, and cost each key one look-up below: what was not
+/// asked about for longer than that is not at hand, since nobody has looked meanwhile.
 public final class TieredCacheStore: CacheStore {
     struct State: Sendable {
         var table: MemoryCacheTable
@@ -16,7 +17,7 @@ public final class TieredCacheStore: CacheStore {
         var round: UInt64 = 1
         var seenChanges: UInt64
         var seenRemovals: UInt64
-        var nextLook: Duration = .zero
+        var looks: ForeignLooks
         var lastVersion: UInt64 = 0
         var lastChange: UInt64 = 0
         var unwritten = WriteBehindQueue()
@@ -40,6 +41,7 @@ public final class TieredCacheStore: CacheStore {
     let lane = ChangeLane()
     let time: TimeSource
     private let shared: (any SharedCacheStore)?
+    private let punctual: (any PunctualCacheStore)?
 
     /// A memory over a store, of which the memory is empty at first.
     ///
@@ -58,14 +60,15 @@ public final class TieredCacheStore: CacheStore {
         self.writeDelay = writeDelay
         self.time = time
         shared = below as? any SharedCacheStore
+        punctual = below as? any PunctualCacheStore
         state = Locked(
             State(
                 table: MemoryCacheTable(limits: limits), seenChanges: shared?.foreignChanges ?? 0,
-                seenRemovals: shared?.foreignRemovals ?? 0))
+                seenRemovals: shared?.foreignRemovals ?? 0, looks: ForeignLooks(coherence, since: time.now())))
     }
 
     public func responsesAtHand(for key: CacheKey) -> [StoredResponse]? {
-        noticeForeignChanges()
+        guard isUpToDate() else { return nil }
         let (found, uses) = state.withLock { $0.use(key) }
         if !uses.isEmpty { below.touch(uses) }
         guard let found, let times = limits.validTimes(at: time.date()) else { return found }
@@ -80,7 +83,7 @@ public final class TieredCacheStore: CacheStore {
             ($0.invalidations.ticket(for: key), $0.unwritten[key], $0.pending)
         }
         let known = pending.applied(to: await below.responses(for: key))
-        let found = WriteBehindQueue.overlay(state.withLock { $0.withBodies(known, of: key) }, with: unwritten)
+        let found = WriteBehindQueue.overlay(state.withLock { $0.withMemory(known, of: key) }, with: unwritten)
         guard let times = limits.validTimes(at: time.date()) else {
             state.withLock { $0.fill(key, with: found, ticket) }
             return found
@@ -121,13 +124,15 @@ public final class TieredCacheStore: CacheStore {
         return body
     }
 
-    /// Asks the store below to look. What it has found costs each key one look-up below; what was not written yet is lost
-    /// only where others have removed something.
-    private func noticeForeignChanges() {
-        guard let shared else { return }
+    /// Asks the store below to look, in time for the next reader. What it has found costs each key one look-up below; what was
+    /// not written yet is lost only where others have removed something.
+    ///
+    /// - Returns: whether it has looked lately, so that what is in memory may be given out.
+    private func isUpToDate() -> Bool {
+        guard let shared else { return true }
         let now = time.now()
         let (changes, removals) = (shared.foreignChanges, shared.foreignRemovals)
-        let mustLook = state.withLock { state in
+        let (isRecent, look) = state.withLock { state in
             if changes != state.seenChanges || removals != state.seenRemovals {
                 state.invalidations.begin(nil)
                 if removals == state.seenRemovals {
@@ -140,11 +145,18 @@ public final class TieredCacheStore: CacheStore {
                 (state.seenChanges, state.seenRemovals) = (changes, removals)
                 state.invalidations.end(nil)
             }
-            guard now >= state.nextLook else { return false }
-            state.nextLook = now + coherence
-            return true
+            return (state.looks.isRecent(at: now), state.looks.begin(at: now))
         }
-        if mustLook { shared.lookForForeignChanges() }
+        if let look { self.look(look, in: shared) }
+        return isRecent
+    }
+
+    private func look(_ look: ForeignLooks.Look, in shared: any SharedCacheStore) {
+        guard let punctual else {
+            shared.lookForForeignChanges()
+            return state.withLock { $0.looks.end(look) }
+        }
+        punctual.lookForForeignChanges { [weak self] in self?.state.withLock { $0.looks.end(look) } }
     }
 }
 
@@ -169,15 +181,19 @@ extension TieredCacheStore.State {
         if invalidations.isValid(ticket), table.fits(found) { table.set(key, to: found) }
     }
 
-    /// What was found below, with the bodies that are in memory: an entry never gets another one.
-    fileprivate func withBodies(_ found: [StoredResponse], of key: CacheKey) -> [StoredResponse] {
+    /// What was found below, with the bodies that are in memory, as an entry never gets another one, and with the responses that
+    /// are in memory alone.
+    fileprivate func withMemory(_ found: [StoredResponse], of key: CacheKey) -> [StoredResponse] {
         guard let known = table.peek(key)?.responses else { return found }
-        return found.map { stored in
-            guard stored.body == nil, let body = known.first(where: { $0.entry == stored.entry })?.body else {
-                return stored
+        let alone = atHand(key)?.filter { written($0.entry) == nil } ?? []
+        let others = found.filter { stored in !alone.contains { $0.response.variant == stored.response.variant } }
+        return alone
+            + others.map { stored in
+                guard stored.body == nil, let body = known.first(where: { $0.entry == stored.entry })?.body else {
+                    return stored
+                }
+                return StoredResponse(stored.response, entry: stored.entry, body: body)
             }
-            return StoredResponse(stored.response, entry: stored.entry, body: body)
-        }
     }
 
     /// All responses of a key, where they are at hand.

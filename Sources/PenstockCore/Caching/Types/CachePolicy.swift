@@ -44,8 +44,9 @@ public struct CachePolicy: Hashable, Sendable {
     /// When the cache is read and when the server is asked.
     public var mode: Mode
     /// How long a response is fresh after it came. It replaces all that the server says about reuse but `no-store`:
-    /// lifetimes, `no-cache` and `must-revalidate`. `nil`, the default, leaves it to the server. Zero and less turn the
-    /// cache off: nothing is read or stored.
+    /// lifetimes, `no-cache` and `must-revalidate`. `nil`, the default, leaves it to the server, but for what a call with a
+    /// lifetime has stored: that is fresh for as long to every call which names none, as ``CachedResponse/appTTL`` stays
+    /// with the response. Zero and less turn the cache off: nothing is read or stored.
     public var ttl: Duration?
     /// How long after its freshness a response is still taken when a load fails. It extends what the server's and the
     /// request's `stale-if-error` allow, and never overrules the server's `no-cache` or `must-revalidate`, unless
@@ -63,7 +64,7 @@ public struct CachePolicy: Hashable, Sendable {
     /// A policy of one mode. The named ones, such as ``http``, are the same with the defaults.
     ///
     /// - Parameters:
-    ///   - ttl: how long a response is fresh after it came. The server decides by default.
+    ///   - ttl: how long a response is fresh after it came. By default what it was stored with, or else the server, decides.
     ///   - maxStale: how long after that it is still taken when a load fails. By default ``defaultMaxStale`` in the
     ///     cases that ``maxStale`` names.
     ///   - isRead: whether a request of another method than GET and HEAD only reads. `false` by default.

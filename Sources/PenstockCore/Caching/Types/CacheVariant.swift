@@ -17,6 +17,10 @@ public struct CacheVariant: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        public static func == (left: Selector, right: Selector) -> Bool {
+            left.name == right.name && left.value.map(ExactText.init) == right.value.map(ExactText.init)
+        }
     }
 
     /// Each name once, in alphabetical order. Empty when the response does not vary.
@@ -105,7 +109,7 @@ enum SelectorValue {
     func isSame(as stored: String?) -> Bool {
         switch self {
         case .absent: stored == nil
-        case .known(let value): stored == value
+        case .known(let value): stored?.isWritten(as: value) ?? false
         case .locked: false
         }
     }

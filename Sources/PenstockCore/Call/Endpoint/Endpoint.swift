@@ -69,11 +69,13 @@ public protocol Endpoint: EndpointMembers {
     /// Checked on the raw payload, before it is decoded. ``Validator/none`` by default.
     var payloadValidator: Validator<Payload> { get }
 
-    /// Marks for what is stored of this API's responses, by which they are cleared and invalidated. None by default.
+    /// Marks for what is stored of this API's responses, by which they are cleared and invalidated. What several APIs get of one
+    /// URL has the marks of all. None by default.
     var cacheTags: [String] { get }
 
-    /// What a successful call makes out of date, all at one moment: it is asked for anew before it is used again. Nothing
-    /// by default; the URL of a write is taken care of in any case (RFC 9111 §4.4).
+    /// What a successful call makes out of date, all at one moment: it is asked for anew before it is used again. So does a write
+    /// that is answered by a status of 2xx or 3xx, also where the answer cannot be read, but not where it is a business error. Nothing by default; the URL of a write
+    /// is taken care of in any case (RFC 9111 §4.4).
     ///
     /// ```swift
     /// var invalidates: [CacheSelection] { [.tag("cart")] }

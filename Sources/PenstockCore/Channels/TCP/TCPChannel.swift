@@ -237,7 +237,7 @@ extension APIClient {
     func exchange(for url: HTTPURL, _ context: CallContext) throws(APIError) -> TransportRequest {
         try context.checkGoesOn(at: .transport)
         try state.signOuts.check(context.isolation.identity)
-        guard configuration.identity() == context.isolation.identity else {
+        guard configuration.identity().isWritten(as: context.isolation.identity) else {
             throw APIError(.cancelled, stage: .prepare)
         }
         guard context.settings.cleartext.allows(url) else {

@@ -49,6 +49,7 @@ struct Authenticate: Stage {
                 after: .nothing, begun: begun, for: call, by: source(place))
         }
         var exchange = try await send(request, credential, call, next)
+        exchange.remains.hasCredential = credential != nil
         // A redirect that is followed says nothing about the credential, and its answer is somebody else's.
         if next.discards?(exchange.response) == true { return exchange }
         let attempt = AuthenticatedAttempt(self, place, credential?.version, begun)
@@ -102,7 +103,7 @@ struct Authenticate: Stage {
     func place(_ environment: ServerEnvironment, _ identity: String) throws(APIError) -> Place {
         // What cannot change is not asked again.
         let text = service.baseURLs.isLive ? service.baseURLs.text(in: environment) : nil
-        if let last = last.withLock({ $0 }), last.environment == environment, last.identity == identity,
+        if let last = last.withLock({ $0 }), last.environment == environment, last.identity.isWritten(as: identity),
             last.text == text
         {
             return last

@@ -87,7 +87,8 @@ final class Cache: Stage {
     /// What is none of the cache's business may still make stored responses out of date.
     private func passed(_ exchange: Exchange, _ call: CallContext) -> Exchange {
         var exchange = exchange
-        exchange.leave(CacheSettlement(access, call.isolation.partition))
+        let hasWritten = !exchange.request.method.isSafe && (200...399).contains(exchange.response.status)
+        exchange.leave(CacheSettlement(access, call.isolation.partition, hasWritten: hasWritten))
         return exchange
     }
 }

@@ -12,7 +12,7 @@ extension CacheHop {
             content = StoredContent(stored, bytes, access.store)
         }
         var exchange = Exchange(
-            request: query.request, response: hit.response(body), content: content, source: source ?? self.source)
+            request: shown, response: hit.response(body), content: content, source: source ?? self.source)
         // A part, or a 304 that was asked for, says nothing about what is stored.
         let isAll = hit.status == hit.stored.status
         exchange.cache = Boxed(
@@ -20,8 +20,19 @@ extension CacheHop {
         exchange.leave(
             CacheSettlement(
                 access, call.isolation.partition, entry: isAll ? stored.entry : nil,
-                stale: isRefreshed ? query.key : nil))
+                find: CacheFind(response: stored.response, ticket: ticket), stale: isRefreshed ? query.key : nil))
         return exchange
+    }
+
+    /// The request, as it may be shown. What would be sent of it sealed is left out, as nobody sees it of one that is sent.
+    private var shown: HTTPRequest {
+        guard query.key.partition.isSealed else { return query.request }
+        var request = query.request
+        if !request.body.isNone { request.body = .none }
+        if request.url.query != nil {
+            request.url = HTTPURL(origin: request.url.origin, path: request.url.path, query: nil)
+        }
+        return request
     }
 
     /// The body of an answer, where nothing has to be read for it.

@@ -83,7 +83,9 @@ extension CacheHop {
             tee = TeedContent(content, ticket: fill.ticket, access)
             exchange.content = tee
         }
-        exchange.leave(CacheSettlement(access, call.isolation.partition, fill: fill, tee: tee))
+        exchange.leave(
+            CacheSettlement(
+                access, call.isolation.partition, fill: fill, tee: tee, hasWritten: !reception.invalidations.isEmpty))
         return exchange
     }
 

@@ -5,7 +5,7 @@ struct CachePurpose: Hashable, Sendable {
     let key: CacheKey
     private let isolation: IsolationKey
     private let lane: ObjectIdentifier
-    private let fields: [String?]
+    private let fields: [ExactText?]
 
     private static let deciding: [HTTPFieldName] = [
         .authorization, .cookie, .range, .ifRange, .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince,
@@ -16,7 +16,7 @@ struct CachePurpose: Hashable, Sendable {
         self.key = key
         self.isolation = isolation
         self.lane = ObjectIdentifier(lane)
-        self.fields = Self.deciding.map(fields.combined)
+        self.fields = Self.deciding.map { fields.combined($0).map(ExactText.init) }
     }
 }
 

@@ -5,7 +5,8 @@ extension CacheHop {
     /// Whether the response belongs to whom the key says. While the client has no identity, a stage below may have added
     /// credentials that nobody can know of when the next request is looked up.
     func isOwned(_ answer: Exchange) -> Bool {
-        owner.isOwner(of: answer.sentRequest, asked: query.request)
+        (owner.isNamed || !answer.remains.hasCredential)
+            && owner.isOwner(of: answer.sentRequest, asked: query.request, isSealed: query.key.partition.isSealed)
     }
 
     /// What a write at these URLs makes out of date.
@@ -36,7 +37,7 @@ extension CacheHop {
     private func apply(_ update: CacheUpdate) async {
         guard let place = place(of: update.stored) else { return }
         if update.updated.variant == update.stored.variant {
-            await access.store.update(place.entry, to: update.updated)
+            await access.store.update(place.entry, to: access.tagged(update.updated))
         } else if let body = await access.store.body(of: place) {
             await access.store.put(update.updated, body: body)
         }
@@ -69,8 +70,8 @@ extension CacheHop {
     private func isSelectable(_ response: CachedResponse, _ answer: CacheAnswer) -> Bool {
         response.variant.selectors.allSatisfy { selector in
             let name = HTTPFieldName(selector.name)
-            return answer.exchange.sentRequest.fields.combined(name)
-                == answer.sent.value.request.fields.combined(name)
+            let (sent, asked) = (answer.exchange.sentRequest.fields, answer.sent.value.request.fields)
+            return sent.combined(name).map(ExactText.init) == asked.combined(name).map(ExactText.init)
         }
     }
 

@@ -84,7 +84,7 @@ extension InFlightPolicy {
 struct RequestIdentity: Hashable, Sendable {
     private let method: HTTPMethod
     private let url: HTTPURL
-    private let fields: [String]
+    private let fields: [ExactText]
     private let content: String
     private let isolation: IsolationKey
     private let service: ServiceID
@@ -115,7 +115,7 @@ struct RequestIdentity: Hashable, Sendable {
         fields = request.fields.without(Self.namesOfRequests).enumerated()
             .map { (name: $0.element.name.text.lowercased(), offset: $0.offset, value: $0.element.value) }
             .sorted { ($0.name, $0.offset) < ($1.name, $1.offset) }
-            .flatMap { [$0.name, $0.value] }
+            .flatMap { [ExactText($0.name), ExactText($0.value)] }
         isolation = call.isolation
         service = call.service
         self.lane = ObjectIdentifier(lane)
