@@ -6,12 +6,25 @@ import Penstock
 enum Command {
     static func main() async {
         StandardStreams.prepare()
-        exit(await run(Array(CommandLine.arguments.dropFirst())))
+        exit(await run())
     }
 
-    private static func run(_ words: [String]) async -> Int32 {
+    /// The words after the program's name. What is not UTF-8 would be sent as something else than it is.
+    private static func words() throws(UsageError) -> [String] {
+        var words: [String] = []
+        for (number, word) in CommandLine.arguments.enumerated().dropFirst() {
+            let bytes = CommandLine.unsafeArgv[number]
+            guard bytes.map({ String(validatingCString: $0) }) == word else {
+                throw UsageError("argument \(number) is not UTF-8; content in another encoding can be sent from a file")
+            }
+            words.append(word)
+        }
+        return words
+    }
+
+    private static func run() async -> Int32 {
         do throws(UsageError) {
-            return try await dispatch(words)
+            return try await dispatch(try words())
         } catch {
             Console.note(error.message)
             Console.note("see penstockctl \(error.command.map { "\($0) " } ?? "")--help")

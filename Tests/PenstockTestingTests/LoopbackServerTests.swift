@@ -38,6 +38,15 @@ struct LoopbackServerTests {
         #expect(server.connectionCount == 1 && server.requestCount == 2)
     }
 
+    @Test(arguments: ["close", "Close, X-Secret", "x-a ,close", "x-a\r\nConnection: close"])
+    func `A connection that is to be closed is closed, whatever else Connection names`(options: String) throws {
+        let (server, client) = try makeServer()
+        defer { server.stop() }
+        client.send("GET / HTTP/1.1\r\nConnection: \(options)\r\n\r\n")
+        let reply = client.readToEnd()
+        #expect(reply.contains("Connection: close\r\n") && reply.hasSuffix("hello"))
+    }
+
     @Test func `Chunked content is joined, and what it follows is read after it`() throws {
         let (server, client) = try makeServer { .text($0.text) }
         defer { server.stop() }

@@ -116,3 +116,7 @@ extension CacheReason {
         }
     }
 }
+
+extension CacheStatus: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: ["status": description], displayStyle: .struct) }
+}

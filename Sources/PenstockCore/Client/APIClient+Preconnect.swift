@@ -52,7 +52,8 @@ extension APIClient {
         let settings = runtime.resolved.settings
         let environment = settings.environment ?? environment
         guard let url = try? baseURL(settings, runtime, environment) else { return nil }
-        guard settings.cleartext.allows(url), settings.trust.refusal(by: transport.capabilities) == nil,
+        guard settings.cleartext.allows(url, by: settings.proxy),
+            settings.trust.refusal(by: transport.capabilities) == nil,
             settings.resolver.refusal(by: transport.capabilities) == nil
         else { return nil }
         let call = CallContext(

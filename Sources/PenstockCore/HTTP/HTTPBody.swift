@@ -155,3 +155,19 @@ final class OnlyReading: Sendable {
         state.withLock { if $0 == .claimed { $0 = .free } }
     }
 }
+
+extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How much there is, never what it is.
+    public var description: String {
+        switch source {
+        case .none: "no body"
+        case .bytes(let data): "\(data.count) bytes"
+        case .file(let url): "file \(url.lastPathComponent)"
+        case .stream: "stream"
+        }
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["body": description], displayStyle: .struct) }
+}

@@ -115,3 +115,12 @@ public struct HTTPField: Hashable, Sendable {
         self.value = value
     }
 }
+
+extension HTTPField: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Name and value, the value as ``Redaction`` allows.
+    public var description: String { "\(name): \(Redaction.value(value, of: name))" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["field": description], displayStyle: .struct) }
+}

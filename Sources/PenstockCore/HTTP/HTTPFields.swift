@@ -172,3 +172,12 @@ extension HTTPFields: Equatable {
         left.storage == right.storage && left.refused == right.refused
     }
 }
+
+extension HTTPFields: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// One line a field, the values as ``Redaction`` allows.
+    public var description: String { map(\.description).joined(separator: "\n") }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: map(\.description), displayStyle: .collection) }
+}

@@ -47,3 +47,7 @@ public struct HTTPRequest: Sendable {
         set { parts.body = newValue }
     }
 }
+
+extension HTTPRequest: CustomStringConvertible {
+    public var description: String { "\(method) \(url) (\(body))" }
+}

@@ -81,3 +81,13 @@ public struct HTTPVersion: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     public var description: String { rawValue }
 }
+
+extension HTTPResponse: CustomStringConvertible, CustomReflectable {
+    public var description: String { "\(status) (\(body.count) bytes)" }
+
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["status": status, "fields": fields, "bytes": body.count, "trailers": trailers],
+            displayStyle: .struct)
+    }
+}

@@ -167,3 +167,20 @@ extension URL {
         guard absoluteString == url.absoluteString else { return nil }
     }
 }
+
+extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL with its secret parameters redacted; ``absoluteString`` is the whole of it.
+    public var description: String {
+        let (path, query) = (RedactedText.make(of: path, byShape: false), query.map { Redaction.query($0) })
+        // As most are, of which the text is at hand.
+        if path == self.path, query == self.query { return absoluteString }
+        return origin.text + Self.target(path, query)
+    }
+
+    /// Origin and path, the parameters of the path redacted.
+    var place: String { origin.text + RedactedText.make(of: path, byShape: false) }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["url": description], displayStyle: .struct) }
+}

@@ -1,7 +1,8 @@
 /// A text as it may be shown: the URLs, the parameters and the tokens in it redacted, everything else as it was.
 ///
 /// It is read in one pass. What stands between white space, angle brackets and quotes is looked at as a reference: user
-/// information goes, and so do the values of secret parameters in its path, its query and its fragment.
+/// information goes, and so do the values of secret parameters in its path, its query and its fragment. Credentials behind the
+/// name of their scheme go too, and so do the values of secret fields, members of JSON and quoted parameters.
 struct RedactedText {
     private let byShape: Bool
     private let depth: Int
@@ -34,25 +35,58 @@ struct RedactedText {
     private mutating func read(_ text: String) {
         output.reserveCapacity(text.utf8.count)
         var rest = text.utf8[...]
-        var isQuoted = false
+        var before = UInt8(ascii: "\n")
+        var isCredential = false
         while let first = rest.first {
             guard !Self.isDelimiter(first) else {
                 output.append(first)
-                isQuoted = first == UInt8(ascii: "\"")
+                if first != UInt8(ascii: " "), first != UInt8(ascii: "\t") { (before, isCredential) = (first, false) }
                 rest = rest.dropFirst()
                 continue
             }
             let word = rest.prefix { !Self.isDelimiter($0) }
-            rest = rest[word.endIndex...]
-            append(word: Substring(word))
-            guard rest.first == UInt8(ascii: "\"") else { continue }
-            if Self.asksForSecret(word) {
-                skipQuoted(&rest)
-            } else if isQuoted, let value = JSONMember.value(after: word, in: rest) {
+            if let value = secret(word, in: rest, after: before, isCredential) {
                 output += rest[..<value.startIndex]
                 appendMark()
                 rest = rest[value.endIndex...]
+                (before, isCredential) = (0, false)
+                continue
             }
+            rest = rest[word.endIndex...]
+            read(word, &rest, isQuoted: before == UInt8(ascii: "\""))
+            isCredential = byShape && CredentialText.endsInScheme(word)
+            before = 0
+        }
+    }
+
+    /// What is secret from a word on because of what stands before it: credentials behind their scheme, and the value of a field.
+    private func secret(
+        _ word: Substring.UTF8View, in text: Substring.UTF8View, after before: UInt8, _ isCredential: Bool
+    ) -> Substring.UTF8View? {
+        if isCredential, let credential = CredentialText.credential(in: word) { return credential }
+        return FieldLine.value(of: word, in: text, after: before)
+    }
+
+    private mutating func read(_ word: Substring.UTF8View, _ rest: inout Substring.UTF8View, isQuoted: Bool) {
+        let quote = UInt8(ascii: "\"")
+        guard rest.first == quote else {
+            append(word: Substring(word))
+            return skipQuoted(after: word, &rest)
+        }
+        let backslashes = word.reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+        if Self.asksForSecret(word.dropLast(backslashes)) {
+            append(word: Substring(word.dropLast(backslashes)))
+            output += word.suffix(backslashes)
+            output.append(quote)
+            appendMark()
+            rest = rest[QuotedText.content(rest.dropFirst(), backslashes).endIndex...]
+            return
+        }
+        append(word: Substring(word))
+        if isQuoted, let value = JSONMember.value(after: word, in: rest) {
+            output += rest[..<value.startIndex]
+            appendMark()
+            rest = rest[value.endIndex...]
         }
     }
 
@@ -61,10 +95,11 @@ struct RedactedText {
         !SecretShape.mayBeToken(text[...])
             && text.utf8.allSatisfy { byte in
                 !isDelimiter(byte) && !isSign(byte) && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
+                    && byte != UInt8(ascii: ":")
             }
     }
 
-    private static func isDelimiter(_ byte: UInt8) -> Bool {
+    static func isDelimiter(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "\"")
     }
 
@@ -77,12 +112,12 @@ struct RedactedText {
         return Redaction.isSecret(parameter: Substring(name))
     }
 
-    private mutating func skipQuoted(_ rest: inout Substring.UTF8View) {
-        let behind = rest.dropFirst()
-        let end = behind.firstIndex(of: UInt8(ascii: "\"")) ?? behind.endIndex
-        output.append(UInt8(ascii: "\""))
-        appendMark()
-        rest = behind[end...]
+    /// Leaves out the rest of a secret between single quotes, `token='two words'`, whose beginning was in the word.
+    private func skipQuoted(after word: Substring.UTF8View, _ rest: inout Substring.UTF8View) {
+        let quote = UInt8(ascii: "'")
+        guard let start = word.lastIndex(of: quote), Self.asksForSecret(word[..<start]) else { return }
+        let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        if let end = line.firstIndex(of: quote) { rest = rest[end...] }
     }
 
     private mutating func appendMark() {
@@ -225,73 +260,5 @@ struct RedactedText {
         case UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "\""): true
         default: false
         }
-    }
-}
-
-/// A member of JSON in a text, such as a body that somebody has put into a message, once or twice escaped.
-private enum JSONMember {
-    private static let quote = UInt8(ascii: "\"")
-    private static let backslash = UInt8(ascii: "\\")
-
-    /// What is to be replaced: the value of a secret's name, a text without its quotes.
-    ///
-    /// - Parameters:
-    ///   - name: what stands between the quotes, and the backslashes before the second one.
-    ///   - text: from the second quote on.
-    /// - Returns: `nil` where it is no member, or none of a secret.
-    static func value(after name: Substring.UTF8View, in text: Substring.UTF8View) -> Substring.UTF8View? {
-        let depth = name.reversed().prefix { $0 == backslash }.count
-        guard Redaction.isSecret(HTTPFieldName(String(decoding: name.dropLast(depth), as: UTF8.self))) else {
-            return nil
-        }
-        let colon = text.dropFirst().drop(while: isWhite)
-        guard colon.first == UInt8(ascii: ":") else { return nil }
-        let value = colon.dropFirst().drop(while: isWhite)
-        let start = value.drop { $0 == backslash }
-        switch start.first {
-        case quote: return quoted(start.dropFirst(), depth)
-        case UInt8(ascii: "{"), UInt8(ascii: "["): return nested(value)
-        default: return plain(value)
-        }
-    }
-
-    private static func isWhite(_ byte: UInt8) -> Bool { byte <= 0x20 }
-
-    /// Up to the quote that has as many backslashes before it as the quotes of the name had.
-    private static func quoted(_ text: Substring.UTF8View, _ depth: Int) -> Substring.UTF8View? {
-        var (backslashes, end) = (0, text.startIndex)
-        for index in text.indices {
-            if text[index] == backslash {
-                backslashes += 1
-                continue
-            }
-            if text[index] == quote, depth == 0 ? backslashes % 2 == 0 : backslashes == depth {
-                return text[..<(depth == 0 ? index : end)]
-            }
-            (backslashes, end) = (0, text.index(after: index))
-        }
-        return text
-    }
-
-    /// Up to the bracket that closes it; brackets in texts are taken for others, which makes more of it secret, or less of
-    /// what follows.
-    private static func nested(_ text: Substring.UTF8View) -> Substring.UTF8View {
-        var depth = 0
-        for index in text.indices {
-            switch text[index] {
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: continue
-            }
-            if depth == 0 { return text[...index] }
-        }
-        return text
-    }
-
-    private static func plain(_ text: Substring.UTF8View) -> Substring.UTF8View? {
-        let value = text.prefix { byte in
-            !isWhite(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "}") && byte != UInt8(ascii: "]")
-        }
-        return value.isEmpty || value.elementsEqual("null".utf8) ? nil : value
     }
 }

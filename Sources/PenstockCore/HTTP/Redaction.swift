@@ -29,12 +29,23 @@ public enum Redaction {
     /// The value of a field as it may be shown.
     public static func value(_ value: String, of name: HTTPFieldName) -> String {
         if isSecret(name) { return mark }
+        if name == "Sec-WebSocket-Protocol" {
+            return subprotocols(value.split(separator: ",").map { HTTPSyntax.trimmed(String($0)) })
+                .joined(separator: ", ")
+        }
         return RedactedText.make(of: value, byShape: !fieldsOfRandomText.contains(name))
     }
 
     /// The value of a parameter as it may be shown.
     public static func value(_ value: String, ofParameter name: some StringProtocol) -> String {
         isSecret(parameter: name) ? mark : RedactedText.make(of: value, byShape: true)
+    }
+
+    /// The subprotocols of a WebSocket as they may be shown: from the first on whose name says that it is a secret, or that the next
+    /// one is, each is replaced.
+    static func subprotocols(_ names: [String]) -> [String] {
+        let plain = names.prefix { !isSecret(parameter: $0) }
+        return plain.map(text) + names.dropFirst(plain.count).map { _ in mark }
     }
 
     /// A query, a form or a fragment with the values of its secret parameters replaced.

@@ -75,8 +75,8 @@ extension RoutePath {
 }
 
 extension RoutePath: CustomStringConvertible {
-    /// The template: arguments may be private.
-    public var description: String { template }
+    /// The template, as arguments may be private, without the secret parameters in its text.
+    public var description: String { RedactedText.make(of: template, byShape: false) }
 }
 
 extension RoutePath {
@@ -147,7 +147,7 @@ extension RoutePath.Invalid: CustomStringConvertible {
 }
 
 extension RoutePath: CustomReflectable {
-    public var customMirror: Mirror { Mirror(self, children: ["template": template], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["template": description], displayStyle: .struct) }
 }
 
 extension HTTPURL {

@@ -47,9 +47,9 @@ extension Redaction {
             if let boundary, let shown = RedactedForm.make(of: data, boundary: boundary) { return shown }
             throw WithheldContent("it is not the form that its type says")
         case .json, .other:
-            if let value = try? JSONDecoder().decode(JSONValue.self, from: data) { return json(value, instead: data) }
+            if let shown = json(data) { return shown }
             guard ContentType(type) != .json else { throw WithheldContent("it is not the JSON that its type says") }
-            return plain(data)
+            return plain(data, type: type)
         }
     }
 
@@ -58,44 +58,38 @@ extension Redaction {
     ///
     /// Secret texts in JSON are replaced by ``mark`` and secret numbers by 0, so that what reads them still can. Of a form of
     /// several parts (`multipart/form-data`) the content of secret ones is replaced; what says that it is one and is not,
-    /// as a whole. Content without secrets stays byte for byte, and so does what is no text.
+    /// as a whole. Everything but the secrets stays byte for byte, and so does what is no text. Text that is not UTF-8 is read as
+    /// ISO-8859-1, or as UTF-16 or UTF-32 where it begins so.
     ///
     /// - Parameter type: the media type, as `Content-Type` has it.
     public static func content(_ data: Data, type: String?) -> Data {
         guard !data.isEmpty else { return data }
         if let shown = try? readable(data, type: type) { return shown }
-        return ContentType(type) == .json ? plain(data) : Data(mark.utf8)
+        return ContentType(type) == .json ? plain(data, type: type) : Data(mark.utf8)
     }
 
-    private static func plain(_ data: Data) -> Data {
+    private static func plain(_ data: Data, type: String?) -> Data {
         let text = String(decoding: data, as: UTF8.self)
         // Foundation would take a byte order mark off.
-        return text.utf8.elementsEqual(data) ? Data(self.text(text).utf8) : data
-    }
-
-    private static func json(_ value: JSONValue, instead data: Data) -> Data {
-        let shown = redacted(value, isSecret: false)
-        guard shown != value else { return data }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // What was decoded can be encoded; if not, nothing is safer than all of it.
-        return (try? encoder.encode(shown)) ?? Data()
-    }
-
-    private static func redacted(_ value: JSONValue, isSecret: Bool) -> JSONValue {
-        switch value {
-        case .null, .bool: value
-        case .int, .uint, .double: isSecret ? .int(0) : value
-        case .string(let text): .string(isSecret ? mark : self.text(text))
-        case .array(let elements): .array(elements.map { redacted($0, isSecret: isSecret) })
-        case .object(let members):
-            .object(
-                Dictionary(
-                    uniqueKeysWithValues: members.map { name, member in
-                        let isSecret = isSecret || Redaction.isSecret(HTTPFieldName(name))
-                        return (name, redacted(member, isSecret: isSecret))
-                    }))
+        let isUTF8 = text.utf8.elementsEqual(data)
+        if isUTF8 {
+            let shown = Data(self.text(text).utf8)
+            if shown != data { return shown }
         }
+        if let text = ReadableText.wide(data) {
+            let shown = self.text(text)
+            return shown.utf8.elementsEqual(text.utf8) ? data : Data(shown.utf8)
+        }
+        if isUTF8 { return data }
+        return ReadableText.latin(data, type: type).map { ReadableText.bytes(ofLatin: self.text($0)) } ?? data
+    }
+
+    /// JSON as it may be shown, in UTF-8 where it was in UTF-16 or UTF-32 and something was replaced; `nil` where it is none.
+    private static func json(_ data: Data) -> Data? {
+        if let shown = RedactedJSON.make(of: data) { return shown }
+        guard let text = ReadableText.wide(data) else { return nil }
+        let plain = Data(text.utf8)
+        return RedactedJSON.make(of: plain).map { $0 == plain ? data : $0 }
     }
 }
 

@@ -17,7 +17,8 @@ public struct CleartextPolicy: Hashable, Sendable {
     /// No host at all, this machine included. The default.
     public static let refused = CleartextPolicy(.refused)
 
-    /// Only this machine: `localhost`, 127.0.0.0/8 and ::1. For embedded servers and tests.
+    /// Only this machine: `localhost`, 127.0.0.0/8 and ::1. For embedded servers and tests. A proxy elsewhere would take these
+    /// for its own machine, so that nothing in the clear goes through one.
     public static let loopback = CleartextPolicy(.refused, loopback: true)
 
     /// Every host. For tools whose user names the URL.
@@ -40,11 +41,28 @@ public struct CleartextPolicy: Hashable, Sendable {
         }
     }
 
+    /// Whether a request may go to the URL by a proxy, or by none. What stays on this machine may go no other way.
+    func allows(_ url: HTTPURL, by proxy: ProxyPolicy) -> Bool {
+        guard allows(url) else { return false }
+        guard proxy != .none, url.scheme == .http, rule == .refused else { return true }
+        return switch proxy.route {
+        case .direct: true
+        case .http(let origin): Self.isLoopback(origin.host)
+        case .socks5(let host, _): Self.isLoopback(host.lowercased())
+        }
+    }
+
     /// Why what is not encrypted is refused, and what allows it.
     ///
     /// - Parameter traffic: what would go there.
-    static func refusal(of url: HTTPURL, _ traffic: String = "plain http") -> String {
-        let policy = isLoopback(url.host) ? ".loopback" : ".hosts([\"\(url.host)\"])"
+    func refusal(of url: HTTPURL, _ traffic: String = "plain http") -> String {
+        guard !allows(url) else {
+            return """
+                \(traffic) to \(url.host) is not allowed through a proxy on another machine, which takes \(url.host) for its own; \
+                the option .proxy(.none) leads there
+                """
+        }
+        let policy = Self.isLoopback(url.host) ? ".loopback" : ".hosts([\"\(url.host)\"])"
         return "\(traffic) to \(url.host) is not allowed; the option .cleartext(\(policy)) allows it"
     }
 

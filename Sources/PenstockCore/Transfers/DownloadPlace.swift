@@ -32,13 +32,16 @@ struct DownloadPlace: Sendable {
         return (place, kept)
     }
 
+    /// Of a part, which nobody but its owner reads.
+    private static let ownersMode: mode_t = 0o600
+
     /// Opens the part, or makes it. What is there under its name and is no ordinary file of this user's own is removed, and not
     /// followed.
     private static func locked(_ path: String) throws(SystemError) -> FileDescriptor {
         for _ in 0..<8 {
             let file: FileDescriptor
             do throws(SystemError) {
-                file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+                file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: ownersMode)
             } catch {
                 guard error.code == ELOOP else { throw error }
                 _ = try SystemError.check { Int(unlink(path)) }
@@ -51,7 +54,10 @@ struct DownloadPlace: Sendable {
             }
             _ = try SystemError.check { Int(flock(file.raw, LOCK_EX | LOCK_NB)) }
             // The one who had it may have moved it away meanwhile.
-            if let now = FileFacts.at(path), now.st_ino == facts.st_ino { return file }
+            guard let now = FileFacts.at(path), now.st_ino == facts.st_ino else { continue }
+            // A volume without permissions has nothing to take away.
+            if facts.st_mode & 0o777 != ownersMode { fchmod(file.raw, ownersMode) }
+            return file
         }
         throw SystemError(code: EWOULDBLOCK)
     }
@@ -140,15 +146,34 @@ struct DownloadPlace: Sendable {
         return digest.hex()
     }
 
-    /// Gives the part its name, once all of it is on the disk. Nothing is ever to be seen under the name but the whole file.
+    /// Gives the part its name, and the permissions of any new file, once all of it is on the disk. Nothing is ever to be seen
+    /// under the name but the whole file.
     ///
     /// - Returns: the name that it got.
     func finish(as name: String, _ overwriting: DownloadDestination.Overwriting) throws(SystemError) -> String {
-        try file.synchronize()
-        let name = try move(to: name, overwriting)
+        if let mode = usualMode() { fchmod(file.raw, mode) }
+        let given: String
+        do throws(SystemError) {
+            try file.synchronize()
+            given = try move(to: name, overwriting)
+        } catch {
+            fchmod(file.raw, Self.ownersMode)
+            throw error
+        }
         unlink(description)
         PrivateFile(path: description).settle()
-        return name
+        return given
+    }
+
+    /// The permissions of a new file in the folder, which one that is made for it tells: the process's mask cannot be read without
+    /// changing it for all threads. `nil` where none can be made.
+    private func usualMode() -> mode_t? {
+        let path = "\(folder)/\(stem).mode"
+        unlink(path)
+        defer { unlink(path) }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        guard let facts = try? FileDescriptor.open(path, flags).facts() else { return nil }
+        return facts.st_mode & 0o777
     }
 
     private func move(to name: String, _ overwriting: DownloadDestination.Overwriting) throws(SystemError) -> String {

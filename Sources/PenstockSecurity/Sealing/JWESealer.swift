@@ -17,7 +17,8 @@ import PenstockCore
 ///   memory for it.
 /// - A query becomes one parameter, ``queryName``, whose value is a message with the `cty` `x-www-form-urlencoded`.
 /// - A request without either is sent as it is. Method, path and fields are not sealed.
-/// - A response of 200 to 299 with content must be of the media type `application/jose` and open with one of the keys. What
+/// - A response of 200 to 299 must be of the media type `application/jose` and open with one of the keys, also where its content
+///   is empty: who takes it away on the way must not make a success of that. Those to `HEAD`, 204 and 205 have none. What
 ///   comes with another status and is not sealed, such as a page of a proxy's, is not read: the status is told, without content.
 ///
 /// Keys are changed by adding the new one to those that open, then sealing with it, then leaving the old one out. A message says

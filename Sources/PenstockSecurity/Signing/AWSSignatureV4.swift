@@ -279,3 +279,16 @@ struct AWSCanonicalFields {
         value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
     }
 }
+
+extension AWSSignatureV4.Steps: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What was signed, without its secrets.
+    public var description: String {
+        "\(SignedText.printed("AWS Signature V4", request, canonicalRequest)): \(signedFields), \(scope)"
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["signedFields": signedFields, "scope": scope, "request": request] as KeyValuePairs<String, Any>)
+    }
+}

@@ -219,3 +219,23 @@ enum Nonce {
         }.joined()
     }
 }
+
+extension SignatureBase: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of what is signed, without their values.
+    public var description: String { "\(input), \(text.utf8.count) bytes" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["input": input] as KeyValuePairs<String, Any>)
+    }
+}
+
+extension HTTPMessageSigner.Steps: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What was signed, without its secrets.
+    public var description: String {
+        "\(SignedText.printed("HTTP message signature", request, base.text)): \(base.input)"
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["base": base, "request": request] as KeyValuePairs<String, Any>)
+    }
+}

@@ -133,3 +133,12 @@ public struct SortedParameterSigner: Signer {
         return media.lowercased() == "application/x-www-form-urlencoded"
     }
 }
+
+extension SortedParameterSigner.Steps: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What was signed, without its secrets.
+    public var description: String { SignedText.printed("HMAC-SHA256", request, text) }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": request] as KeyValuePairs<String, Any>)
+    }
+}

@@ -31,7 +31,7 @@ import Testing
         ),
         (
             part(#"name="meta""#, "\r\nContent-Type: application/json", #"{"token":"x","q":1}"#),
-            #"{"token":"x","q":1}"#, #"{"q":1,"token":"‹redacted›"}"#
+            #"{"token":"x","q":1}"#, #"{"token":"‹redacted›","q":1}"#
         ), (part(#"name="link""#, "", "https://a/?token=x&q=1"), "token=x", "token=‹redacted›"),
         (part(#"name="note""#, "\r\nContent-Transfer-Encoding: base64", "aHVudGVyMg=="), "aHVudGVyMg==", "‹redacted›"),
         (part(#"name="note""#, "\r\nContent-Encoding: gzip", "hunter2"), "hunter2", "‹redacted›"),
@@ -141,9 +141,9 @@ import Testing
     static let documents: [(content: String, shown: String)] = [
         (
             #"{"pin":1234,"otp":1.5,"big":{"token":18446744073709551615},"u":"a/b"}"#,
-            #"{"big":{"token":0},"otp":0,"pin":0,"u":"a/b"}"#
+            #"{"pin":0,"otp":0,"big":{"token":0},"u":"a/b"}"#
         ),
-        (#"{"secret":[1,"a",true,null,{"b":2}],"a":[1]}"#, #"{"a":[1],"secret":[0,"‹redacted›",true,null,{"b":0}]}"#),
+        (#"{"secret":[1,"a",true,null,{"b":2}],"a":[1]}"#, #"{"secret":[0,"‹redacted›",true,null,{"b":0}],"a":[1]}"#),
         (#" {"page" : 1} "#, #" {"page" : 1} "#), (#"["https://a/?token=x"]"#, #"["https://a/?token=‹redacted›"]"#),
         ("7", "7"), (#""Bearer hunter2""#, #""‹redacted›""#),
     ]

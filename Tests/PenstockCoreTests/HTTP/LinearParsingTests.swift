@@ -183,6 +183,16 @@ import Testing
         Parser("the printing of a field", after: "", "https://a/?", "a=") { value in
             _ = Redaction.value(value, of: "X-Other")
         },
+        Parser(
+            "the printing of a text", after: "", "token: a ", "X-Token: ", "Bearer ", "token='", "token=\\\"",
+            "\"pin\":[\"",
+            "\"pin\":", "a:"
+        ) { value in
+            _ = Redaction.text(value)
+        },
+        Parser("the redaction of JSON", after: "[1", ",1", ",{\"pin\":[\"]\"]}", ",\"\\u0041\"") { value in
+            _ = Redaction.content(Data((value + "]").utf8), type: "application/json")
+        },
         Parser("the printing of a query", after: "", "token=", "a=https://b/?") { _ = Redaction.query($0) },
         Parser("the printing of a name") { _ = Redaction.isSecret(parameter: $0) },
     ]

@@ -55,6 +55,21 @@ import Testing
         #expect(await resolver.addresses(of: "other.example", port: 443)?.map(\.text) == ["9.9.9.9"])
     }
 
+    @Test(
+        "localhost and the names below it are this machine, whatever a source says", .covers("H27"),
+        arguments: ["localhost", "localhost.", "a.localhost", "a.b.localhost."])
+    func loopback(_ host: String) async throws {
+        let source = Source(Self.answer(Self.one))
+        let mapped = try StaticHosts(["localhost": ["1.0.0.1"]])
+        for fallsBack in [true, false] {
+            let resolver = HostResolver([mapped, source], fallsBackToSystem: fallsBack)
+            #expect(await resolver.addresses(of: host, port: 80)?.map(\.text) == ["127.0.0.1", "::1"])
+            #expect(await resolver.addresses(of: "notlocalhost", port: 80) == [Self.one])
+        }
+        #expect(await HostResolver.system.addresses(of: host, port: 80) == [])
+        #expect(source.count == 2)
+    }
+
     @Test("A name that no source knows is left to the system, unless that is switched off", .covers("X17"))
     func fallback() async {
         let (open, closed) = (

@@ -60,4 +60,38 @@ import Testing
         _ = try await rig.client.send(HTTPRequest(method: .get, url: HTTPURL("http://\(allowed)/")))
         #expect(rig.hosts == [allowed])
     }
+
+    /// Whom the app allows plain http to, its proxy, and whether a request to `localhost` may go there.
+    static let ways: [(policy: CleartextPolicy, proxy: String?, isAllowed: Bool)] = [
+        (.loopback, nil, true), (.loopback, "http://127.0.0.1:3128", true), (.loopback, "http://localhost:3128", true),
+        (.loopback, "socks5://127.0.0.1:1080", true), (.loopback, "socks5://LOCALHOST:1080", true),
+        (.loopback, "http://proxy.example:3128", false), (.loopback, "socks5://proxy.example:1080", false),
+        (.hosts(["localhost"]), "http://proxy.example:3128", true), (.everywhere, "socks5://proxy.example:1080", true),
+        (.refused, "http://127.0.0.1:3128", false),
+    ]
+
+    @Test(
+        "What is in the clear for this machine alone goes through no proxy elsewhere, which would take it for its own",
+        .covers("H27"), arguments: ways)
+    func proxies(policy: CleartextPolicy, proxy: String?, isAllowed: Bool) async throws {
+        let way = try proxy.map { text in
+            guard text.hasPrefix("socks5") else { return ProxyPolicy.http(try HTTPURL(text)) }
+            return ProxyPolicy.socks5(String(text.dropFirst(9).prefix { $0 != ":" }))
+        }
+        let rig = Rig {
+            $0.options.cleartext = policy
+            $0.options.proxy = way
+        }
+        let request = HTTPRequest(method: .get, url: try HTTPURL("http://localhost/"))
+        let error = await failure { try await rig.client.send(request) }
+        #expect((error == nil) == isAllowed && rig.sent.isEmpty == !isAllowed)
+        if policy == .loopback, let error {
+            guard case .blocked(let reason) = error.kind else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(reason.contains("localhost is not allowed through a proxy") && reason.contains(".proxy(.none)"))
+        }
+        _ = try await rig.client.send(HTTPRequest(method: .get, url: HTTPURL("https://localhost/")))
+    }
 }

@@ -578,6 +578,24 @@ import Testing
         }
     }
 
+    @Test("Nobody but its owner reads a part; the whole file has the permissions of any new one")
+    func permissions() async throws {
+        try await Self.run { server, client, folder in
+            for mode in [0o600, 0o644] {
+                try await Self.interrupt(server, client, .folder(folder))
+                let part = try Self.parts(in: folder).part
+                #expect(FileFacts.at(part.path).map { $0.st_mode & 0o777 } == 0o600)
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: part.path)
+            }
+            let (file, other) = (
+                try await client.download(Film(), to: .folder(folder)).value, folder.appending(path: "o")
+            )
+            try Data().write(to: other)
+            let modes = Set([file.url, other].map { FileFacts.at($0.path)?.st_mode })
+            #expect(modes.count == 1)
+        }
+    }
+
     @Test("a part that is not what was written is no part", arguments: Damage.allCases)
     func damage(damage: Damage) async throws {
         try await Self.run { server, client, folder in

@@ -126,3 +126,12 @@ public struct CacheKey: Hashable, Sendable {
         }
     }
 }
+
+extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method and URL, the secret parameters redacted, and whose it is.
+    public var description: String { "\(method) \(Redaction.text(url)) in \(partition)" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["key": description], displayStyle: .struct) }
+}

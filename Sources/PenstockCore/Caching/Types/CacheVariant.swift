@@ -186,3 +186,14 @@ enum LanguagePreference {
         return Int((value * 1_000).rounded())
     }
 }
+
+extension CacheVariant.Selector: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The field as it would be printed.
+    public var description: String {
+        value.map { "\(name): \(Redaction.value($0, of: HTTPFieldName(name)))" } ?? "no \(name)"
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["field": description], displayStyle: .struct) }
+}

@@ -230,3 +230,20 @@ public struct CacheStatistics: Hashable, Sendable {
         self.bytes = bytes
     }
 }
+
+extension CachedResponse: CustomReflectable {
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "key": key, "variant": variant, "status": status, "fields": fields, "bodyLength": bodyLength,
+            "part": part as Any, "tags": tags, "responseTime": responseTime, "isInvalidated": isInvalidated,
+        ]
+        return Redaction.mirror(of: self, children)
+    }
+}
+
+extension StoredResponse: CustomReflectable {
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["response": response, "entry": entry, "bytes": body?.count as Any], displayStyle: .struct)
+    }
+}

@@ -240,8 +240,9 @@ extension APIClient {
         guard configuration.identity().isWritten(as: context.isolation.identity) else {
             throw APIError(.cancelled, stage: .prepare)
         }
-        guard context.settings.cleartext.allows(url) else {
-            let reason = CleartextPolicy.refusal(of: url, "a channel without encryption")
+        let cleartext = context.settings.cleartext
+        guard cleartext.allows(url, by: context.isolation.proxy) else {
+            let reason = cleartext.refusal(of: url, "a channel without encryption")
             throw APIError(.blocked(reason: reason), stage: .transport)
         }
         let (trust, resolver) = (context.isolation.trust, context.isolation.resolver)

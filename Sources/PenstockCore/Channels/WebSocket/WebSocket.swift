@@ -38,6 +38,19 @@ public struct WebSocketOptions: Sendable {
     }
 }
 
+extension WebSocketOptions: CustomReflectable {
+    /// A subprotocol may carry a token, as browsers can send no field of their own: `bearer.…`.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "subprotocols": Redaction.subprotocols(subprotocols), "deflate": deflate as Any, "limits": limits,
+                "pingInterval": pingInterval as Any, "pongTimeout": pongTimeout, "reconnection": reconnection as Any,
+                "bufferedBytes": bufferedBytes,
+            ], displayStyle: .struct)
+    }
+}
+
 /// A WebSocket of a client (RFC 6455), from ``APIClient/webSocket(_:options:_:in:)-(E,_,_,_)``.
 ///
 /// ```swift

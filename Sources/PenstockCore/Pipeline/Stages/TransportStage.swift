@@ -94,9 +94,9 @@ struct TransportStage: Stage {
                 .transport(.requestBody), stage: .transport, debugMessage: Self.text(of: defect), request: request,
                 sendState: .unsent, underlying: defect)
         }
-        guard call.settings.cleartext.allows(request.url) else {
-            throw APIError(
-                .blocked(reason: CleartextPolicy.refusal(of: request.url)), stage: .transport, request: request)
+        let cleartext = call.settings.cleartext
+        guard cleartext.allows(request.url, by: call.isolation.proxy) else {
+            throw APIError(.blocked(reason: cleartext.refusal(of: request.url)), stage: .transport, request: request)
         }
         let (trust, resolver) = (call.isolation.trust, call.isolation.resolver)
         let capabilities = (call.carrier ?? transport).capabilities

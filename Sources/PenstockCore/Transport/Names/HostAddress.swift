@@ -80,7 +80,7 @@ public protocol HostSource: Sendable {
     /// Only connections are made to them. What a URL, a `Host` field, a certificate, a cookie and a cache say stays the name.
     ///
     /// - Parameters:
-    ///   - host: in ASCII and lower case; never a numeric address.
+    ///   - host: in ASCII and lower case; never a numeric address, nor `localhost` or a name below it.
     ///   - port: of the connection.
     /// - Returns: `nil` where it does not know the name, as an answer without an address: the next source is asked then.
     /// - Throws: anything: the next source is asked.
@@ -108,7 +108,7 @@ extension HostSourceError: CustomStringConvertible {
     }
 }
 
-/// Names and their addresses, as the app has written them down.
+/// Names and their addresses, as the app has written them down. `localhost` is always this machine.
 ///
 /// ```swift
 /// let hosts = try StaticHosts(["api.shop.example": ["203.0.113.7", "203.0.113.8"], "img.shop.example:8443": ["2001:db8::1"]])

@@ -14,6 +14,8 @@ import Foundation
 /// twice as long each further time, ten minutes at most. That nobody knows a name is believed for 5 s. Where no source knows the name, or all its addresses are dead,
 /// the system is asked, unless that is switched off.
 ///
+/// `localhost` and the names below it are this machine, and nobody is asked for them (RFC 6761 §6.3).
+///
 /// A transport that cannot connect to where it is told refuses the call before anything is sent:
 /// ``TransportCapabilities/hostResolvers``. Make one resolver and keep it: two are two ways to the network, which share no
 /// connection.
@@ -115,6 +117,7 @@ public final class HostResolver: Sendable {
     /// - Returns: an empty list also where all addresses are at rest and there is the system to ask, since those are dead.
     ///   `nil` where nobody knows the name.
     public func addresses(of host: String, port: Int) async -> [HostAddress]? {
+        if Self.isLocal(host) { return isSystem ? [] : Self.loopback }
         let known = await known(of: host, port)
         let now = time.now()
         let (ranked, isAwake) = state.withLock { state in
@@ -138,6 +141,13 @@ public final class HostResolver: Sendable {
             return addresses
         case .nothing: return isUnknown(key) ? [] : Array(await ask(key).addresses.prefix(HostCache.maxAddresses))
         }
+    }
+
+    private static let loopback = ["127.0.0.1", "::1"].map { HostAddress(trusted: $0) }
+
+    private static func isLocal(_ host: String) -> Bool {
+        let name = host.hasSuffix(".") ? host.dropLast() : host[...]
+        return name == "localhost" || name.hasSuffix(".localhost")
     }
 
     /// For transports: a connection was made.

@@ -35,7 +35,9 @@ final class RequestReader {
         }
         let request = LoopbackServer.Request(
             method: method, target: target, fields: fields, body: Data(), connection: connection)
-        let asksToClose = fields.values(of: "Connection").contains { $0.lowercased() == "close" }
+        let asksToClose = fields.values(of: "Connection").contains { value in
+            value.split(separator: ",").contains { HTTPSyntax.trimmed(String($0)).lowercased() == "close" }
+        }
         return (request, version == "HTTP/1.1" && !asksToClose)
     }
 

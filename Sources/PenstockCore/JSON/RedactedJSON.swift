@@ -1,0 +1,101 @@
+import Foundation
+
+/// JSON as it may be shown: what is secret in it replaced, and every other byte as it was.
+///
+/// It goes by the tokens and not by the values that they make: of two members of one name, such a value has only one.
+struct RedactedJSON {
+    private struct Level {
+        let isObject: Bool
+        let isSecret: Bool
+    }
+
+    private static let deepest = 512
+
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+    private var output: [UInt8] = []
+    private var levels: [Level] = []
+    /// Whether the next text is the name of a member.
+    private var isName = false
+    /// Whether the next value is a secret.
+    private var isSecret = false
+
+    /// - Returns: `nil` where it is no JSON in UTF-8 (RFC 8259).
+    static func make(of data: Data) -> Data? {
+        guard (try? JSONParser.parse(data, maximumDepth: deepest)) != nil else { return nil }
+        return data.withUnsafeBytes { bytes in
+            var redacted = RedactedJSON(bytes)
+            guard (try? redacted.read()) != nil else { return nil }
+            return Data(redacted.output)
+        }
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+        output.reserveCapacity(bytes.count)
+    }
+
+    private mutating func read() throws(JSONFault) {
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""): try readText()
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): readNumber()
+            default: readSign()
+            }
+        }
+    }
+
+    /// What stands between texts and numbers. Words such as `true` tell nothing.
+    private mutating func readSign() {
+        let byte = bytes[position]
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            isName = byte == UInt8(ascii: "{")
+            levels.append(Level(isObject: isName, isSecret: isSecret))
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            levels.removeLast(min(1, levels.count))
+        case UInt8(ascii: ","):
+            isName = levels.last?.isObject ?? false
+            isSecret = levels.last?.isSecret ?? false
+        default: break
+        }
+        output.append(byte)
+        position += 1
+    }
+
+    private mutating func readText() throws(JSONFault) {
+        let start = position
+        let text = try JSONStringParser.parse(bytes, at: &position)
+        if isName {
+            isSecret = levels.last?.isSecret ?? false || Redaction.isSecret(HTTPFieldName(text))
+            isName = false
+            output += bytes[start..<position]
+            return
+        }
+        let shown = isSecret ? Redaction.mark : Redaction.text(text)
+        if shown.utf8.elementsEqual(text.utf8) {
+            output += bytes[start..<position]
+        } else {
+            output += Self.encoded(shown)
+        }
+    }
+
+    private static func encoded(_ text: String) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(text)) ?? Data("\"\(Redaction.mark)\"".utf8)
+    }
+
+    private mutating func readNumber() {
+        let number = bytes[position...].prefix { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "e"), UInt8(ascii: "E"):
+                true
+            default: false
+            }
+        }
+        if isSecret { output.append(UInt8(ascii: "0")) } else { output += number }
+        position = number.endIndex
+    }
+}
