@@ -139,19 +139,14 @@ final class Admissions: Sendable {
     }
 
     /// Whether anything is paused.
-    var hasPauses: Bool { state.withLock { !$0.pauses.isEmpty } }
+    var hasPauses: Bool { !pauses.isEmpty }
 
     /// Whether a call that begins now would wait until a group is resumed.
-    func isPaused(_ call: CallContext) -> Bool {
-        call.priority != .immediate && state.withLock { state in state.pauses.contains { $0.holds(call) } }
-    }
+    func isPaused(_ call: CallContext) -> Bool { call.priority != .immediate && pauses.holds(call) }
 
     /// Those that wait to be sent, and whose group is paused.
     var paused: [CallContext] {
-        state.withLock { state in
-            guard !state.pauses.isEmpty else { return [] }
-            return state.waiters.values.map(\.call).filter { call in state.pauses.contains { $0.holds(call) } }
-        }
+        pauses.isEmpty ? [] : state.withLock { $0.waiters.values.map(\.call) }.filter(pauses.holds)
     }
 
     // MARK: Carrying out

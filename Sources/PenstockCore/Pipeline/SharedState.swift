@@ -109,7 +109,7 @@ final class SignOuts: Sendable {
 
     /// Lets a user in again who has signed in.
     func end(_ identity: String) {
-        identities.withLock { _ = $0.removeValue(forKey: identity) }
+        identities.withLock { _ = $0.removeValue(forKey: ExactText(identity)) }
     }
 
     /// Lets those in again whom the app has ceased to name.
