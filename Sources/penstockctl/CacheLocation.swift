@@ -11,6 +11,11 @@ enum CacheLocation: Sendable {
         self = text == "memory" ? .memory : .file(URL(fileURLWithPath: text))
     }
 
+    /// `nil` where there is no file.
+    var path: String? {
+        if case .file(let file) = self { file.path } else { nil }
+    }
+
     var name: String {
         switch self {
         case .memory: "memory"

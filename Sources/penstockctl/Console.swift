@@ -1,4 +1,5 @@
 import Foundation
+import Penstock
 
 /// Standard output for what was asked for, standard error for everything about it.
 enum Console {
@@ -80,6 +81,6 @@ struct OutputFailure: Error {
     }
 
     init(_ place: String, _ cause: any Error) {
-        message = "cannot write to \(place): \(cause.localizedDescription)"
+        message = "cannot write to \(place): \(Words.reason(cause))"
     }
 }

@@ -10,19 +10,22 @@ struct Drive: Sendable {
         let store = try await options.cache.open()
         let transport = options.transport.make()
         let client = APIClient(configuration(store), transport: transport)
-        DriveReply.hello(cache: options.cache.name).print()
+        let output = DriveOutput()
+        output.write(.hello(cache: options.cache.name))
         await withTaskGroup(of: Void.self) { group in
-            for await line in Self.lines() {
+            for await line in Self.lines(until: output) {
+                guard !output.isGone else { break }
                 guard let request = DriveRequest(line) else {
                     Console.note("a line is no request")
                     continue
                 }
-                group.addTask { await Self.answer(request, client).print() }
+                group.addTask { output.write(await Self.answer(request, client)) }
             }
+            if output.isGone { group.cancelAll() }
         }
         await transport.shutdown()
         await store.close()
-        return ExitCode.success
+        return output.isGone ? ExitCode.output : ExitCode.success
     }
 
     private func configuration(_ store: any CacheStore) -> APIClient.Configuration {
@@ -60,9 +63,10 @@ struct Drive: Sendable {
         }
     }
 
-    /// Standard input, read by a thread of its own since reading it waits.
-    private static func lines() -> AsyncStream<String> {
+    /// Standard input, read by a thread of its own since reading it waits. It ends where nobody reads the replies any more.
+    private static func lines(until output: DriveOutput) -> AsyncStream<String> {
         AsyncStream { continuation in
+            output.whenGone { continuation.finish() }
             Thread.detachNewThread {
                 while let line = readLine() { continuation.yield(line) }
                 continuation.finish()

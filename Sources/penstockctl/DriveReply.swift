@@ -52,10 +52,45 @@ struct DriveReply: Encodable, Sendable {
         }
     }
 
-    /// Prints the line. A reader that is gone ends the input too.
-    func print() {
-        guard var line = try? JSONEncoder().encode(self) else { return }
-        line.append(UInt8(ascii: "\n"))
-        try? Console.out(line)
+    /// `nil` where it cannot be written as JSON.
+    fileprivate var line: Data? {
+        guard let json = try? JSONEncoder().encode(self) else { return nil }
+        return json + Data("\n".utf8)
+    }
+}
+
+/// Where replies go, as long as somebody reads them.
+final class DriveOutput: Sendable {
+    private struct State {
+        var isGone = false
+        var whenGone: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    /// Whether a reply could not be written.
+    var isGone: Bool { state.withLock(\.isGone) }
+
+    /// Has something done once nobody reads the replies any more, which may be so already.
+    func whenGone(_ work: @escaping @Sendable () -> Void) {
+        let isGone = state.withLock { state in
+            state.whenGone = work
+            return state.isGone
+        }
+        if isGone { work() }
+    }
+
+    func write(_ reply: DriveReply) {
+        guard let line = reply.line else { return }
+        do throws(OutputFailure) {
+            try Console.out(line)
+        } catch {
+            let (isNews, work) = state.withLock { state in
+                defer { state.isGone = true }
+                return (!state.isGone, state.whenGone)
+            }
+            if isNews { Console.note(error.message) }
+            work?()
+        }
     }
 }

@@ -13,13 +13,27 @@ struct Fetch: Sendable {
         let recorder = try Recorder(
             archive: options.archive, report: options.report, contents: options.contents)
         let client = APIClient(configuration(store, cookies, recorder), transport: transport)
-        let result = await Interrupts.cancelling { await sendAll(by: client) }
+        let outcome = await Interrupts.cancelling { await sendAll(by: client) }
         await transport.shutdown()
         await store?.close()
+        // The answer comes first: what else cannot be written does not lose it.
+        let statuses = [
+            await status { () throws(OutputFailure) in try finish(outcome) },
+            await status { () async throws(OutputFailure) in
+                try await recorder?.finish()
+                return ExitCode.success
+            },
+            await status { () async throws(OutputFailure) in
+                try await keep(cookies)
+                return ExitCode.success
+            },
+        ]
+        return statuses.contains(ExitCode.output) ? ExitCode.output : statuses[0]
+    }
+
+    private func status(_ step: () async throws(OutputFailure) -> Int32) async -> Int32 {
         do throws(OutputFailure) {
-            try await recorder?.finish()
-            try await keep(cookies)
-            return try finish(result)
+            return try await step()
         } catch {
             Console.note(error.message)
             return ExitCode.output
@@ -44,14 +58,19 @@ struct Fetch: Sendable {
         bar.remove()
     }
 
+    /// What came of all the calls.
+    private struct Outcome: Sendable {
+        var last: Result<APIResponse<Data>, APIError>
+        /// The exit status of the first call that failed; `nil` where none has.
+        var failure: Int32?
+    }
+
     /// Sends the request as often as is asked, and tells how long that took.
-    ///
-    /// - Returns: what came of the last one.
-    private func sendAll(by client: APIClient) async -> Result<APIResponse<Data>, APIError> {
-        guard options.repetitions > 1 else { return await send(by: client) }
+    private func sendAll(by client: APIClient) async -> Outcome {
+        guard options.repetitions > 1 else { return Outcome(last: await send(by: client)) }
         let (started, bar) = (ContinuousClock.now, ProgressBar(total: options.repetitions))
         var summary = LatencySummary()
-        var last = Result<APIResponse<Data>, APIError>.failure(APIError(.cancelled, stage: .transport))
+        var outcome = Outcome(last: .failure(APIError(.cancelled, stage: .transport)))
         await withTaskGroup(of: (Duration, Result<APIResponse<Data>, APIError>).self) { group in
             var begun = min(options.concurrency, options.repetitions)
             for _ in 0..<begun { group.addTask { await timed(by: client) } }
@@ -59,7 +78,8 @@ struct Fetch: Sendable {
             for await (time, result) in group {
                 done += 1
                 summary.note(time, failure(of: result))
-                last = result
+                outcome.last = result
+                outcome.failure = outcome.failure ?? Self.failureStatus(of: result)
                 bar.draw(done)
                 guard begun < options.repetitions, !Task.isCancelled else { continue }
                 begun += 1
@@ -68,7 +88,14 @@ struct Fetch: Sendable {
             bar.draw(options.repetitions)
         }
         for line in summary.lines(elapsed: ContinuousClock.now - started) { Console.note(line) }
-        return last
+        return outcome
+    }
+
+    private static func failureStatus(of result: Result<APIResponse<Data>, APIError>) -> Int32? {
+        switch result {
+        case .failure(let error): ExitCode.of(error.kind)
+        case .success(let response): response.http.status >= 400 ? ExitCode.httpFailure : nil
+        }
     }
 
     private func timed(by client: APIClient) async -> (Duration, Result<APIResponse<Data>, APIError>) {
@@ -149,12 +176,12 @@ extension Fetch {
 // MARK: What comes out
 
 extension Fetch {
-    private func finish(_ result: Result<APIResponse<Data>, APIError>) throws(OutputFailure) -> Int32 {
-        switch result {
+    private func finish(_ outcome: Outcome) throws(OutputFailure) -> Int32 {
+        switch outcome.last {
         case .success(let response):
             try save(response.data)
             try Console.out(printed(response))
-            return exitCode(for: response.http.status)
+            return exitCode(for: response.http.status, failure: outcome.failure)
         case .failure(let error):
             if options.isJSON { try Console.out(FetchReport(error).json()) }
             Console.note(FetchReport.text(of: error))
@@ -176,8 +203,10 @@ extension Fetch {
         return options.output == nil ? response.data : Data()
     }
 
-    private func exitCode(for status: Int) -> Int32 {
-        guard options.failsOnStatus, status >= 400 else { return ExitCode.success }
+    /// - Parameter failure: the exit status of another call that failed.
+    private func exitCode(for status: Int, failure: Int32?) -> Int32 {
+        guard options.failsOnStatus else { return ExitCode.success }
+        guard status >= 400 else { return failure ?? ExitCode.success }
         Console.note("the status is \(status)")
         return ExitCode.httpFailure
     }

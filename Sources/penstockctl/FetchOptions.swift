@@ -21,7 +21,7 @@ struct FetchOptions: Sendable {
     let cache: CacheLocation?
     let policy: CachePolicy
     let archive: String?
-    let report: String?
+    let report: OutputFile?
     let contents: HARRecorder.Contents
     let repetitions: Int
     let concurrency: Int
@@ -48,7 +48,7 @@ struct FetchOptions: Sendable {
             OptionRule(names: ["--cache"], placeholder: "FILE", help: "store responses in FILE, and answer from it"),
             OptionRule(
                 names: ["--policy"], placeholder: CachePolicy.Mode.allCases.map(\.rawValue).joined(separator: " | "),
-                help: "how the cache is used (default http)"),
+                help: "with --cache: how it is used (default http)"),
             OptionRule(
                 names: ["--har"], placeholder: "FILE", help: "write what happened into FILE, as an HTTP archive"),
             OptionRule(
@@ -69,7 +69,8 @@ struct FetchOptions: Sendable {
                 help: "send the cookies of FILE, and keep there those that come and have an expiry"),
             OptionRule(
                 names: ["--fail"], placeholder: nil,
-                help: "exit with \(ExitCode.httpFailure) for a status of 400 and above"
+                help:
+                    "exit with \(ExitCode.httpFailure) for a status of 400 and above; with --repeat, as a call that failed where any has"
             ),
             OptionRule(
                 names: ["-v", "--verbose"], placeholder: nil,
@@ -83,7 +84,7 @@ struct FetchOptions: Sendable {
         (method, url) = try Self.target(arguments.operands, hasData: data != nil)
         self.data = data
         fields = try Self.fields(arguments.all("--header"), hasData: data != nil)
-        output = try Self.output(arguments.value("--output"))
+        output = try Self.output(arguments.value("--output"), "-o")
         timeout = try Self.timeout(arguments.value("--timeout"))
         transport = try TransportChoice.chosen(arguments.value("--transport"))
         trust = try FetchTrust.policy(arguments, host: url.host)
@@ -97,9 +98,14 @@ struct FetchOptions: Sendable {
         cache = arguments.value("--cache").map(CacheLocation.init)
         policy = try Self.policy(arguments.value("--policy"))
         archive = arguments.value("--har")
-        report = arguments.value("--report")
-        if let report { _ = try OutputFile(path: report, option: "--report") }
+        report = try Self.output(arguments.value("--report"), "--report")
+        try OutputFile.checkDistinct([
+            ("-o", arguments.value("--output")), ("--har", archive),
+            ("--report", arguments.value("--report")), ("--cookies", cookies),
+            ("--cache", cache?.path),
+        ])
         contents = try Self.contents(arguments)
+        guard !arguments.has("--policy") || cache != nil else { throw UsageError("--policy needs --cache") }
         guard !arguments.has("--concurrency") || arguments.has("--repeat") else {
             throw UsageError("--concurrency needs --repeat")
         }
@@ -164,9 +170,9 @@ extension FetchOptions {
         return HTTPField(name: HTTPFieldName(String(header[..<colon])), value: String(value))
     }
 
-    private static func output(_ path: String?) throws(UsageError) -> OutputFile? {
+    private static func output(_ path: String?, _ option: String) throws(UsageError) -> OutputFile? {
         guard let path else { return nil }
-        return try OutputFile(path: path)
+        return try OutputFile(path: path, option: option)
     }
 
     /// Plain decimals alone: `Double` would read `inf`, `0x10` and `1e9` as well.

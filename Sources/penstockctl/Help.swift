@@ -107,7 +107,7 @@ enum Help {
           redirect   manual makes a redirect the answer
         The first line of output says hello. Every other one is a reply, as soon as it is there:
           id, and status, headers, body (or bodyBase64) and cache, or error
-        The command ends when its input does.
+        The command ends when its input does, and with \(ExitCode.output) when nobody reads its output any more.
         """
 
     static var statuses: [(String, String)] {

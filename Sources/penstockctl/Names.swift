@@ -14,6 +14,9 @@ enum Names {
             guard parts.count == 3 else {
                 throw UsageError("--resolve: \(String(reflecting: text)) is not HOST:PORT:ADDRESS")
             }
+            guard !text.hasPrefix("[") else {
+                throw UsageError("--resolve: HOST is a name, since an address is connected to as it stands")
+            }
             let addresses = parts[2].split(separator: ",", omittingEmptySubsequences: false).map(bare)
             list["\(parts[0].lowercased()):\(parts[1])", default: []] += addresses
         }

@@ -140,17 +140,18 @@ final class Forwarder: Sendable {
         }
         done.wait()
         switch result.withLock({ $0 }) {
-        case .success(let response): return answer(response.http, to: url)
+        case .success(let response): return answer(response.http, to: sent)
         case .failure(let error): return .text("\(FetchReport.text(of: error))\n", status: 502)
         case nil: return .init(status: 502)
         }
     }
 
-    private func answer(_ response: HTTPResponse, to url: HTTPURL) -> LoopbackServer.Response {
+    private func answer(_ response: HTTPResponse, to request: HTTPRequest) -> LoopbackServer.Response {
         answered.withLock { $0 += 1 }
         // Who follows a redirect within the origin is still recorded.
-        let fields = HARAnswers.relocated(Self.endToEnd(response.fields, keepsCoding: false), of: url)
-        return .init(status: response.status, fields: fields, body: response.body)
+        var fields = HARAnswers.relocated(Self.endToEnd(response.fields, keepsCoding: false), of: request.url)
+        fields[.contentLength] = HARAnswers.length(in: response, toMethod: request.method.rawValue)
+        return .standing(for: response, fields, toMethod: request.method.rawValue)
     }
 
     /// The fields that are not of the connection alone, those that `Connection` names among them.
@@ -162,6 +163,15 @@ final class Forwarder: Sendable {
                 if keepsCoding, field.name == .contentEncoding { return true }
                 return !ownFields.contains(field.name) && !named.contains(field.name)
             })
+    }
+}
+
+extension LoopbackServer.Response {
+    /// An answer in place of another one. What has no content tells the length of the other one's, or none where that is unknown.
+    static func standing(for response: HTTPResponse, _ fields: HTTPFields, toMethod method: String) -> Self {
+        var answer = Self(status: response.status, fields: fields, body: response.body)
+        answer.omitsLength = HARAnswers.tellsLength(response.status, toMethod: method)
+        return answer
     }
 }
 

@@ -10,13 +10,13 @@ struct Recorder: Sendable {
     private let isTemporary: Bool
 
     /// - Returns: `nil` where neither is asked for.
-    init?(archive: String?, report: String?, contents: HARRecorder.Contents) throws(UsageError) {
+    init?(archive: String?, report: OutputFile?, contents: HARRecorder.Contents) throws(UsageError) {
         guard archive != nil || report != nil else { return nil }
         isTemporary = archive == nil
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
             "penstockctl-\(UUID().uuidString).har")
         self.archive = archive.map { URL(fileURLWithPath: $0) } ?? temporary
-        self.report = report.map { URL(fileURLWithPath: $0) }
+        self.report = report?.url
         do throws(HARError) {
             sink = try HARRecorder(file: self.archive, contents: contents, startsOver: true) {
                 Console.note("--har: \(ReportCommand.text($0))")
@@ -56,11 +56,13 @@ enum ReportCommand {
         guard arguments.operands.count == 1, let path = arguments.operands.first else {
             throw UsageError("one archive is wanted")
         }
-        guard FileManager.default.isReadableFile(atPath: path) else { throw UsageError("\(path): it cannot be read") }
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.isReadableFile(atPath: path),
+            FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        else { throw UsageError("\(path): it cannot be read") }
+        guard !isDirectory.boolValue else { throw UsageError("\(path): it is a directory") }
         let archive = URL(fileURLWithPath: path)
-        let report =
-            arguments.value("--output").map { URL(fileURLWithPath: $0) }
-            ?? archive.deletingPathExtension().appendingPathExtension("html")
+        let report = try place(of: arguments.value("--output"), for: archive)
         do throws(HARError) {
             try HTMLReport.write(
                 archive: archive, to: report, title: arguments.value("--title") ?? archive.lastPathComponent
@@ -75,6 +77,14 @@ enum ReportCommand {
         }
         Console.note("the report is \(report.path)")
         return ExitCode.success
+    }
+
+    private static func place(of output: String?, for archive: URL) throws(UsageError) -> URL {
+        let path = output ?? archive.deletingPathExtension().appendingPathExtension("html").path
+        guard !OutputFile.isSame(archive.path, path) else {
+            throw UsageError("-o: the report would take the place of the archive")
+        }
+        return try OutputFile(path: path).url
     }
 
     static func text(_ error: HARError) -> String {

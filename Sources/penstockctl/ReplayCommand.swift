@@ -74,7 +74,7 @@ final class ReplayAnswers: Sendable {
     private func response(_ answer: HARAnswers.Answer) -> LoopbackServer.Response {
         do throws(HARError) {
             let response = try shiftsDates ? answer.response(at: Date()) : answer.response
-            return LoopbackServer.Response(status: response.status, fields: response.fields, body: response.body)
+            return .standing(for: response, response.fields, toMethod: answer.method)
         } catch {
             Console.note(ReportCommand.text(error))
             return .text("\(ReportCommand.text(error))\n", status: 501)

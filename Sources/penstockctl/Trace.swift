@@ -8,10 +8,19 @@ struct Trace: EventSink {
         if let text = Self.text(of: event) { Console.trace("* \(Int(time)) ms  \(text)", .event) }
         switch event {
         case .requestSent(let request): Self.head("> \(request)", request.fields, mark: ">", .request)
-        case .responseReceived(let response, _, _):
-            Self.head("< \(response.version) \(response)", response.fields, mark: "<", .response)
+        case .responseReceived(let response, _, let connection):
+            Self.head(
+                "< \(response.version) \(Self.text(of: response, over: connection))", response.fields, mark: "<",
+                .response)
         default: break
         }
+    }
+
+    /// Of an answer that is followed by another attempt nobody reads the content.
+    private static func text(of response: HTTPResponse, over connection: ConnectionInfo) -> String {
+        let isUnread =
+            response.body.isEmpty && connection.bytesReceived > 0 && !(200...299).contains(response.status)
+        return isUnread ? "\(response.status) (\(connection.bytesReceived) bytes, not read)" : "\(response)"
     }
 
     private static func head(_ first: String, _ fields: HTTPFields, mark: String, _ colour: Console.Colour) {

@@ -25,6 +25,10 @@
                 let error = try await failure(
                     transport, TransportRequest(HTTPRequest(method: .get, url: url), timeouts: timeouts))
                 #expect(error.kind == .timeout(phase))
+                // What libcurl tells is as old as the last byte that moved.
+                let least = [timeouts.connect, timeouts.firstByte, timeouts.idle, timeouts.total].compactMap(\.self)
+                    .min()
+                #expect(error.timings.total ?? .zero >= least ?? .zero)
                 // A machine that is slow may not have let the server begin its answer.
                 #expect(error.sendState == sendState || (sendState == .answered && error.sendState == .maybeProcessed))
                 await closed.opened()

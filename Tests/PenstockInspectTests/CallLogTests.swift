@@ -8,6 +8,15 @@ import Testing
 
 /// The log is a projection of the events: what it says at which level, and that both may be changed while it runs.
 @Suite(.timeLimit(.minutes(5))) struct CallLogTests {
+    @Test("An attempt that was cancelled is no warning: its call tells of it")
+    func cancelledAttempts() {
+        func level(_ kind: APIError.Kind) -> LogLevel {
+            LogLevel(of: .requestFailed(kind, sendState: .unsent, timings: .init(), connection: .init()))
+        }
+        #expect(level(.cancelled) == .debug && level(.timeout(.total)) == .warning)
+        #expect(LogLevel(of: .callEnded(.cancelled)) == .info)
+    }
+
     @Test("What a level says is a part of what the next level says, for every kind of event", .covers("S2.21"))
     func levelsAreNested() throws {
         var previous: [String] = []

@@ -15,6 +15,16 @@ import Testing
         return result.output.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
+    @Test("Content that is too much for an argument of a program is named in its place")
+    func longContent() throws {
+        let url = try InspectRig.url()
+        for (count, isShown) in [(100_000, true), (100_001, false), (200_000, false)] {
+            let body = HTTPBody.bytes(Data(repeating: UInt8(ascii: "x"), count: count))
+            let command = HTTPRequest(method: .post, url: url, body: body).curlCommand(showsContent: true)
+            #expect(command.contains("xxxx") == isShown && command.contains("‹\(count) bytes›") != isShown)
+        }
+    }
+
     @Test("A shell takes every part as it stands, whatever is in it")
     func shellSafety() async throws {
         let hostile = "a'b\"c$(touch /x)`id`\\ \u{1B}[2J\n; rm -rf / && é \u{202E}'"

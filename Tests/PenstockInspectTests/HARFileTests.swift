@@ -213,6 +213,44 @@ import Testing
         }
     }
 
+    @Test("Lines of any length are found from behind, in time that grows as they do", .covers("X11"))
+    func longLines() async throws {
+        try await withFile { file in
+            try await record(2, to: file)
+            let whole = try Data(contentsOf: file).dropLast(HARSamples.footer.utf8.count)
+            for length in [0, 1, 65_534, 65_535, 65_536, 65_537, 131_072, 200_001] {
+                for ending in ["", "\n"] {
+                    let torn = "," + String(repeating: "x", count: length) + ending
+                    try (whole + Data(torn.utf8)).write(to: file)
+                    _ = try HARRecorder(file: file)
+                    #expect(try count(file) == 2, "\(length)")
+                }
+            }
+            let long = whole + Data(repeating: UInt8(ascii: "x"), count: 16 << 20)
+            for startsOver in [false, true] {
+                try long.write(to: file)
+                let began = ContinuousClock.now
+                _ = try HARRecorder(file: file, startsOver: startsOver)
+                #expect(ContinuousClock.now - began < .seconds(20))
+                #expect(try count(file) == (startsOver ? 0 : 2))
+            }
+        }
+    }
+
+    @Test("A pipe is no place for an archive, and takes a report as it is")
+    func pipes() async throws {
+        try await withFile { file in
+            try await record(1, to: file)
+            let pipe = file.deletingLastPathComponent().appendingPathComponent("pipe")
+            try #require(mkfifo(pipe.path, 0o600) == 0)
+            let reason = "it is a pipe, in which nothing can be overwritten"
+            #expect(throws: HARError.unusableFile(reason: reason)) { try HARRecorder(file: pipe) }
+            let reader = FileHandle(fileDescriptor: open(pipe.path, O_RDWR), closeOnDealloc: true)
+            try HTMLReport.write(archive: file, to: pipe)
+            #expect(try reader.read(upToCount: 2) == Data("<!".utf8))
+        }
+    }
+
     @Test("An archive may start over, and keeps to its limit")
     func limits() async throws {
         try await withFile { file in

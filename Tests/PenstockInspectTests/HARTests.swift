@@ -184,16 +184,16 @@ import Testing
         let timings = Timings(
             nameLookup: .microseconds(1), connected: .microseconds(3), secured: .microseconds(6),
             requestStart: .microseconds(10), responseStart: .microseconds(15), total: .microseconds(21))
-        let all = Phases(timings, isReused: false, measured: .zero)
+        let all = Phases(timings, isReused: false, total: .microseconds(21))
         #expect(all.nameLookup == 1 && all.connect == 5 && all.secure == 3)
         #expect(all.blocked == 4 && all.wait == 5 && all.receive == 6 && all.total == 21)
-        let reused = Phases(timings, isReused: true, measured: .zero)
+        let reused = Phases(timings, isReused: true, total: .microseconds(21))
         #expect(reused.nameLookup == nil && reused.connect == nil && reused.secure == nil)
         #expect(reused.blocked == 10 && reused.wait == 5 && reused.receive == 6 && reused.total == 21)
         let secured = Phases(
-            Timings(secured: .microseconds(2), total: .microseconds(2)), isReused: false, measured: .zero)
+            Timings(secured: .microseconds(2)), isReused: false, total: .microseconds(2))
         #expect(secured.connect == 2 && secured.secure == 2 && secured.wait == 0)
-        let silent = Phases(Timings(requestStart: .microseconds(4)), isReused: false, measured: .microseconds(9))
+        let silent = Phases(Timings(requestStart: .microseconds(4)), isReused: false, total: .microseconds(9))
         #expect(silent.connect == nil && silent.blocked == 4 && silent.wait == 5 && silent.receive == 0)
     }
 
@@ -201,18 +201,42 @@ import Testing
     func strangeTimings() {
         let odd = Timings(
             nameLookup: .milliseconds(50), connected: .milliseconds(20), secured: nil, requestStart: .milliseconds(-3),
-            responseStart: .seconds(9), total: .milliseconds(60))
-        let phases = Phases(odd, isReused: false, measured: .zero)
+            responseStart: .seconds(9))
+        let phases = Phases(odd, isReused: false, total: .milliseconds(60))
         #expect(phases.nameLookup == 50_000 && phases.connect == 0 && phases.wait == 10_000 && phases.receive == 0)
         #expect(phases.total == 60_000)
-        let unknown = Phases(Timings(), isReused: true, measured: .milliseconds(7))
+        let unknown = Phases(Timings(), isReused: true, total: .milliseconds(7))
         #expect(unknown.total == 7_000 && unknown.wait == 7_000 && unknown.connect == nil)
         let reused = Phases(
-            Timings(connected: .milliseconds(1), total: .milliseconds(3)), isReused: true, measured: .zero)
+            Timings(connected: .milliseconds(1)), isReused: true, total: .milliseconds(3))
         #expect(reused.connect == nil && reused.total == 3_000)
-        #expect(Phases(Timings(total: .seconds(-1)), isReused: true, measured: .zero).total == 0)
+        #expect(Phases(Timings(), isReused: true, total: .seconds(-1)).total == 0)
         #expect((Duration.seconds(3) + .microseconds(5)).microseconds == 3_000_005)
         #expect(Duration.seconds(Int64.max).microseconds == .max)
+    }
+
+    @Test("An attempt that was given up lasted as long as the call saw it, whatever the transport told", .covers("X11"))
+    func attemptsGivenUp() throws {
+        let url = try InspectRig.url()
+        func attempt(_ change: (inout AttemptRecord) -> Void) -> Duration {
+            var attempt = AttemptRecord(
+                number: 1, date: Date(), started: .seconds(1), request: HTTPRequest(method: .get, url: url),
+                requestSize: 0)
+            attempt.ended = .seconds(6)
+            attempt.timings.total = .milliseconds(250)
+            change(&attempt)
+            return attempt.length
+        }
+        #expect(attempt { $0.failure = .cancelled } == .seconds(5))
+        #expect(attempt { $0.isContentLeft = true } == .seconds(5))
+        #expect(attempt { _ in } == .milliseconds(250))
+        #expect(
+            attempt {
+                $0.failure = .cancelled
+                $0.timings.total = .seconds(7)
+            } == .seconds(7))
+        #expect(attempt { $0.timings.total = nil } == .seconds(5))
+        #expect(attempt { $0.timings.total = .seconds(-1) } == .zero)
     }
 
     @Test("Dates are ISO 8601 in UTC, to the millisecond, on leap days and before 1970")

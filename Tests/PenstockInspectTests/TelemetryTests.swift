@@ -265,6 +265,62 @@ final class KeptTelemetry: TelemetryExporter {
         }
     }
 
+    @Test(
+        "A server that may know the trace is named by its origin, without a scheme as https, and what is none is told")
+    func origins() {
+        let found = Telemetry.parsed([
+            "https://a.example", "b.example", "c.example:8443", "http://d.example/x", "", "e example",
+            "ftp://f.example",
+        ])
+        #expect(
+            found.origins == [
+                "https://a.example", "https://b.example", "https://c.example:8443", "http://d.example",
+            ])
+        #expect(found.unusable == ["", "e example", "ftp://f.example"])
+    }
+
+    @Test("What the collector calls passing is sent again, and nothing else")
+    func retryable() async throws {
+        for (status, requests) in [(429, 2), (502, 2), (503, 2), (504, 2), (500, 1), (400, 1)] {
+            let script = ScriptedTransport([.respond(.init(status: status)), .respond(.init(status: 200))])
+            let client = InspectRig.client(script) { $0.random = RandomSource { 0 } }
+            let exporter = OTLPExporter("http://127.0.0.1:4318", by: client)
+            let isTaken: Bool
+            do {
+                try await exporter.export([Span](), of: [])
+                isTaken = true
+            } catch { isTaken = false }
+            #expect(isTaken == (requests == 2), "\(status)")
+            #expect(script.requests.count == requests, "\(status)")
+        }
+    }
+
+    @Test("Of an export that was taken in part those that were rejected are counted and told, with the reason")
+    func partialSuccess() async throws {
+        let answers = [
+            #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}"#,
+            #"{"partialSuccess":{"rejectedSpans":1}}"#, #"{"partialSuccess":{"rejectedSpans":"9"}}"#,
+            #"{"partialSuccess":{"errorMessage":"slow down"}}"#, #"{"partialSuccess":{}}"#, "{}", "", "[]",
+        ]
+        var lost: [Int] = []
+        var reasons: [String] = []
+        for answer in answers {
+            let collector = InspectRig.answering(HTTPResponse(status: 200, body: Data(answer.utf8)))
+            let told = Locked<[TelemetryProblem]>([])
+            let telemetry = Telemetry(
+                "shop", to: OTLPExporter("http://127.0.0.1:4318", by: InspectRig.client(collector)),
+                time: TestClock().timeSource
+            ) { problem in told.withLock { $0.append(problem) } }
+            _ = try await InspectRig.client { $0.sinks = [telemetry] }.send(Hello())
+            await telemetry.shutdown()
+            lost.append(telemetry.lostCount)
+            reasons += told.withLock { $0 }.map { "\($0)" }
+        }
+        #expect(lost == [1, 1, 2, 0, 0, 0, 0, 0])
+        let words = "spans were lost because the export failed: the collector has rejected"
+        #expect(reasons == ["1 \(words) 1 of 2: too old", "1 \(words) 1 of 2", "2 \(words) 2 of 2"])
+    }
+
     @Test("A draw below the ratio is recorded, and no id is all zeros", .covers("X12"))
     func draws() async throws {
         let half = UInt64(1) << 63

@@ -26,14 +26,16 @@ import Testing
         #expect(try await Tool.fetch(url, "--cache", file, "--policy=cacheOnly").text == "tea")
     }
 
-    @Test func `Without --cache nothing is stored, and a policy that does not exist is wrong usage`() async throws {
+    @Test func `Without --cache nothing is stored, and a policy without one, or that does not exist, is wrong usage`()
+        async throws
+    {
         let server = try server()
         defer { server.stop() }
         _ = try await Tool.fetch(server.address("/tea"))
         _ = try await Tool.fetch(server.address("/tea"))
         #expect(server.requestCount == 2)
         #expect(try await Tool.fetch(server.address("/tea"), "--policy", "often").status == 64)
-        #expect(try await Tool.fetch(server.address("/tea"), "--policy", "reload").status == 0)
+        #expect(try await Tool.fetch(server.address("/tea"), "--policy", "reload").status == 64)
     }
 
     @Test func `cache lists, shows, counts and clears, and shows no secret`() async throws {
@@ -95,6 +97,14 @@ import Testing
         #expect(try await Tool.fetch(server.address("/tea"), "--cache", file).text == "tea")
         let tool = try await Tool.run("cache", "ls", "--cache", file)
         #expect(tool.status == 64)
+    }
+
+    @Test func `drive ends, and not well, when nobody reads what it says`() async throws {
+        // Its input stays open until it has ended.
+        let line = #"mkfifo "$1" && { exec 3<>"$1"; "$0" drive <&3 >&-; }"#
+        let folder = try Folder()
+        let tool = try await Tool.shell(line, folder.path("input"))
+        #expect(tool.status == 20 && tool.errors.contains("standard output"))
     }
 
     @Test func `drive answers each line of input, and keeps what it got for its next run`() async throws {

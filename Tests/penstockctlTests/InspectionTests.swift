@@ -1,4 +1,5 @@
 import Foundation
+import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
@@ -61,6 +62,79 @@ import Testing
             #expect(wrong.status == 64 && wrong.errors.contains(words[0]))
         }
         #expect(server.requestCount == 28)
+    }
+
+    @Test("A report goes into a pipe and leaves a link one, but never into the place of its archive")
+    func placeOfReport() async throws {
+        let server = try LoopbackServer { _ in .text("ok") }
+        defer { server.stop() }
+        let folder = try Folder()
+        let archive = folder.path("a.html")
+        #expect(try await Tool.fetch(server.address("/"), "--har", archive).status == 0)
+        let before = try folder.read("a.html")
+        for words in [[], ["-o", archive], ["-o", folder.url.path + "/./a.html"]] {
+            let tool = try await Tool.start(["report", archive] + words).end()
+            #expect(tool.status == 64 && tool.errors.contains("-o"))
+        }
+        #expect(try folder.read("a.html") == before)
+        let pipe = folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let line = #"cat "$2" & "$0" report "$1" -o "$2" && [ -p "$2" ] || kill -9 $!; wait"#
+        #expect(try await Tool.shell(line, archive, pipe).text.hasPrefix("<!"))
+        let page = try folder.write(Data(), to: "page")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: page)
+        #expect(try await Tool.run("report", archive, "-o", folder.path("link")).status == 0)
+        #expect(try !folder.read("page").isEmpty)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link")) == page)
+        let wrong = try await Tool.run("report", folder.url.path)
+        #expect(wrong.status == 64 && wrong.errors.contains("it is a directory"))
+    }
+
+    @Test("With --repeat, --fail tells of any call that failed")
+    func anyFailure() async throws {
+        let server = try LoopbackServer { _ in .text("ok") }
+        let first = Locked(true)
+        let moody = try LoopbackServer { _ in
+            let isFirst = first.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return .text("ok", status: isFirst ? 500 : 200)
+        }
+        defer {
+            server.stop()
+            moody.stop()
+        }
+        #expect(try await Tool.fetch(server.address("/"), "--repeat", "3", "--fail").status == 0)
+        let tool = try await Tool.fetch(moody.address("/"), "--repeat", "3", "--fail")
+        #expect(tool.status == 22 && tool.text == "ok" && tool.errors.contains("1 failed"))
+    }
+
+    @Test("An answer whose content nobody has read is none without content, in the archive and when it is replayed")
+    func unread() async throws {
+        let first = Locked(true)
+        let server = try LoopbackServer { _ in
+            let isFirst = first.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return isFirst ? .text("busy", status: 503, fields: ["Retry-After": "0"]) : .text("ok")
+        }
+        defer { server.stop() }
+        let folder = try Folder()
+        let archive = folder.path("a.har")
+        let tool = try await Tool.fetch(server.address("/x"), "-v", "--har", archive, "--content", "100")
+        #expect(tool.status == 0 && tool.text == "ok" && tool.errors.contains("503 (4 bytes, not read)"))
+        let responses = try entries(URL(fileURLWithPath: archive)).map { $0["response"] as? [String: Any] }
+        let contents = responses.map { $0?["content"] as? [String: Any] }
+        #expect(contents.map { $0?["text"] as? String } == [nil, "ok"])
+        #expect(contents.first??["comment"] as? String == "4 bytes, not read")
+        let replay = try Tool.start(["replay", archive])
+        let url = try await replay.firstLine()
+        #expect(try await Tool.fetch("\(url)x", "--json").report().status == 501)
+        #expect(try await Tool.fetch("\(url)x").text == "ok")
+        replay.interrupt()
+        #expect(await replay.end().errors.contains("/x, entry 1"))
     }
 
     @Test("replay serves the answers of an archive by method and target, each of several in its turn")

@@ -131,6 +131,52 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType == .typeUnknown)
     }
 
+    @Test func `The answer comes out although the report cannot be written`() async throws {
+        let folder = try Folder()
+        let place = folder.url.appendingPathComponent("place")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        let server = try LoopbackServer { _ in
+            try? FileManager.default.removeItem(at: place)
+            return .text("ok")
+        }
+        defer { server.stop() }
+        let file = folder.path("out")
+        let tool = try await Tool.fetch(server.address("/"), "-o", file, "--report", place.path + "/r.html", "--json")
+        #expect(tool.status == 20 && tool.errors.contains("--report: "), "\(tool.errors)")
+        #expect(try tool.report().status == 200)
+        #expect(try folder.read("out") == Data("ok".utf8))
+    }
+
+    @Test func `No two options may name the same file, by whatever name`() async throws {
+        let server = try LoopbackServer.echo()
+        defer { server.stop() }
+        let folder = try Folder()
+        let files = FileManager.default
+        let file = try folder.write(Data(), to: "a")
+        try files.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: file)
+        try files.linkItem(atPath: file, toPath: folder.path("hard"))
+        for (first, second) in [("a", "a"), ("a", "link"), ("hard", "a"), ("new", "new"), ("new", "./new")] {
+            for (one, other) in [("-o", "--har"), ("--har", "--report"), ("--report", "--cookies"), ("-o", "--cache")] {
+                let words = [one, folder.path(first), other, folder.url.path + "/" + second]
+                let tool = try await Tool.start(["fetch", server.address("/")] + words).end()
+                #expect(tool.status == 64 && tool.errors.contains("\(one) and \(other)"), "\(tool.errors)")
+            }
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func `What is to end leaves no part of a report behind`() async throws {
+        let server = try LoopbackServer { _ in .hold }
+        defer { server.stop() }
+        let folder = try Folder()
+        let line = #"TMPDIR="$2" exec "$0" fetch "$1" --report "$2/r.html""#
+        let tool = try Tool.startShell(line, server.address("/"), folder.url.path)
+        try await server.waitForRequests(count: 1)
+        tool.terminate()
+        #expect(await tool.end().status == 130)
+        #expect(try folder.names == ["r.html"])
+    }
+
     @Test func `A closed standard output is an error`() async throws {
         let server = try LoopbackServer.echo()
         defer { server.stop() }

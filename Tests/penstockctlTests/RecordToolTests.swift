@@ -76,6 +76,36 @@ import Testing
         #expect(origin.requestCount == count)
     }
 
+    @Test("The length of an answer without content is that of the origin's, or none, live and when it is replayed")
+    func lengths() async throws {
+        let origin = try LoopbackServer { request in
+            switch request.path {
+            case "/same": .init(status: 304, fields: ["Content-Length": "7", "ETag": "\"1\""])
+            case "/coded": .init(fields: ["Content-Length": "7", "Content-Encoding": "gzip"])
+            default: .text("seven b")
+            }
+        }
+        defer { origin.stop() }
+        let folder = try Folder()
+        let archive = folder.path("a.har")
+        func lengths(_ url: String) async throws -> [String?] {
+            var found: [String?] = []
+            for words in [["HEAD", "x"], ["GET", "same"], ["HEAD", "coded"], ["GET", "x"]] {
+                let report = try await Tool.fetch(words[0], url + words[1], "--json").report()
+                found.append(report.headers?.first { $0[0].lowercased() == "content-length" }?[1])
+            }
+            return found
+        }
+        let tool = try Tool.start(["record", "--har", archive, "--to", origin.url.origin.text])
+        #expect(try await lengths(try await tool.firstLine()) == ["7", "7", nil, "7"])
+        tool.interrupt()
+        #expect(await tool.end().status == 0)
+        let replay = try Tool.start(["replay", archive])
+        #expect(try await lengths(try await replay.firstLine()) == ["7", "7", nil, "7"])
+        replay.interrupt()
+        #expect(await replay.end().status == 0)
+    }
+
     @Test("An origin that is not there, and one that never answers, end no recording")
     func failures() async throws {
         let origin = try LoopbackServer { request in

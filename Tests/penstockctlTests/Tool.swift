@@ -31,6 +31,12 @@ struct Tool {
         try RunningTool(executable: #require(executable), arguments, input: input)
     }
 
+    /// Starts a line of shell in which `$0` is `penstockctl`. One that says `exec` is the tool to signals.
+    static func startShell(_ line: String, _ arguments: String...) throws -> RunningTool {
+        let words = ["-c", line, try #require(executable).path] + arguments
+        return try RunningTool(executable: URL(fileURLWithPath: "/bin/sh"), words, input: Data())
+    }
+
     private static let executable = BuiltProgram.url("penstockctl")
 }
 
@@ -55,6 +61,10 @@ final class RunningTool: Sendable {
 
     func interrupt() {
         kill(process.processIdentifier, SIGINT)
+    }
+
+    func terminate() {
+        kill(process.processIdentifier, SIGTERM)
     }
 
     /// The first line of standard output, as soon as it is there.

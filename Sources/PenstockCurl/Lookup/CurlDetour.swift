@@ -212,11 +212,8 @@
 
         /// The failure of a transfer that libcurl does not know at the moment.
         func errorOutside(_ kind: TransportError.Kind, _ message: String) -> TransportError {
-            var timings = Timings()
-            if let detour = state.detour, let now = state.pool?.now {
-                timings.nameLookup = detour.foundAfter.map { .nanoseconds($0) }
-                timings.total = .nanoseconds(now - detour.began)
-            }
+            let timings = Timings(
+                nameLookup: state.detour?.foundAfter.map { .nanoseconds($0) }, total: elapsed)
             return TransportError(
                 kind, sendState: state.detour?.hasSent ?? false ? .maybeProcessed : .unsent,
                 message: message.isEmpty ? whatItWaitsFor : message, timings: timings)

@@ -19,6 +19,9 @@
         /// A phase that has not begun cannot end sooner than this after now.
         private let shortest: UInt64
 
+        /// When the transfer began.
+        private(set) var started: UInt64 = 0
+        /// Since when the total time-out runs.
         private(set) var began: UInt64 = 0
         private var connecting: UInt64?
         private var awaitingAnswer: UInt64?
@@ -41,7 +44,7 @@
         // MARK: What happened
 
         mutating func begin(_ now: UInt64) {
-            began = now
+            (started, began) = (now, now)
         }
 
         /// A name look-up or a connection started; more than one may, for the same connection.

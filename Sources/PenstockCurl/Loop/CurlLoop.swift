@@ -327,7 +327,7 @@
             }
             if transfer.state.toSkip != nil { hurry(transfer) }
             if !transfer.request.request.body.isNone, transfer.isSending { state.answeredEarly.append(transfer) }
-            guard transfer.settleHead(transfer.response()) else { return }
+            guard transfer.settleHead(transfer.responseSoFar()) else { return }
             if transfer.state.toSkip == nil { transfer.state.clock.endTotal() }
             state.settled.append(transfer)
         }

@@ -8,7 +8,9 @@
         func result(_ code: CURLcode) -> Result<TransportResponse, TransportError> {
             let isOver = code == CURLE_OK || state.isAnswered || (state.toSkip.map { $0 < 0 } ?? false)
             if isOver, state.head.isComplete || connectsOnly, state.failure == nil {
-                guard isCutOff else { return .success(response()) }
+                guard isCutOff else {
+                    return .success(code == CURLE_OK && !state.isAnswered ? response() : responseSoFar())
+                }
                 return .failure(error(.connectionLost, "the connection ended without TLS having said so"))
             }
             return .failure(error(code))
@@ -16,16 +18,29 @@
 
         /// The time is up. What is over but for content that nobody wants, or for the rest of the request, went well.
         func result(expiring kind: TransportError.Kind) -> Result<TransportResponse, TransportError> {
-            if state.toSkip != nil, state.head.isComplete { return .success(response()) }
+            if state.toSkip != nil, state.head.isComplete { return .success(responseSoFar()) }
             return state.isAnswered ? result(CURLE_OK) : .failure(error(kind))
         }
 
-        /// As far as it has come.
-        func response() -> TransportResponse {
+        /// Of a transfer that libcurl has ended.
+        private func response() -> TransportResponse {
             guard let handle = state.handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
             return TransportResponse(
                 answer, timings: Timings(facts, state.detour), connection: ConnectionInfo(facts, state.resends))
+        }
+
+        /// As far as it has come.
+        func responseSoFar() -> TransportResponse {
+            var response = response()
+            response.timings.total = max(response.timings.total ?? .zero, elapsed ?? .zero)
+            return response
+        }
+
+        /// How long it has lasted by its own clock; `nil` for one that no pool has. What libcurl tells of a transfer that it has not
+        /// ended itself is only as new as the last byte that moved.
+        var elapsed: Duration? {
+            state.pool.map { .nanoseconds($0.now - min($0.now, state.clock.started)) }
         }
 
         var answer: HTTPResponse {
@@ -50,8 +65,10 @@
         func error(_ kind: TransportError.Kind, _ message: String = "") -> TransportError {
             guard let handle = state.handle else { return errorOutside(kind, message) }
             let facts = ccurl_get_facts(handle.easy)
+            var timings = Timings(facts, state.detour)
+            timings.total = max(timings.total ?? .zero, elapsed ?? .zero)
             return TransportError(
-                kind, sendState: sendState(handle), message: message, timings: Timings(facts, state.detour),
+                kind, sendState: sendState(handle), message: message, timings: timings,
                 connection: ConnectionInfo(facts, state.resends), partialResponse: partialResponse,
                 underlying: kind == .requestBody ? state.source?.failure : nil)
         }

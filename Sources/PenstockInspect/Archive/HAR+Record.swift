@@ -20,9 +20,8 @@ private struct EntryMaker {
     let keepsContent: Bool
 
     func entry(_ attempt: AttemptRecord, isLast: Bool) -> HAR.Entry {
-        let measured = (attempt.ended ?? record.elapsed) - attempt.started
         let isReused = attempt.connection.isReused ?? false
-        let phases = Phases(attempt.timings, isReused: isReused, measured: measured)
+        let phases = Phases(attempt.timings, isReused: isReused, total: attempt.length)
         var call = call(attempt: attempt.number, at: attempt.started, isLast: isLast)
         call.attemptError = attempt.failure.map(Words.failure)
         call.sendState = attempt.sendState?.rawValue
@@ -54,7 +53,7 @@ private struct EntryMaker {
             record.answer.map {
                 self.response($0.response, to: $0.request, record.answerSize, nil, isLeftOut: record.isAnswerLeftOut)
             } ?? noResponse
-        let phases = Phases(Timings(), isReused: true, measured: record.elapsed)
+        let phases = Phases(Timings(), isReused: true, total: record.elapsed)
         return HAR.Entry(
             startedDateTime: HARDate.text(record.started), time: HAR.milliseconds(phases.total), request: request,
             response: response, cache: HAR.Cache(), timings: timings(phases),
@@ -141,6 +140,11 @@ private struct EntryMaker {
     ) -> HAR.Content {
         var content = HAR.Content(size: size, mimeType: response.fields[.contentType] ?? "x-unknown")
         if wire > 0, size > wire { content.compression = size - wire }
+        // Of an answer that is followed by another attempt nobody reads the content.
+        if size == 0, wire > 0, !(200...299).contains(response.status) {
+            (content.size, content.comment) = (wire, "\(wire) bytes, not read")
+            return content
+        }
         guard keepsContent, !response.body.isEmpty else {
             // What had no content is answered without when the archive is replayed. A call that was cancelled may have had some.
             if keepsContent, size == 0, record.outcome != .cancelled { content.text = "" }

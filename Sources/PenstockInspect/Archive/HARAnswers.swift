@@ -12,7 +12,8 @@ public enum HARAnswers {
         /// When it came, as far as the archive tells.
         public let date: Date?
 
-        /// What was answered, without the fields that frame its content.
+        /// What was answered, without the fields that frame its content. What has no content keeps the `Content-Length` that it
+        /// tells of another answer: to `HEAD`, and of status 304.
         ///
         /// - Throws: ``HARError/missingContent(entry:)`` where it had content that the archive does not have. A redirect is
         ///   whole without its content, which nobody reads who follows it.
@@ -61,7 +62,9 @@ public enum HARAnswers {
                 return nil
             }
             let content = content(entry.response, to: entry.request.method)
-            let result = content.map { Result<_, HARError>.success(response(entry.response, to: url, $0)) }
+            let result = content.map { content in
+                Result<_, HARError>.success(response(entry.response, to: entry.request.method, url, content))
+            }
             let name = "\(entry.request.method) \(url), entry \(index + 1)"
             return Answer(
                 method: entry.request.method, target: comparable(url.target), date: date(entry),
@@ -111,13 +114,32 @@ public enum HARAnswers {
         return method != "HEAD" && recorded.status != 204 && recorded.status != 304 && !isRedirect
     }
 
-    private static func response(_ recorded: HAR.Response, to url: HTTPURL, _ content: Data) -> HTTPResponse {
+    private static func response(
+        _ recorded: HAR.Response, to method: String, _ url: HTTPURL, _ content: Data
+    ) -> HTTPResponse {
         var response = HTTPResponse(status: recorded.status, body: content)
-        for field in recorded.headers ?? [] where !framing.contains(HTTPFieldName(field.name)) {
-            // HTTP/2's own, in the archives of browsers.
-            if !field.name.hasPrefix(":") { response.fields.append(field.value, for: HTTPFieldName(field.name)) }
+        // Those with a colon are HTTP/2's own, in the archives of browsers.
+        for field in recorded.headers ?? [] where !field.name.hasPrefix(":") {
+            response.fields.append(field.value, for: HTTPFieldName(field.name))
         }
+        let length = length(in: response, toMethod: method)
+        for name in framing { response.fields.remove(name) }
+        response.fields[.contentLength] = length
         response.fields = relocated(response.fields, of: url)
         return response
+    }
+
+    /// The length that an answer without content tells of another one's content; `nil` where that had a coding, since it is served
+    /// without.
+    package static func length(in response: HTTPResponse, toMethod method: String) -> String? {
+        guard tellsLength(response.status, toMethod: method), !response.fields.contains(.contentEncoding) else {
+            return nil
+        }
+        return response.fields[.contentLength]
+    }
+
+    /// Whether the length of an answer is that of another one's content, as `GET` brings it (RFC 9110 §8.6).
+    package static func tellsLength(_ status: Int, toMethod method: String) -> Bool {
+        method == HTTPMethod.head.rawValue || status == 304
     }
 }

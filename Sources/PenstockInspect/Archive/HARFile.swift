@@ -53,11 +53,14 @@ final class HARFile {
         locked = descriptor
         do {
             let header = Self.header(version: version)
+            let isFile = try Self.isFile(descriptor)
             let size = try handle.seekToEnd()
-            (end, isEmpty) = try Self.repaired(handle, size)
-            try Self.keepPrivate(descriptor)
-            if end == 0 || startsOver {
-                try handle.truncate(atOffset: 0)
+            let isOurs = try Self.isOurs(handle, size)
+            // What is a device is everybody's.
+            if isFile { try Self.keepPrivate(descriptor) }
+            (end, isEmpty) = isOurs && !startsOver ? try Self.repaired(handle, size) : (0, true)
+            if end == 0 {
+                if isFile { try handle.truncate(atOffset: 0) }
                 try handle.seek(toOffset: 0)
                 try handle.write(contentsOf: Data((header + Self.footer).utf8))
                 (end, isEmpty) = (UInt64(header.utf8.count), true)
@@ -106,30 +109,49 @@ final class HARFile {
 
     // MARK: Opening what is there
 
-    /// Takes the permissions away from others. What is no file, such as `/dev/null`, is everybody's.
-    private static func keepPrivate(_ descriptor: Int32) throws {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
-            return
+    /// Whether it is a file, and no device such as `/dev/null`.
+    private static func isFile(_ descriptor: Int32) throws -> Bool {
+        let type = try status(descriptor).st_mode & S_IFMT
+        guard type != S_IFIFO else {
+            throw HARError.unusableFile(reason: "it is a pipe, in which nothing can be overwritten")
         }
+        return type == S_IFREG
+    }
+
+    /// Takes the permissions of a file away from others.
+    private static func keepPrivate(_ descriptor: Int32) throws {
+        guard try status(descriptor).st_mode & 0o077 != 0 else { return }
         guard fchmod(descriptor, 0o600) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
+
+    private static func status(_ descriptor: Int32) throws -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return status
+    }
+
+    /// Looks at the first line.
+    ///
+    /// - Returns: whether there is an archive whose header is whole.
+    /// - Throws: ``HARError/foreignFile`` for what is neither one nor the beginning of one.
+    private static func isOurs(_ handle: FileHandle, _ size: UInt64) throws -> Bool {
+        guard size > 0 else { return false }
+        let first = try firstLine(handle)
+        if first.starts(with: Data(beginning.utf8)), first.last == UInt8(ascii: "\n") { return true }
+        // The process may have ended in the middle of the header.
+        let isTorn =
+            first.count == Int(size) && first.last != UInt8(ascii: "\n")
+            && (first.starts(with: Data(beginning.utf8)) || Data(beginning.utf8).starts(with: first))
+        guard isTorn else { throw HARError.foreignFile }
+        return false
     }
 
     /// Finds the end of the last whole entry, and closes the archive there.
     ///
     /// - Returns: where the footer begins, and whether there is no entry.
     private static func repaired(_ handle: FileHandle, _ size: UInt64) throws -> (UInt64, Bool) {
-        guard size > 0 else { return (0, true) }
-        var lines = try LinesFromBehind(handle, size)
+        var lines = LinesFromBehind(handle, size)
         let first = try firstLine(handle)
-        guard first.starts(with: Data(beginning.utf8)), first.last == UInt8(ascii: "\n") else {
-            // The process may have ended in the middle of the header.
-            let isTorn =
-                first.count == Int(size) && first.last != UInt8(ascii: "\n")
-                && (first.starts(with: Data(beginning.utf8)) || Data(beginning.utf8).starts(with: first))
-            guard isTorn else { throw HARError.foreignFile }
-            return (0, true)
-        }
         while let (offset, line) = try lines.next(), offset >= UInt64(first.count) {
             guard entry(line) != nil else { continue }
             let end = offset + UInt64(line.count)
@@ -170,12 +192,15 @@ private struct LinesFromBehind {
     private static let piece: UInt64 = 65_536
 
     private let handle: FileHandle
-    /// What has been read and not given.
+    /// What has been read and not given, but for ``tail``.
     private var rest = Data()
     /// Where ``rest`` begins.
     private var start: UInt64
+    /// The pieces of the line that ends behind ``rest``, the last one first. None of them has a line feed but the line's own: each
+    /// byte is looked at once, however long a line is.
+    private var tail: [Data] = []
 
-    init(_ handle: FileHandle, _ size: UInt64) throws {
+    init(_ handle: FileHandle, _ size: UInt64) {
         self.handle = handle
         start = size
     }
@@ -183,26 +208,32 @@ private struct LinesFromBehind {
     /// A line with its line feed, if it has one, and where it begins.
     mutating func next() throws -> (UInt64, Data)? {
         while true {
-            if let feed = rest.dropLast().lastIndex(of: UInt8(ascii: "\n")) {
-                let line = Data(rest[rest.index(after: feed)...])
+            // The line feed at the very end is that of the line itself.
+            let searched = tail.isEmpty ? rest.dropLast() : rest
+            if let feed = searched.lastIndex(of: UInt8(ascii: "\n")) {
                 let offset = start + UInt64(rest.distance(from: rest.startIndex, to: feed)) + 1
-                rest = Data(rest[...feed])
-                return (offset, line)
+                tail.append(rest[rest.index(after: feed)...])
+                rest = rest[...feed]
+                return (offset, takeTail())
             }
-            guard start > 0 else {
-                defer { rest = Data() }
-                return rest.isEmpty ? nil : (0, rest)
-            }
+            if !rest.isEmpty { tail.append(rest) }
+            rest = Data()
+            guard start > 0 else { return tail.isEmpty ? nil : (0, takeTail()) }
             let length = min(Self.piece, start)
             start -= length
             try handle.seek(toOffset: start)
-            rest = (try handle.read(upToCount: Int(length)) ?? Data()) + rest
+            rest = try handle.read(upToCount: Int(length)) ?? Data()
         }
+    }
+
+    private mutating func takeTail() -> Data {
+        defer { tail = [] }
+        return tail.reversed().reduce(into: Data()) { $0.append($1) }
     }
 }
 
 extension HARError {
     init(_ error: any Error) {
-        self = error as? HARError ?? .unusableFile(reason: error.localizedDescription)
+        self = error as? HARError ?? .unusableFile(reason: Words.reason(error))
     }
 }

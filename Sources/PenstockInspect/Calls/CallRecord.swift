@@ -28,6 +28,8 @@ struct CallRecord: Sendable {
     var answer: Event.Answer?
     /// The size of the answer's content.
     var answerSize = 0
+    /// Whether the content of the last attempt came by a stream.
+    var isStreamed = false
     /// Whether the answer's content was let go because there was no room for it.
     var isAnswerLeftOut = false
     /// How many contents the collector has let go until the call ended, because there was no room for them.
@@ -61,6 +63,16 @@ struct AttemptRecord: Sendable {
     /// Whether content was let go because there was no room for it.
     var isRequestLeftOut = false
     var isResponseLeftOut = false
+    /// Whether content of the response came by a stream that was not read to its end.
+    var isContentLeft = false
+
+    /// How long it took: as the transport told it, or else as the call saw it. A transport that was told to stop may have looked at
+    /// its clock long before.
+    var length: Duration {
+        let seen = max(.zero, (ended ?? started) - started)
+        guard let told = timings.total else { return seen }
+        return failure != nil || isContentLeft ? max(told, seen) : max(.zero, told)
+    }
 
     /// How many bytes of content it holds.
     var contentBytes: Int { request.contentBytes + (response?.body.count ?? 0) }
@@ -193,6 +205,7 @@ extension CallRecord {
     private mutating func streamed(_ bytes: Int, _ completion: TransportCompletion, _ context: EventContext) {
         answerSize = bytes
         guard answer?.source == .network, let last = attempts.last else { return }
+        isStreamed = true
         update(last.number) { attempt in
             attempt.ended = context.elapsed
             attempt.responseSize = bytes
@@ -209,6 +222,7 @@ extension CallRecord {
             attempts[index].ended = context.elapsed
             attempts[index].failure = .cancelled
         }
+        if outcome != .success, isStreamed, !attempts.isEmpty { attempts[attempts.count - 1].isContentLeft = true }
     }
 
     private mutating func note(_ event: Event, _ context: EventContext) {

@@ -20,10 +20,10 @@ package struct Phases: Hashable, Sendable {
     /// How long all of it took.
     package var total: Int { blocked + (nameLookup ?? 0) + (connect ?? 0) + wait + receive }
 
-    /// - Parameter measured: how long the attempt took by the call's clock: what counts where the transport does not tell. Of
-    ///   what the transport tells nothing is believed that would make a phase end before the one before it.
-    package init(_ timings: Timings, isReused: Bool, measured: Duration) {
-        let total = max(0, (timings.total ?? measured).microseconds)
+    /// - Parameter total: how long the attempt took (``AttemptRecord/length``). Of what the transport tells nothing is believed that
+    ///   would make a phase end before the one before it, or after the whole.
+    package init(_ timings: Timings, isReused: Bool, total: Duration) {
+        let total = max(0, total.microseconds)
         var last = 0
         func length(to end: Duration?) -> Int? {
             guard let end else { return nil }

@@ -40,6 +40,16 @@ package enum Words {
         }
     }
 
+    /// Why the system could not do something. Foundation says of many of its errors no more than their number, and has the
+    /// system's own beneath.
+    package static func reason(_ error: any Error) -> String {
+        let cause = error as NSError
+        let system = [cause, cause.userInfo[NSUnderlyingErrorKey] as? NSError].compactMap(\.self)
+            .first { $0.domain == NSPOSIXErrorDomain }
+        return system.map { String(cString: strerror(Int32(truncatingIfNeeded: $0.code))) }
+            ?? error.localizedDescription
+    }
+
     /// How long, in the unit that reads best.
     static func duration(_ duration: Duration) -> String { LineWriter.line(room: 64) { $0.add(duration) } }
 

@@ -14,7 +14,7 @@ extension HTTPRequest {
     /// bytes that are no UTF-8. What is secret by ``Redaction`` is not in it.
     ///
     /// - Parameter showsContent: whether the content is in it, redacted; by default only its size is. Content that has a NUL
-    ///   byte, which no argument can have, or a coding, or comes from a file or a stream, is named in its place.
+    ///   byte, which no argument can have, more than 100,000 bytes, which may be too much for one, or a coding, or comes from a file or a stream, is named in its place.
     public func curlCommand(showsContent: Bool = false) -> String {
         let content = curlContent(showsContent)
         var parts = ["curl"] + curlSwitches + curlMethod + curlFields(hasContent: content != nil)
@@ -72,12 +72,17 @@ extension HTTPRequest {
         }
     }
 
+    /// Linux has 128 KiB for one (execve(2), "Limits on size of arguments and environment").
+    private static let longestArgument = 100_000
+
     private func shown(_ data: Data, _ isShown: Bool) -> [UInt8] {
         guard !data.isEmpty else { return [] }
         // Text in another encoding is looked through as if it were ISO-8859-1, in which every byte is a character.
         let isUTF8 = ShellWord.isText(data)
         let text = isUTF8 ? data : Data(String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) })).utf8)
-        guard isShown, !data.contains(0), let redacted = try? Redaction.content(of: self, text) else {
+        guard isShown, data.count <= Self.longestArgument, !data.contains(0),
+            let redacted = try? Redaction.content(of: self, text), redacted.count <= Self.longestArgument
+        else {
             return Array("‹\(data.count) bytes›".utf8)
         }
         guard !isUTF8 else { return Array(redacted) }

@@ -6,7 +6,7 @@ public enum LogLevel: Int, Hashable, Sendable, Comparable, CaseIterable {
     case off
     /// Calls that failed.
     case error
-    /// Attempts that failed, what was sent again or refused to be, and origins that are spared.
+    /// Attempts that failed and were not cancelled, what was sent again or refused to be, and origins that are spared.
     case warning
     /// Each call that ended, on one line: the level for every day.
     case info
@@ -24,6 +24,8 @@ extension LogLevel {
     public init(of event: Event) {
         switch event {
         case .callEnded(.failure): self = .error
+        // The call that was cancelled tells of it.
+        case .requestFailed(.cancelled, _, _, _): self = .debug
         case .requestFailed, .retried, .notRetried, .circuitChanged: self = .warning
         case .callEnded: self = .info
         case .requestSent, .responseReceived, .redirected, .replayed, .cacheDecided, .hedged, .queued, .admitted,

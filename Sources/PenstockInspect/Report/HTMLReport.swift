@@ -13,7 +13,8 @@ import PenstockCore
 /// the archive is data to the page and never markup; its content security policy allows its own script and style by a
 /// random nonce, and nothing from anywhere.
 public enum HTMLReport {
-    /// Reads an archive and writes the report, which the user alone may read.
+    /// Reads an archive and writes the report, which the user alone may read. A device or a pipe is written into. The report
+    /// takes the place of a link to a file: somebody else may have put it there.
     ///
     /// - Parameters:
     ///   - title: stands at the top; `Calls` unless given.
@@ -25,10 +26,22 @@ public enum HTMLReport {
     ) throws(HARError) {
         let har = try HAR(contentsOf: archive, onProblem: onProblem)
         do {
-            try PrivateFile(report).replace(with: page(har, title: title))
+            try put(page(har, title: title), at: report)
         } catch {
             throw HARError(error)
         }
+    }
+
+    private static func put(_ page: Data, at report: URL) throws {
+        var status = stat()
+        // What is no file would be destroyed if a file took its place.
+        guard stat(report.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+            try PrivateFile(report).replace(with: page)
+            return
+        }
+        let handle = try FileHandle(forWritingTo: report)
+        defer { try? handle.close() }
+        try handle.write(contentsOf: page)
     }
 
     /// The page for an archive.

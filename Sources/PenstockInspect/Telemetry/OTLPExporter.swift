@@ -33,9 +33,12 @@ public struct OTLPExporter: TelemetryExporter {
         }
     }
 
-    /// Sends spans to `/v1/traces`.
+    /// Sends spans to `/v1/traces`. A collector that is overloaded is asked again, not before its `Retry-After`.
+    ///
+    /// - Throws: also where the collector has rejected some of them. ``Telemetry/lostCount`` counts those alone then.
     public func export(_ spans: [Span], of resource: [TelemetryAttribute]) async throws {
-        try await post(OTLP.traces(spans, of: resource), to: "/v1/traces")
+        let answer = try await post(OTLP.traces(spans, of: resource), to: "/v1/traces")
+        try answer?.check("rejectedSpans", of: spans.count)
     }
 
     /// Sends histograms to `/v1/metrics`.
@@ -43,13 +46,22 @@ public struct OTLPExporter: TelemetryExporter {
         _ durations: [[TelemetryAttribute]: DurationHistogram], since start: Date, of resource: [TelemetryAttribute]
     ) async throws {
         let now = client.configuration.time.date()
-        try await post(OTLP.metrics(durations, since: start, at: now, of: resource), to: "/v1/metrics")
+        let answer = try await post(OTLP.metrics(durations, since: start, at: now, of: resource), to: "/v1/metrics")
+        try answer?.check("rejectedDataPoints", of: durations.count)
     }
 
-    /// Two messages may be alike, and each of them is sent, whatever the app has said of its own calls.
-    private static let options = CallOptions.timeout(.seconds(10)).cache(.networkOnly).inFlight(.independent)
+    /// Two messages may be alike, and each of them is sent, whatever the app has said of its own calls. What the protocol calls
+    /// retryable is sent again, also where the collector may have it twice then (OTLP, "Failures" and "Duplicate Data").
+    private static let options = CallOptions.with {
+        $0.timeouts = Timeouts(connect: .seconds(10), firstByte: .seconds(10), idle: .seconds(10), total: .seconds(30))
+        $0.cache = .networkOnly
+        $0.inFlight = .independent
+        $0.retry = RetryPolicy(limit: 4, statuses: [429, 502, 503, 504])
+        $0.idempotency = .declared
+    }
 
-    private func post(_ value: JSONValue, to path: String) async throws {
+    /// - Returns: what the collector says of it; `nil` where that is no such message.
+    private func post(_ value: JSONValue, to path: String) async throws -> OTLPAnswer? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var request = HTTPRequest(method: .post, url: try HTTPURL(url + path), body: .bytes(try encoder.encode(value)))
@@ -59,6 +71,26 @@ public struct OTLPExporter: TelemetryExporter {
         guard (200...299).contains(response.http.status) else {
             throw APIError(.httpStatus(response.http.status), stage: .status, request: request, response: response.http)
         }
+        return try? JSONDecoder().decode(OTLPAnswer.self, from: response.data)
+    }
+}
+
+/// An `ExportTraceServiceResponse`, or that for metrics.
+private struct OTLPAnswer: Decodable {
+    /// How many were rejected, and why.
+    let partialSuccess: [String: JSONValue]?
+
+    /// - Throws: ``TelemetryRejection`` where some were rejected.
+    func check(_ member: String, of total: Int) throws {
+        let rejected: Int? =
+            switch partialSuccess?[member] {
+            case .string(let digits): Int(digits)
+            case .int(let number): Int(number)
+            default: nil
+            }
+        guard let rejected, rejected > 0 else { return }
+        let reason: String = if case .string(let text) = partialSuccess?["errorMessage"] { text } else { "" }
+        throw TelemetryRejection(count: min(rejected, total), total: total, reason: reason)
     }
 }
 

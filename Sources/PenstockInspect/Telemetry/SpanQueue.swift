@@ -151,19 +151,20 @@ final class SpanQueue: Sendable {
             state.exporting = nil
             beginExport(&state)
             guard let failure else { return nil }
-            state.reason = failure
-            return state.failed.lose(spans.count, at: now)
+            state.reason = failure.reason
+            return state.failed.lose(failure.lost, at: now)
         }
-        if let untold, let failure { onProblem(.exportFailed(lostSpans: untold, reason: failure)) }
+        if let untold, let failure { onProblem(.exportFailed(lostSpans: untold, reason: failure.reason)) }
     }
 
-    /// - Returns: what the exporter said of it; `nil` where it took them.
-    private func failure(of spans: [Span]) async -> String? {
+    /// - Returns: what the exporter said of it, and how many spans are lost by that; `nil` where it took them.
+    private func failure(of spans: [Span]) async -> (reason: String, lost: Int)? {
         do {
             try await time.run(within: limit) { [export] in try await export(spans) }
             return nil
         } catch {
-            return Redaction.text("\(error)")
+            let lost = (error as? TelemetryRejection)?.count ?? spans.count
+            return (LogText.oneLine(Redaction.text("\(error)")), lost)
         }
     }
 }
@@ -190,6 +191,17 @@ struct TelemetryLoss: Sendable {
     mutating func rest() -> Int? {
         defer { told = total }
         return total > told ? total - told : nil
+    }
+}
+
+/// A collector has not taken all that it was sent.
+struct TelemetryRejection: Error, CustomStringConvertible {
+    let count: Int
+    let total: Int
+    /// In the collector's words; it may be empty.
+    let reason: String
+    var description: String {
+        "the collector has rejected \(count) of \(total)\(reason.isEmpty ? "" : ": \(reason)")"
     }
 }
 

@@ -64,7 +64,8 @@ public final class Telemetry: EventSink, Interceptor {
     ///   - service: the app's name, `service.name`.
     ///   - version: the app's version; none by default.
     ///   - exporter: who gets it.
-    ///   - origins: `scheme://host` or `scheme://host:port` of the servers that may know the trace. None by default.
+    ///   - origins: `scheme://host` or `scheme://host:port` of the servers that may know the trace; without a scheme it is `https`.
+    ///     None by default. What is no origin is named in a warning where ``PlatformLog/standard`` writes.
     ///   - ratio: how many of the traces that begin here are recorded, from 0 to 1. All by default. A trace that goes on here is
     ///     recorded where its `traceparent` says so. Measurements are of all calls.
     ///   - batching: how many spans wait, and when they are sent. As OpenTelemetry has it by default. Measurements are sent
@@ -78,7 +79,11 @@ public final class Telemetry: EventSink, Interceptor {
         random: RandomSource = .system, onProblem: (@Sendable (TelemetryProblem) -> Void)? = nil
     ) {
         self.exporter = exporter
-        self.origins = Set(origins.compactMap { try? HTTPURL($0).origin.text })
+        let (known, unusable) = Self.parsed(origins)
+        self.origins = known
+        for text in unusable {
+            PlatformLog.warn("telemetry: \(Redaction.text(text)) is no origin: no trace goes to it", at: time.date())
+        }
         self.ratio = ratio
         self.batching = batching
         self.time = time
@@ -93,6 +98,13 @@ public final class Telemetry: EventSink, Interceptor {
         let tell = onProblem ?? { PlatformLog.warn("telemetry: \($0)", at: time.date()) }
         queue = SpanQueue(batching, time: time, onProblem: tell) { [resource] spans in
             try await exporter.export(spans, of: resource)
+        }
+    }
+
+    static func parsed(_ origins: [String]) -> (origins: Set<String>, unusable: [String]) {
+        origins.reduce(into: ([], [])) { parsed, text in
+            let url = try? HTTPURL(text.contains("://") ? text : "https://\(text)")
+            if let url { parsed.0.insert(url.origin.text) } else { parsed.1.append(text) }
         }
     }
 
@@ -225,9 +237,4 @@ public final class Telemetry: EventSink, Interceptor {
         let digits = String(max(1, random.next()), radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
-}
-
-extension AttemptRecord {
-    /// As the transport told it, or else as the call saw it.
-    var length: Duration { max(.zero, timings.total ?? ((ended ?? started) - started)) }
 }

@@ -61,6 +61,9 @@ extension LoopbackServer {
         public var fault: Fault?
         /// What the server announces to the client of HTTP/2 before the reply, and keeps from then on. Nothing by default.
         public var settings: HTTP2Settings?
+        /// Whether no length is announced: of an answer without content, to `HEAD` or of status 304, whose length nobody knows
+        /// (RFC 9110 §8.6). It is, by default.
+        package var omitsLength = false
         var content: Content = .message
 
         /// A reply with `Content-Length`.

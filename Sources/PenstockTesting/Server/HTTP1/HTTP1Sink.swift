@@ -23,7 +23,7 @@ final class HTTP1Sink: ReplySink {
     func sendHead(of response: LoopbackServer.Response) -> Bool {
         var fields = response.fields
         let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
-        if !isFramed, response.status != 204, response.status >= 200 {
+        if !isFramed, !response.omitsLength, response.status != 204, response.status >= 200 {
             let (name, value) = framing(of: response)
             fields.append(value, for: name)
         }

@@ -23,7 +23,7 @@
         func sendHead(of response: LoopbackServer.Response) -> Bool {
             var fields = response.fields
             if case .bytes(let body) = response.body, response.trailers.isEmpty, response.status != 204,
-                response.status >= 200, !fields.contains(.contentLength)
+                response.status >= 200, !fields.contains(.contentLength), !response.omitsLength
             {
                 fields[.contentLength] = String(response.declaredLength ?? body.count)
             }
