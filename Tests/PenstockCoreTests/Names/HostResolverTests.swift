@@ -68,6 +68,9 @@ import Testing
         }
         #expect(await HostResolver.system.addresses(of: host, port: 80) == [])
         #expect(source.count == 2)
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        let own = HostResolver([try StaticHosts([name: ["1.0.0.1", "127.0.0.2"]])])
+        #expect(await own.addresses(of: name, port: 80)?.map(\.text) == ["127.0.0.2"])
     }
 
     @Test("A name that no source knows is left to the system, unless that is switched off", .covers("X17"))

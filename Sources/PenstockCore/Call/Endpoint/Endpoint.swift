@@ -101,6 +101,7 @@ extension Endpoint {
     public var headers: HeaderEdits { [:] }
     public var options: CallOptions { .init() }
     public static var parameterRules: ParameterRules<Self> { .init() }
+    /// Stands in the place of rules that were declared without `static`, and would be ignored.
     public var parameterRules: RulesAreStatic { .init() }
     public var envelope: EnvelopeChoice { .ofService }
     public var cacheTags: [String] { [] }

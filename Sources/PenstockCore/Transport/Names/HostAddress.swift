@@ -108,7 +108,8 @@ extension HostSourceError: CustomStringConvertible {
     }
 }
 
-/// Names and their addresses, as the app has written them down. `localhost` is always this machine.
+/// Names and their addresses, as the app has written them down. `localhost` is always this machine: of
+/// its addresses in the list those of another one are left out.
 ///
 /// ```swift
 /// let hosts = try StaticHosts(["api.shop.example": ["203.0.113.7", "203.0.113.8"], "img.shop.example:8443": ["2001:db8::1"]])

@@ -14,7 +14,8 @@ import Foundation
 /// twice as long each further time, ten minutes at most. That nobody knows a name is believed for 5 s. Where no source knows the name, or all its addresses are dead,
 /// the system is asked, unless that is switched off.
 ///
-/// `localhost` and the names below it are this machine, and nobody is asked for them (RFC 6761 §6.3).
+/// `localhost` and the names below it are this machine, and nobody is asked for them (RFC 6761 §6.3); ``StaticHosts`` may say which
+/// of its own addresses is meant.
 ///
 /// A transport that cannot connect to where it is told refuses the call before anything is sent:
 /// ``TransportCapabilities/hostResolvers``. Make one resolver and keep it: two are two ways to the network, which share no
@@ -117,8 +118,7 @@ public final class HostResolver: Sendable {
     /// - Returns: an empty list also where all addresses are at rest and there is the system to ask, since those are dead.
     ///   `nil` where nobody knows the name.
     public func addresses(of host: String, port: Int) async -> [HostAddress]? {
-        if Self.isLocal(host) { return isSystem ? [] : Self.loopback }
-        let known = await known(of: host, port)
+        let known = Self.isLocal(host) ? local(host, port) : await known(of: host, port)
         let now = time.now()
         let (ranked, isAwake) = state.withLock { state in
             let ranked = state.ranking.ranked(known, at: now)
@@ -129,9 +129,7 @@ public final class HostResolver: Sendable {
     }
 
     private func known(of host: String, _ port: Int) async -> [HostAddress] {
-        if let listed = lists.lazy.compactMap({ $0.addresses(of: host, port: port) }).first {
-            return Array(listed.prefix(HostCache.maxAddresses))
-        }
+        if let listed = listed(host, port) { return Array(listed.prefix(HostCache.maxAddresses)) }
         let key = HostCache.Key(host: host, port: port, network: network())
         restore()
         switch state.withLock({ $0.cache.look(up: key, at: time.date()) }) {
@@ -141,6 +139,16 @@ public final class HostResolver: Sendable {
             return addresses
         case .nothing: return isUnknown(key) ? [] : Array(await ask(key).addresses.prefix(HostCache.maxAddresses))
         }
+    }
+
+    private func listed(_ host: String, _ port: Int) -> [HostAddress]? {
+        lists.lazy.compactMap { $0.addresses(of: host, port: port) }.first
+    }
+
+    /// The addresses of this machine that a list has for one of its names, or those that it always has.
+    private func local(_ host: String, _ port: Int) -> [HostAddress] {
+        let own = listed(host, port)?.filter { CleartextPolicy.isLoopback($0.text) } ?? []
+        return own.isEmpty && !isSystem ? Self.loopback : own
     }
 
     private static let loopback = ["127.0.0.1", "::1"].map { HostAddress(trusted: $0) }
