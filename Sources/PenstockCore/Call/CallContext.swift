@@ -284,8 +284,10 @@ extension CallContext {
 
     func emitStart() {
         guard interest >= .calls else { return }
-        emit(.callStarted(.init(endpoint: endpoint, service: service, environment: environment)))
+        emit(.callStarted(summary))
     }
+
+    var summary: Event.CallSummary { .init(endpoint: endpoint, service: service, environment: environment) }
 
     /// Sets who is told of redirects besides the event sink.
     func onRedirect(_ tell: @escaping @Sendable (HTTPURL) -> Void) {

@@ -41,14 +41,19 @@ final class CallEvents: Sendable {
     private let state: Locked<State>
 
     /// Nothing, where the sink wants to hear nothing.
-    init?(of call: CallID, _ endpoint: any Endpoint.Type, to sink: any EventSink, _ time: TimeSource) {
+    ///
+    /// - Parameter started: when the call began; now unless given.
+    init?(
+        of call: CallID, _ endpoint: any Endpoint.Type, to sink: any EventSink, _ time: TimeSource,
+        started: Duration? = nil
+    ) {
         interest = sink.interest
         guard interest > .nothing else { return nil }
         state = Locked(State(progress: CallProgress(endpointType: endpoint)))
         self.call = call
         self.sink = sink
         self.time = time
-        started = time.now()
+        self.started = started ?? time.now()
     }
 
     /// Whether starts and ends of stages are told of.
@@ -167,6 +172,18 @@ final class CallEvents: Sendable {
             state.untold.append((event, context(state, date, now, attempt: number)))
             return number
         }
+    }
+
+    /// Tells of a whole call at its end, of which nothing was told before: those that worked for it were told of, and none of them
+    /// has failed.
+    func tell(_ summary: Event.CallSummary, of failure: APIError) {
+        state.withLock { state in
+            state.attempts = failure.attempts.count
+            if let request = failure.request { state.progress.noteSent(request) }
+            state.progress.status = failure.response?.status
+        }
+        tell(.callStarted(summary))
+        end(Event.Outcome(failure), delivery: .success, isDeliveredLater: false)
     }
 
     func tellNoted() {

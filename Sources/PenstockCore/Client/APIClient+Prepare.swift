@@ -18,7 +18,7 @@ extension APIClient {
         case .frozen(let write): request = try thawed(write, for: call)
         }
         // Asked last, when nothing more is read of the present user.
-        guard configuration.identity() == context.isolation.identity else {
+        guard configuration.identity().isWritten(as: context.isolation.identity) else {
             throw APIError(
                 .cancelled, stage: .prepare, debugMessage: "the user has changed since the call began",
                 sendState: .unsent)

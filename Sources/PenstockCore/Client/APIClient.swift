@@ -17,7 +17,7 @@ public final class APIClient: Sendable {
     /// What its requests go by, and those of the clients derived from it.
     public var transport: any Transport { state.transport }
     let state: SharedState
-    private let sink: (any EventSink)?
+    let sink: (any EventSink)?
     /// Of the call that was begun last.
     private let isolation = Locked<IsolationKey?>(nil)
     private let runtimes = Locked(Runtimes())

@@ -67,7 +67,7 @@ public struct CleartextPolicy: Hashable, Sendable {
     }
 
     /// The parser leaves only dotted quads as numbers, so a prefix decides.
-    static func isLoopback(_ host: String) -> Bool {
+    private static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || isLoopbackQuad(host)
     }
 

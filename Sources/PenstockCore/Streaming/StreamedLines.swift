@@ -51,7 +51,9 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
             do throws(APIError) {
                 return try decode(line)
             } catch {
-                throw completed(error)
+                let error = completed(error)
+                response.reader.note(error)
+                throw error
             }
         }
 

@@ -68,7 +68,15 @@ final class ContentReader: Sendable {
     private let content: any TransportContent
     private let context: CallContext
     private let onEnd: End
-    private let state = Locked((isEnded: false, failure: APIError?.none, bytes: 0))
+    private let state = Locked(State())
+
+    private struct State: Sendable {
+        var isEnded = false
+        var failure: APIError?
+        var bytes = 0
+        /// What was wrong with the part that was read last, where its reader may go on behind it.
+        var refused: APIError?
+    }
 
     init(_ exchange: Exchange, _ context: CallContext, onEnd: @escaping End) {
         self.exchange = exchange
@@ -78,18 +86,23 @@ final class ContentReader: Sendable {
     }
 
     deinit {
-        guard !state.withLock({ $0.isEnded }) else { return }
-        context.end(.requested)
+        let state = state.withLock { $0 }
+        guard !state.isEnded else { return }
+        // Who reads no further because of what was wrong has not left a call that went well.
+        if state.refused == nil { context.end(.requested) } else { content.discard() }
         tellOfEnd()
-        _ = onEnd(APIError(.cancelled, stage: .transport, request: exchange.request))
+        _ = onEnd(state.refused ?? APIError(.cancelled, stage: .transport, request: exchange.request))
     }
 
     var completion: TransportCompletion { content.completion }
 
     func next() async throws(APIError) -> Data? {
-        let (isEnded, failure, _) = state.withLock { $0 }
-        if let failure { throw failure }
-        guard !isEnded else { return nil }
+        let state = state.withLock { state in
+            state.refused = nil
+            return state
+        }
+        if let failure = state.failure { throw failure }
+        guard !state.isEnded else { return nil }
         let result = await withTaskCancellationHandler {
             await Result { () async throws(TransportError) in try await content.next() }
         } onCancel: {
@@ -109,6 +122,11 @@ final class ContentReader: Sendable {
 
     func cancel() {
         context.end(.requested)
+    }
+
+    /// A part of the content is none of what was expected. The call fails of that where nothing more is read.
+    func note(_ refused: APIError) {
+        state.withLock { $0.refused = refused }
     }
 
     /// Ends the call for a reason that its reader found.

@@ -71,15 +71,26 @@ extension APIClient {
             own: options, scope: scope, isSilent: true, isDeliveredLater: true, isEndless: true)
         let call = ActiveCall(endpoint, making, terms, of: self)
         let audience = CallAudience(context: call.context, feed: feed, owner: CallOwner(scope), told: call.told)
-        let task = Task {
+        let began = configuration.time.now()
+        let task = Task { [self] in
             let result = await Result { () async throws(APIError) in
                 try await call.run { () async throws(APIError) in try await DownloadRun.response(call, order, feed) }
             }
+            tellOfFile(result, call.context, began)
             await feed.end(with: result)
             call.leaveScope()
             return result
         }
         return Call(audience, task)
+    }
+
+    /// Tells the sinks of a download that failed of its file, of which its requests know nothing.
+    private func tellOfFile(
+        _ result: Result<APIResponse<DownloadedFile>, APIError>, _ context: CallContext, _ began: Duration
+    ) {
+        guard case .failure(let error) = result, error.stage == .file, let sink else { return }
+        CallEvents(of: context.id, context.endpointType, to: sink, context.time, started: began)?
+            .tell(context.summary, of: error)
     }
 }
 

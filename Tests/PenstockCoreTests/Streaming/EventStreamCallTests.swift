@@ -269,6 +269,29 @@ import Testing
         }
     }
 
+    @Test(
+        "A call whose reader stops at a line that cannot be decoded has failed of that, and one that is left was cancelled"
+    )
+    func leftAtLine() async throws {
+        for (text, outcome) in [("{}\n", nil), (#"{"text":"a"}"# + "\n", Event.Outcome.cancelled)] {
+            let recorder = EventRecorder()
+            let step = ScriptedTransport.Step.stream(.init(status: 200), [Data(text.utf8), Data("{}\n".utf8)])
+            let client = CallSupport.client(ScriptedTransport([step])) { $0.sinks = [recorder] }
+            var thrown: APIError?
+            do throws(APIError) {
+                for try await _ in try await client.lines(of: Hello()) { break }
+            } catch {
+                thrown = error
+            }
+            let kind = thrown?.kind ?? .cancelled
+            let expected = outcome ?? .failure(kind)
+            guard case .callEnded(expected)? = recorder.records.last?.event else {
+                Issue.record("\(String(describing: recorder.records.last?.event))")
+                return
+            }
+        }
+    }
+
     @Test("A line that cannot be decoded says which it is, and the next one can still be read")
     func malformedLine() async throws {
         var iterator = try await lines(#"{"text":"a"}"# + "\n{}\n" + #"{"text":"c"}"#).makeAsyncIterator()

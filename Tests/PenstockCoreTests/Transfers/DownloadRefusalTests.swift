@@ -74,4 +74,41 @@ import Testing
             #expect(try DownloadTests.names(in: folder) == [".penstock-app.json", "\(digits).json"])
         }
     }
+
+    @Test("A file that cannot be, or is not what it was to be, is told as a failed call, once")
+    func toldFailures() async throws {
+        try await MultipartTests.withFolder { folder in
+            let server = FileServer(DownloadTests.content, tag: nil)
+            let recorder = EventRecorder()
+            let client = DownloadTests.client(server) { $0.sinks = [recorder] }
+            let taken = folder.appendingPathComponent("taken")
+            try Data("old".utf8).write(to: taken)
+            let refused = await #expect(throws: APIError.self) {
+                try await client.download(DownloadTests.Film(), to: .file(taken)).value
+            }
+            #expect(refused?.kind == .storage(.exists))
+            #expect(Self.ends(recorder) == [.failure(.storage(.exists))])
+            let wrong = await #expect(throws: APIError.self) {
+                let digest = String(repeating: "0", count: 64)
+                return try await client.download(DownloadTests.Film(), to: .folder(folder), sha256: digest).value
+            }
+            #expect(wrong?.kind == .validation(rule: "sha256"))
+            let rule = APIError.Kind.validation(rule: "sha256")
+            #expect(Self.ends(recorder).suffix(2) == [.success, .failure(rule)])
+            let last = try #require(recorder.records.last?.context)
+            #expect(last.attempt == 1 && last.progress.url?.path == "/api/films/7" && last.progress.status == 200)
+            // What the server has refused was told by the request, and by nobody else.
+            server.twist { $1.status = 404 }
+            let missing = await #expect(throws: APIError.self) {
+                try await client.download(DownloadTests.Film(), to: .folder(folder)).value
+            }
+            #expect(missing?.kind == .httpStatus(404))
+            #expect(Self.ends(recorder).dropFirst(3) == [.failure(.httpStatus(404))])
+            #expect(recorder.grammarViolations.isEmpty)
+        }
+    }
+
+    private static func ends(_ recorder: EventRecorder) -> [Event.Outcome] {
+        recorder.records.compactMap { if case .callEnded(let outcome) = $0.event { outcome } else { nil } }
+    }
 }

@@ -73,9 +73,9 @@ public protocol Endpoint: EndpointMembers {
     /// URL has the marks of all. None by default.
     var cacheTags: [String] { get }
 
-    /// What a successful call makes out of date, all at one moment: it is asked for anew before it is used again. So does a write
-    /// that is answered by a status of 2xx or 3xx, also where the answer cannot be read, but not where it is a business error. Nothing by default; the URL of a write
-    /// is taken care of in any case (RFC 9111 §4.4).
+    /// What a successful call makes out of date, all at one moment: it is asked for anew before it is used again. A write that is
+    /// answered by a status of 2xx or 3xx makes it so also where its answer cannot be read, but not where that is a business error.
+    /// Nothing by default; the URL of a write is taken care of in any case (RFC 9111 §4.4).
     ///
     /// ```swift
     /// var invalidates: [CacheSelection] { [.tag("cart")] }

@@ -147,7 +147,7 @@ public final class HostResolver: Sendable {
 
     /// The addresses of this machine that a list has for one of its names, or those that it always has.
     private func local(_ host: String, _ port: Int) -> [HostAddress] {
-        let own = listed(host, port)?.filter { CleartextPolicy.isLoopback($0.text) } ?? []
+        let own = listed(host, port)?.filter { $0.text == "::1" || $0.text.hasPrefix("127.") } ?? []
         return own.isEmpty && !isSystem ? Self.loopback : own
     }
 
