@@ -92,10 +92,13 @@ struct NginxTests {
     @Test("Two identities never share a connection", arguments: Wire.allCases)
     func identities(wire: Wire) async throws {
         let base = try await EndToEndServers.shared().nginx.http
-        let names = Names(["alice", "bob", "alice"])
-        try await wire.client(for: base, with: { $0.identity = names.next }) { client in
+        let name = Locked("")
+        try await wire.client(for: base, with: { $0.identity = { name.withLock { $0 } } }) { client in
             var connections: [Int] = []
-            for _ in 1...3 { connections.append(try await client.send(Echo()).connection) }
+            for next in ["alice", "bob", "alice"] {
+                name.withLock { $0 = next }
+                connections.append(try await client.send(Echo()).connection)
+            }
             #expect(connections[0] != connections[1])
             #expect(connections[0] == connections[2])
         }
@@ -133,18 +136,5 @@ struct NginxTests {
             #expect(error.sendState == .unsent)
             #expect(try await client.send(Echo()).method == "GET")
         }
-    }
-}
-
-/// Gives one name after the other.
-private final class Names: Sendable {
-    private let rest: Locked<[String]>
-
-    init(_ names: [String]) {
-        rest = Locked(names.reversed())
-    }
-
-    @Sendable func next() -> String {
-        rest.withLock { $0.popLast() ?? "" }
     }
 }
