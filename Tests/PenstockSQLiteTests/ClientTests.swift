@@ -24,8 +24,10 @@ import Testing
             answering respond: @escaping StubTransport.Responder = { _ in .news }
         ) {
             stub = StubTransport(respond)
+            // Nobody else has the file, so that the store need not look for changes however slow the machine is.
             store = TieredCacheStore(
-                over: SQLiteCacheStore(.init(file: folder.url.appendingPathComponent("http.sqlite"))))
+                over: SQLiteCacheStore(.init(file: folder.url.appendingPathComponent("http.sqlite"))),
+                coherence: .seconds(3_600))
             var configuration = APIClient.Configuration(services: [
                 Service(.main, [.production: "https://news.example"])
             ])
