@@ -63,10 +63,13 @@ import Testing
         await stalled.store.waiting.wait { $0 > 0 }
         await stalled.clock.waitForSleepers(count: 1)
         stalled.clock.advance(by: passed)
-        for _ in 0..<100 { await Task.yield() }
-        #expect(stalled.rig.client.callCount == (passed < .seconds(1) ? 1 : 0))
-        stalled.store.free.open()
+        if passed < .seconds(1) {
+            for _ in 0..<100 { await Task.yield() }
+            #expect(stalled.rig.client.callCount == 1)
+            stalled.store.free.open()
+        }
         #expect(try await call.value.id == 1)
+        stalled.store.free.open()
     }
 
     @Test("What waits to be stored does not pile up")

@@ -78,15 +78,17 @@ import Testing
         "Calls that wait for one exchange each end by themselves, though its interceptor never returns", .covers("H38"))
     func sharedExchange() async throws {
         let stuck = Stuck()
+        let recorder = EventRecorder()
         let timed = Timed([]) {
             $0.options.cache = .http
             $0.attemptInterceptors = [stuck]
+            $0.sinks = [recorder]
         }
         let leader = timed.client.start(Tea())
         await stuck.entered.wait { $0 == 1 }
         timed.clock.advance(by: .milliseconds(500))
         let (joined, patient) = (timed.client.start(Tea()), timed.client.start(Tea()))
-        for _ in 0..<200 { await Task.yield() }
+        await recorder.whenJoined(2)
         joined.cancel()
         #expect(await joined.result.failure?.kind == .cancelled)
         await timed.pass(.milliseconds(500))

@@ -64,9 +64,11 @@ import Testing
             request.url.path == "/old"
                 ? HTTPResponse(status: 307, fields: ["Location": "/new"]) : .message(request.url.path)
         }
+        let recorder = EventRecorder()
         let client = CallSupport.client(gate) {
             $0.options.inFlight = .join
             $0.cache = .none
+            $0.sinks = [recorder]
         }
         let told = Box<[String]>([])
         func start() -> Task<Void, any Error> {
@@ -82,8 +84,7 @@ import Testing
         gate.release("/old")
         await gate.waitForRequests(2)
         let second = start()
-        while client.callCount < 2 { await Task.yield() }
-        for _ in 0..<200 { await Task.yield() }
+        await recorder.whenJoined(1)
         gate.releaseAll()
         _ = try await (first.value, second.value)
         #expect(told.value == ["/new", "/new"])

@@ -107,16 +107,36 @@ import Testing
     @Test("Raw requests go through one path of their own, on which they share what they ask for")
     func raw() async throws {
         let script = ScriptedTransport([.held(.respond(.tea(1)))])
-        let client = CallSupport.client(script) { $0.options.cache = .http }
+        let recorder = EventRecorder()
+        let client = CallSupport.client(script) {
+            $0.options.cache = .http
+            $0.sinks = [recorder]
+        }
         let request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/"))
         async let first = client.send(request)
         await script.waitForExchanges(count: 1)
         async let second = client.send(request)
-        while client.callCount < 2 { await Task.yield() }
-        for _ in 0..<100 { await Task.yield() }
+        await recorder.whenJoined(1)
         script.release()
         #expect(try await [first.http.status, second.http.status] == [200, 200])
         #expect(script.requests.count == 1)
+    }
+}
+
+extension EventRecorder {
+    /// Returns once so many calls wait for what another one has asked for.
+    func whenJoined(_ count: Int) async {
+        while joined < count { await Task.yield() }
+    }
+
+    private var joined: Int {
+        records.count { record in
+            switch record.event {
+            case .inFlightDecided(.joined): true
+            case .cacheDecided(_, let status): status.isCollapsed
+            default: false
+            }
+        }
     }
 }
 
