@@ -49,6 +49,8 @@ enum CredentialText {
 /// `token`, may be a sentence's: its value is known where it is quoted, is all of the line, or looks like no word.
 enum FieldLine {
     private static let quotes = [UInt8(ascii: "'"), UInt8(ascii: "`")]
+    /// What stands before a name in a query, a path or user information.
+    private static let pairSigns = "?&/@".utf8
     /// Fields that are one word.
     private static let fields = ["authorization", "cookie"]
     /// What begins a sentence about credentials, and is none.
@@ -80,6 +82,30 @@ enum FieldLine {
         }
         guard sign != UInt8(ascii: "="), !contains(sayings, name) else { return nil }
         return secret(in: value, closing: closing, isFirst && head.count - count <= 1 && !isClosed)
+    }
+
+    /// The value that a secret's name in a word is set to, with white space around the sign: `token = hunter2`. It is known as
+    /// that of a field of one word is.
+    static func assigned(
+        to word: Substring.UTF8View, in text: Substring.UTF8View, after before: UInt8
+    ) -> Substring.UTF8View? {
+        let equals = UInt8(ascii: "=")
+        var (head, rest) = (word, text[word.endIndex...].drop(while: isSpace))
+        if head.last == equals {
+            head = head.dropLast()
+        } else {
+            guard rest.first == equals, rest.dropFirst().first != equals else { return nil }
+            rest = rest.dropFirst()
+        }
+        let count = head.reversed().prefix(while: isOfName).count
+        let sign = head.dropLast(count).last
+        let name = head.suffix(count)
+        guard count > 0, !pairSigns.contains(where: { $0 == sign }), Redaction.isSecret(parameter: Substring(name))
+        else {
+            return nil
+        }
+        let isFirst = head.count == count && (before == UInt8(ascii: "\n") || before == UInt8(ascii: "\r"))
+        return secret(in: rest.drop(while: isSpace), closing: nil, isFirst)
     }
 
     /// The colon behind a name: the last sign of the word, or within the first word of a line where what follows is neither the

@@ -65,6 +65,7 @@ struct RedactedText {
     ) -> Substring.UTF8View? {
         if isCredential, let credential = CredentialText.credential(in: word) { return credential }
         return FieldLine.value(of: word, in: text, after: before)
+            ?? FieldLine.assigned(to: word, in: text, after: before)
     }
 
     private mutating func read(_ word: Substring.UTF8View, _ rest: inout Substring.UTF8View, isQuoted: Bool) {

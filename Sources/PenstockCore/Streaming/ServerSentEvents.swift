@@ -44,18 +44,34 @@ public struct ServerSentEvents<Output: Sendable>: AsyncSequence, Sendable {
         fileprivate let decode: @Sendable (ServerSentEvent) throws(APIError) -> Output
 
         /// Begins the iteration, or goes on with it.
-        public func makeAsyncIterator() -> Iterator { Iterator(source: source, decode: decode) }
+        public func makeAsyncIterator() -> Iterator { Iterator(source, decode: decode) }
 
         /// Yields the values.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let source: EventSource
             fileprivate let decode: @Sendable (ServerSentEvent) throws(APIError) -> Output
+            private var wasRefused = false
+
+            fileprivate init(
+                _ source: EventSource, decode: @escaping @Sendable (ServerSentEvent) throws(APIError) -> Output
+            ) {
+                self.source = source
+                self.decode = decode
+            }
 
             /// - Throws: what events throw, and ``APIError/Kind/decoding(path:reason:)`` or ``APIError/Kind/validation(rule:)``
             ///   for data that is no such output; asking again goes on with the event after it.
             public mutating func next() async throws(APIError) -> Output? {
                 guard let event = try await source.next() else { return nil }
-                return try decode(event)
+                do throws(APIError) {
+                    let value = try decode(event)
+                    if wasRefused { source.noteValue() }
+                    wasRefused = false
+                    return value
+                } catch {
+                    wasRefused = true
+                    throw source.note(error)
+                }
             }
         }
     }
@@ -134,6 +150,8 @@ final class EventSource: Sendable {
 
     deinit {
         let session = state.withLock { $0.isUnderWay ? $0.session : nil }
+        // A connection that has failed of what came over it says so before it is ended with its session.
+        _ = state.withLock { $0.endConnection() }
         session?.context.end(.requested)
         session?.finish()
     }
@@ -153,6 +171,24 @@ final class EventSource: Sendable {
         }
         if isFirst { session.finish() }
         return try result.get()
+    }
+
+    /// The event that was yielded last is none of what was expected. Its connection fails of that where nothing more is read.
+    ///
+    /// - Returns: the error, which says what was asked for and what came.
+    fileprivate func note(_ error: APIError) -> APIError {
+        guard let response = state.withLock({ $0.response }) else { return error }
+        var error = error
+        error.request = response.request
+        error.response = response.http
+        error.sendState = .answered
+        response.reader.note(error)
+        return error
+    }
+
+    /// The event that was yielded last is what it is to be, after one that was not.
+    fileprivate func noteValue() {
+        state.withLock { $0.response }?.reader.note(nil)
     }
 
     /// The session under way, or a new one after a failure. One that was cancelled has no successor.

@@ -31,6 +31,7 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
         fileprivate let response: StreamedResponse
         fileprivate let decode: @Sendable (Data) throws(APIError) -> Output
         private var number = 0
+        private var wasRefused = false
 
         fileprivate init(
             parser: JSONLinesParser, response: StreamedResponse,
@@ -49,10 +50,14 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
             guard let line = try await nextLine() else { return nil }
             number += 1
             do throws(APIError) {
-                return try decode(line)
+                let value = try decode(line)
+                if wasRefused { response.reader.note(nil) }
+                wasRefused = false
+                return value
             } catch {
                 let error = completed(error)
                 response.reader.note(error)
+                wasRefused = true
                 throw error
             }
         }

@@ -124,8 +124,9 @@ final class ContentReader: Sendable {
         context.end(.requested)
     }
 
-    /// A part of the content is none of what was expected. The call fails of that where nothing more is read.
-    func note(_ refused: APIError) {
+    /// A part of the content is none of what was expected, and the call fails of that where nothing more is read; or, by
+    /// `nil`, the next part is what it is to be.
+    func note(_ refused: APIError?) {
         state.withLock { $0.refused = refused }
     }
 

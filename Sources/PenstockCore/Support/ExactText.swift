@@ -1,3 +1,5 @@
+import Foundation
+
 /// A text that is the same as another one where their bytes are, as a server, a disk and a digest see it.
 ///
 /// Swift takes two texts for equal that Unicode calls canonically equivalent, such as an "é" of one scalar and one of two. To
@@ -16,8 +18,16 @@ struct ExactText: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether both are the same, byte by byte: see ``ExactText``. What is not equal is told apart first, which costs least.
+    /// Whether both are the same, byte by byte: see ``ExactText``.
     package func isWritten(as other: String) -> Bool {
-        self == other && utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right -> Bool in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return memcmp(left, right, other.utf8.count) == 0
+            }
+        }
+        // Apple's own strings may have their bytes nowhere in one piece.
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }

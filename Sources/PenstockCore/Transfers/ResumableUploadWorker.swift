@@ -25,6 +25,8 @@ final class ResumableUploadWorker: Sendable {
     private struct Standing {
         var isPaused = false
         var isCancelled = false
+        /// Whether a request was made, which tells of itself.
+        var hasSent = false
         /// That of the request under way.
         var control: ExchangeControl?
         /// The wait under way.
@@ -72,6 +74,7 @@ final class ResumableUploadWorker: Sendable {
     // MARK: The loop
 
     func run() async -> Result<ResumableUpload.Receipt, APIError> {
+        let began = client.configuration.time.now()
         let result = await Result { () async throws(APIError) in
             try checkContent()
             try checkBackground()
@@ -85,8 +88,20 @@ final class ResumableUploadWorker: Sendable {
             await source.end()
             return try outcome.get()
         }
+        if case .failure(let error) = result { tell(of: error, began) }
         reports.end()
         return result
+    }
+
+    /// Tells the sinks of an upload that failed for a reason of its own, of which its requests know nothing.
+    private func tell(of error: APIError, _ began: Duration) {
+        let isOwn = error.underlying is ResumableUploadError || !standing.withLock { $0.hasSent }
+        guard isOwn, error.kind != .cancelled, let sink = client.sink else { return }
+        let type = UploadRequest.self
+        let summary = Event.CallSummary(
+            endpoint: String(describing: type), service: order.service,
+            environment: order.options.environment ?? client.environment)
+        CallEvents(of: .next(), type, to: sink, client.configuration.time, started: began)?.tell(summary, of: error)
     }
 
     /// Reading all of the file may take a while, and ends with the upload.
@@ -336,6 +351,7 @@ final class ResumableUploadWorker: Sendable {
             // Nothing is sent that a credential would have to be renewed for.
             if key != nil { terms.own.authentication = .anonymous }
         }
+        standing.withLock { $0.hasSent = true }
         guard case .ready(var request) = making else {
             return try await ActiveCall(self.endpoint(step, body), making, terms, of: client).response()
         }
@@ -429,7 +445,7 @@ extension APIError.Kind {
 }
 
 /// A request of an upload, as the client sees it.
-private struct UploadRequest: Endpoint {
+private struct UploadRequest: UntypedEndpoint {
     typealias Output = Data
 
     let route: Route

@@ -48,6 +48,24 @@ import Testing
         ("the time is 12:30: now", "the time is 12:30: now"), ("token:", "token:"),
     ]
 
+    static let assignments: [(text: String, shown: String)] = [
+        ("token = hunter", "token = ‹redacted›"),
+        ("a\nuser = bob\npassword =hunter\nb", "a\nuser = bob\npassword =‹redacted›\nb"),
+        ("config.api_key= hunter2, then", "config.api_key= ‹redacted›, then"),
+        ("let token\t=\t\"a b\" // c", "let token\t=\t\"‹redacted›\" // c"),
+        ("with password = 'a b' and more", "with password = '‹redacted›' and more"),
+        // Words of a sentence, and no assignments.
+        ("token = none given", "token = none given"), ("if token == hunter2 {", "if token == hunter2 {"),
+        ("page = 12345678", "page = 12345678"), ("token =", "token ="), ("token = ", "token = "),
+        ("/x?token= hunter2", "/x?token= hunter2"), ("token => hunter2", "token => hunter2"),
+    ]
+
+    @Test("What a secret's name is set to is redacted, with white space around the sign too", arguments: assignments)
+    func assignment(_ text: String, _ shown: String) {
+        #expect(Redaction.text(text) == shown)
+        #expect(Redaction.text(shown) == shown)
+    }
+
     @Test("The value of a field in a text is redacted by its name", arguments: lines)
     func line(_ text: String, _ shown: String) {
         #expect(Redaction.text(text) == shown)

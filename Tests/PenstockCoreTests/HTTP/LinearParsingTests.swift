@@ -184,7 +184,8 @@ import Testing
             _ = Redaction.value(value, of: "X-Other")
         },
         Parser(
-            "the printing of a text", after: "", "token: a ", "X-Token: ", "Bearer ", "token='", "token=\\\"",
+            "the printing of a text", after: "", "token: a ", "token = ", "token= ", "X-Token: ", "Bearer ", "token='",
+            "token=\\\"",
             "\"pin\":[\"",
             "\"pin\":", "a:"
         ) { value in

@@ -224,6 +224,30 @@ import Testing
         #expect(await failure { try await iterator.next() }?.kind == .limitExceeded(.lineLength))
     }
 
+    @Test(
+        "Data that cannot be decoded fails with what was asked and answered; who stops at it has a failed call, who goes on has not",
+        arguments: [false, true])
+    func undecodable(goesOn: Bool) async throws {
+        let recorder = EventRecorder()
+        let script = ScriptedTransport([Self.stream("data: {}\n\n" + #"data: {"text":"b"}"# + "\n\n", "data: {}\n\n")])
+        let client = CallSupport.client(script) { $0.sinks = [recorder] }
+        do {
+            var iterator = client.events(of: Hello()).values.makeAsyncIterator()
+            let error = try #require(await failure { try await iterator.next() })
+            guard case .decoding = error.kind else { return #expect(error.kind == .decoding(path: "text", reason: "")) }
+            #expect(error.request?.url.path.hasSuffix("/hello") == true && error.response?.status == 200)
+            #expect(error.sendState == .answered)
+            if goesOn { #expect(try await iterator.next()?.text == "b") }
+        }
+        var end: Event.Outcome?
+        while end == nil {
+            await Task.yield()
+            if case .callEnded(let outcome)? = recorder.records.last?.event { end = outcome }
+        }
+        if goesOn { return #expect(end == .cancelled) }
+        guard case .failure(.decoding)? = end else { return #expect(end == .failure(.decoding(path: "", reason: ""))) }
+    }
+
     @Test("The data of an event is decoded like any JSON")
     func decoded() throws {
         #expect(try ServerSentEvent(data: #"{"text":"hi"}"#).value(Message.self) == Message(text: "hi"))
@@ -273,13 +297,16 @@ import Testing
         "A call whose reader stops at a line that cannot be decoded has failed of that, and one that is left was cancelled"
     )
     func leftAtLine() async throws {
-        for (text, outcome) in [("{}\n", nil), (#"{"text":"a"}"# + "\n", Event.Outcome.cancelled)] {
+        let good = #"{"text":"a"}"# + "\n"
+        for (text, outcome) in [("{}\n", nil), (good, Event.Outcome.cancelled), ("{}\n" + good, .cancelled)] {
             let recorder = EventRecorder()
             let step = ScriptedTransport.Step.stream(.init(status: 200), [Data(text.utf8), Data("{}\n".utf8)])
             let client = CallSupport.client(ScriptedTransport([step])) { $0.sinks = [recorder] }
             var thrown: APIError?
             do throws(APIError) {
-                for try await _ in try await client.lines(of: Hello()) { break }
+                var iterator = try await client.lines(of: Hello()).makeAsyncIterator()
+                if text.hasSuffix(good), text != good { _ = await failure { try await iterator.next() } }
+                _ = try await iterator.next()
             } catch {
                 thrown = error
             }
