@@ -262,12 +262,17 @@
         /// A head is received also while its transfer is suspended, up to its end (``CurlTransfer/receiveHeader(_:_:)``).
         func applyPause(_ transfer: CurlTransfer) {
             guard let pool = transfer.state.pool, let handle = transfer.state.handle else { return }
+            if let code = pool.pause(handle, pausing(transfer)) { finish(transfer, transfer.result(code)) }
+        }
+
+        /// What of a transfer is to rest, as libcurl says it.
+        func pausing(_ transfer: CurlTransfer) -> Int32 {
             var bits = CURLPAUSE_CONT
             if transfer.state.isHeldBack || transfer.state.isSuspended && transfer.state.head.isComplete {
                 bits |= CURLPAUSE_RECV
             }
             if transfer.state.isSuspended || transfer.state.awaitsChunk { bits |= CURLPAUSE_SEND }
-            if let code = pool.pause(handle, bits) { finish(transfer, transfer.result(code)) }
+            return bits
         }
 
         // MARK: A round

@@ -108,7 +108,9 @@
         }
 
         static let text: curl_debug_callback = { _, kind, bytes, count, context in
-            guard kind == CURLINFO_TEXT, let handle = handle(context), let transfer = handle.transfer else { return 0 }
+            guard let handle = handle(context) else { return 0 }
+            if kind == CURLINFO_DATA_IN { handle.noteRead(count) }
+            guard kind == CURLINFO_TEXT, handle.watchesText, let transfer = handle.transfer else { return 0 }
             let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
             if let detour = transfer.state.detour { detour.full = CurlDebugText.streams(in: text) ?? detour.full }
             if let stream = CurlDebugText.stream(in: text) { handle.begins(stream) }

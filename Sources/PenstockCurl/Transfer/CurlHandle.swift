@@ -21,8 +21,10 @@
         /// Large content in few, large pieces. Of memory only what is received into it is taken.
         private static let streamBuffer = 512 << 10
         /// The same in the clear, where libcurl reads up to a hundred of them before it comes back, whoever else waits. Over
-        /// TLS ``CurlReadLimit`` sees to that.
-        private static let plainStreamBuffer = 16 << 10
+        /// TLS ``CurlReadLimit`` sees to that, and here ``noteRead(_:)``.
+        private static let plainStreamBuffer = 256 << 10
+        /// Bytes of large content in the clear from one connection in one round.
+        private static let plainShare = 1 << 20
         /// libcurl reads up to 32 KiB at a time from an HTTP/2 connection. This leaves room for that behind a head of 16 KiB
         /// (``CurlFault/missedEnd``).
         private static let sharedBuffer = 48 << 10
@@ -55,6 +57,10 @@
             /// ``CurlFault/keptContent``).
             var isSpent = false
             var isLarge = false
+            /// Whether what libcurl would print is of interest.
+            var watchesText = false
+            /// What has come in a round, as far as that is bounded.
+            var read: (round: UInt64, bytes: Int) = (0, 0)
             var isSound = true
         }
 
@@ -132,8 +138,15 @@
             set(CURLOPT_NOPROGRESS, 0)
         }
 
-        /// Has libcurl tell what it would print of the transfer.
+        var watchesText: Bool { state.watchesText }
+
         private func watchText() {
+            state.watchesText = true
+            beVerbose()
+        }
+
+        /// Has libcurl tell what it would print of the transfer: its steps, and what it reads before it takes that apart.
+        private func beVerbose() {
             state.needsReset = true
             ccurl_set_debug_callback(easy, CurlCallbacks.text)
             ccurl_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
@@ -149,6 +162,18 @@
             return state.isSound
         }
 
+        /// So much content has been read from a connection in the clear. Beyond its share of a round the transfer rests until
+        /// the others have had their turn, also where none of it becomes content, as an extension of a chunk does not.
+        func noteRead(_ count: Int) {
+            guard state.isLarge, let transfer = state.transfer else { return }
+            if state.read.round != round { state.read = (round, 0) }
+            state.read.bytes += count
+            guard state.read.bytes >= Self.plainShare else { return }
+            state.read.bytes = 0
+            _ = pause(loop.pausing(transfer) | CURLPAUSE_RECV)
+            pauseSoon()
+        }
+
         /// Makes it ready for another transfer. The connections, names and sessions it has used are the pool's and stay.
         func clear() {
             state.transfer = nil
@@ -162,6 +187,7 @@
             curl_easy_reset(easy)
             setConstants()
             (state.needsReset, state.hasSharedBuffer, state.buffer) = (false, false, CurlReceiveBufferSize.most)
+            state.watchesText = false
         }
 
         /// The options of the transfer are such that the next must begin from nothing.
@@ -391,6 +417,7 @@
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, state.headers.head))
             guard transfer.pipe != nil else { return setBuffer() }
             holdsLargeBuffers()
+            if isPlain { beVerbose() }
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
         }
 
