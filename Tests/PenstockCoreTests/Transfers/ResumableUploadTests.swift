@@ -500,34 +500,6 @@ final class ResumableUploadTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test("An upload that fails for a reason of its own is told as a failed call, once; its requests tell the rest")
-    func toldFailures() async throws {
-        let recorder = EventRecorder()
-        let server = UploadServer(.tus)
-        let client = client(server) { $0.sinks = [recorder] }
-        func ends(_ upload: ResumableUpload) async -> [Event.Outcome] {
-            let before = recorder.records.count
-            let error = await failure(upload)
-            #expect(error != nil)
-            return recorder.records.dropFirst(before).compactMap {
-                if case .callEnded(let outcome) = $0.event { outcome } else { nil }
-            }
-        }
-        let none = client.upload(folder.appendingPathComponent("none"), to: "/videos", resumableBy: .tus)
-        #expect(await ends(none) == [.failure(.transport(.requestBody))])
-        let odd = client.upload(file, to: "/videos", resumableBy: .tus, metadata: ["a key": "v"])
-        let refused = await ends(odd)
-        guard case .failure(.invalidParameter(field: "metadata", _))? = refused.first, refused.count == 1 else {
-            Issue.record("\(refused)")
-            return
-        }
-        #expect(server.requests.isEmpty)
-        #expect(recorder.calls.count == 2 && recorder.grammarViolations.isEmpty)
-        let absent = UploadServer(.tus, faults: [.status(405)])
-        let denied = self.client(absent) { $0.sinks = [recorder] }
-        #expect(await ends(denied.upload(file, to: "/videos", resumableBy: .tus)).count == 1)
-    }
-
     @Test func `a volume that has no locks is uploaded from, and only a lock that somebody has is in use`() async throws
     {
         for code in [ENOTSUP, EINVAL, EBADF, ENOLCK, ENOSYS] {
