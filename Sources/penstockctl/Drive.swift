@@ -34,9 +34,12 @@ struct Drive: Sendable {
         configuration.cache = .store(store)
         // All requests come from the one who drives: a cookie or a token more makes nobody else of them.
         configuration.identity = { "driver" }
+        // Each request goes out once, whatever came of others: the one who drives counts them.
+        configuration.circuitBreaker = nil
         configuration.options = .with {
             $0.cache = .http
             $0.cleartext = .loopback
+            $0.retry = RetryPolicy.none
             $0.timeouts = .total(.seconds(9))
             $0.resolver = options.resolver
         }

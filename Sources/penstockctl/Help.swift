@@ -105,6 +105,7 @@ enum Help {
           body       a text, or null
           cacheMode  no-cache sends Cache-Control: max-age=0
           redirect   manual makes a redirect the answer
+        Each request is sent once: none is repeated, and no breaker opens.
         The first line of output says hello. Every other one is a reply, as soon as it is there:
           id, and status, headers, body (or bodyBase64) and cache, or error
         The command ends when its input does, and with \(ExitCode.output) when nobody reads its output any more.

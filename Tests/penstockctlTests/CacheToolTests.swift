@@ -128,4 +128,15 @@ import Testing
         #expect(server.requestCount == 1)
         #expect(server.requests.first?.fields["X-A"] == "1")
     }
+
+    @Test func `drive sends each request once, also where the server is busy again and again`() async throws {
+        let server = try LoopbackServer { _ in .init(status: 503, body: Data("busy".utf8)) }
+        defer { server.stop() }
+        let folder = try Folder()
+        let lines = (0..<20).map { #"{"id":\#($0),"method":"GET","url":"\#(server.address("/\($0)"))","headers":[]}"# }
+        let input = Data(lines.joined(separator: "\n").utf8)
+        let tool = try await Tool.run("drive", "--cache", folder.path("http.sqlite"), input: input)
+        #expect(tool.text.split(separator: "\n").dropFirst().allSatisfy { $0.contains(#""status":503"#) })
+        #expect(server.requestCount == 20)
+    }
 }

@@ -311,7 +311,8 @@ import Testing
         ("a=1&token=x&b=2", "a=1&token=‹redacted›&b=2"), ("a=1;token=x;b=2", "a=1;token=‹redacted›;b=2"),
         ("<token=x>y", "<token=‹redacted›>y"), ("token=x\ty", "token=‹redacted›\ty"),
         ("token=x\u{1F}y", "token=‹redacted›\u{1F}y"),
-        ("token=x!y z", "token=‹redacted› z"), ("token= x", "token= x"), ("token", "token"), ("=x", "=x"), ("", ""),
+        ("token=x!y z", "token=‹redacted› z"), ("token= x", "token= ‹redacted›"), ("token", "token"), ("=x", "=x"),
+        ("", ""),
         ("x=eyJhbGciOiJIUzI1NiJ9", "x=‹redacted›"), ("a kJ8s9dKf02mXn4LqP7vTzR1bYw3HcU6e b", "a ‹redacted› b"),
     ]
 
