@@ -140,7 +140,7 @@ private final class GatedExporter: TelemetryExporter {
         #expect(exporter.batches == [4])
         // And so again, whenever the task that waits has begun to.
         try end(3, telemetry)
-        while exporter.seen.withLock({ $0.metrics < 2 }) {
+        while !Task.isCancelled, exporter.seen.withLock({ $0.metrics < 2 }) {
             clock.advance(by: .seconds(3))
             await Task.yield()
         }

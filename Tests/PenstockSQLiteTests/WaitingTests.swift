@@ -77,7 +77,7 @@ struct WaitingTests {
                 return true
             }
         }
-        while !isStuck.withLock({ $0 }) { await Task.yield() }
+        while !Task.isCancelled, !isStuck.withLock({ $0 }) { await Task.yield() }
         #expect(try await rig.seeds("/a") == [1])
         #expect(try await rig.put("/b", seed: 2) == nil)
         #expect(try await rig.seeds("/a") == [1])
@@ -186,7 +186,7 @@ struct WaitingTests {
                         ended.withLock { $0 += 1 }
                     }
                 }
-                while reader.handedOver < all, ended.withLock({ $0 == 0 }) { await Task.yield() }
+                while !Task.isCancelled, reader.handedOver < all, ended.withLock({ $0 == 0 }) { await Task.yield() }
                 // This task goes on while all of them wait.
                 haveAllWaited = ended.withLock { $0 == 0 }
                 Self.release.signal()

@@ -142,7 +142,7 @@ private final class CrowdedVault: CredentialVault {
     }
 
     func keys() async throws(VaultError) -> [CredentialKey] {
-        while begun.withLock(\.self) < crowd { await Task.yield() }
+        while !Task.isCancelled, begun.withLock(\.self) < crowd { await Task.yield() }
         return try await vault.keys()
     }
 }

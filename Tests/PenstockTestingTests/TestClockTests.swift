@@ -46,4 +46,21 @@ struct TestClockTests {
         clock.advance(by: .seconds(5))
         try await clock.sleep(until: .init(offset: .seconds(4)))
     }
+
+    @Test("A wait for what never comes ends when its task is cancelled, as by a time limit")
+    func cancelledWait() async {
+        let (clock, script) = (TestClock(), ScriptedTransport([]))
+        let waits = [Task { await clock.waitForSleepers(count: 1) }, Task { await script.waitForExchanges(count: 1) }]
+        for wait in waits {
+            wait.cancel()
+            await wait.value
+        }
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            await clock.waitForSleepers(count: 1)
+        }
+        late.cancel()
+        await late.value
+        #expect(clock.sleeperCount == 0 && script.requests.isEmpty)
+    }
 }

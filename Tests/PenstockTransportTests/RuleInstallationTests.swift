@@ -146,7 +146,7 @@ struct RuleInstallationTests {
         await clock.waitForSleepers(count: 1)
         task.cancel()
         await #expect(throws: URLError.self) { try await task.value }
-        while clock.sleeperCount > 0 { await Task.yield() }
+        while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
         installation.uninstall()
         session.invalidateAndCancel()
     }

@@ -56,6 +56,17 @@ package struct Monitor<State: Sendable>: Sendable {
         await wait { isSatisfied($0) ? () : nil }
     }
 
+    /// The same, or once the task is cancelled: a test's time limit can end nothing that does not heed that.
+    package func waitUnlessCancelled(until isSatisfied: @escaping @Sendable (State) -> Bool) async {
+        let isCancelled = Locked(false)
+        await withTaskCancellationHandler {
+            await wait { isSatisfied($0) || isCancelled.withLock { $0 } }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+            withLock { _ in }
+        }
+    }
+
     /// Returns what `take` finds in the value, which it may change as it takes: now or after any change to come. Of several
     /// tasks the one that has waited the longest is asked first. Cancelling the task does not end the wait.
     ///

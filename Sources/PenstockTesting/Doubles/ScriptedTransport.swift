@@ -65,9 +65,10 @@ public final class ScriptedTransport: Transport {
     /// Method and URL of each exchange that came after the end of the list.
     public var unscripted: [String] { state.withLock(\.unscripted) }
 
-    /// Returns when at least `count` exchanges have begun. It waits for ever if they never do: give the test a time limit.
+    /// Returns when at least `count` exchanges have begun, or the task is cancelled. It waits for ever if neither comes: give the
+    /// test a time limit, which cancels it.
     public func waitForExchanges(count: Int) async {
-        await state.wait { $0.requests.count >= count }
+        await state.waitUnlessCancelled { $0.requests.count >= count }
     }
 
     // MARK: Transport

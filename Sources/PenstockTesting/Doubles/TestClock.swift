@@ -83,9 +83,10 @@ public final class TestClock: Clock, Sendable {
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Returns when at least `count` tasks sleep. It waits for ever if they never do: give the test a time limit.
+    /// Returns when at least `count` tasks sleep, or the task is cancelled. It waits for ever if neither comes: give the test a
+    /// time limit, which cancels it.
     public func waitForSleepers(count: Int) async {
-        await state.wait { $0.sleepers.count >= count }
+        await state.waitUnlessCancelled { $0.sleepers.count >= count }
     }
 
     private func add(_ sleeper: Sleeper) {

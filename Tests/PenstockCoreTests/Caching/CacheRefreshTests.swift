@@ -65,6 +65,6 @@ import Testing
 extension APIClient {
     /// Returns when no call is under way.
     func untilIdle() async {
-        while callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, callCount > 0 { await Task.yield() }
     }
 }

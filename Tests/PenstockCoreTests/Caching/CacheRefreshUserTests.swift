@@ -105,7 +105,7 @@ import Testing
         #expect(await stale.client.signOut("alice"))
         await stale.client.untilIdle()
         // The call has ended; its exchange is closed a moment later.
-        while stale.script.openExchangeCount > 0 { await Task.yield() }
+        while !Task.isCancelled, stale.script.openExchangeCount > 0 { await Task.yield() }
         #expect(await stale.store.statistics().entries == 0)
     }
 }

@@ -32,7 +32,7 @@ import Testing
             let first = client.start(endpoint)
             await script.waitForExchanges(count: exchange)
             let others = (1..<count).map { _ in client.start(endpoint) }
-            while joined < count - 1 { await Task.yield() }
+            while !Task.isCancelled, joined < count - 1 { await Task.yield() }
             return [first] + others
         }
 
@@ -81,7 +81,7 @@ import Testing
         let first = shared.client.start(Tea(cacheTags: ["a"]))
         await shared.script.waitForExchanges(count: 1)
         let others = [["b"], ["a"], ["c", "a"]].map { shared.client.start(Tea(cacheTags: $0)) }
-        while shared.joined < 3 { await Task.yield() }
+        while !Task.isCancelled, shared.joined < 3 { await Task.yield() }
         shared.script.release()
         for call in [first] + others { _ = try await call.value }
         #expect(await shared.store.statistics().entries == 1)
@@ -119,7 +119,7 @@ import Testing
         let calls = await shared.start(3)
         for call in calls { call.cancel() }
         for call in calls { #expect(await failure { try await call.value }?.kind == .cancelled) }
-        while shared.script.openExchangeCount > 0 { await Task.yield() }
+        while !Task.isCancelled, shared.script.openExchangeCount > 0 { await Task.yield() }
         #expect(try await shared.client.send(Tea()).id == 2)
         #expect(shared.events.grammarViolations.isEmpty)
     }
@@ -143,7 +143,7 @@ import Testing
         let first = shared.client.start(Tea(), options: .headers(["Accept-Language": "nl"]))
         await shared.script.waitForExchanges(count: 1)
         let second = shared.client.start(Tea(), options: .headers(["Accept-Language": "en"]))
-        while shared.joined < 1 { await Task.yield() }
+        while !Task.isCancelled, shared.joined < 1 { await Task.yield() }
         shared.script.release()
         #expect(try await first.value.id == 1)
         #expect(try await second.value.id == 2)

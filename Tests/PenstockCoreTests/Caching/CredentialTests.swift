@@ -237,7 +237,7 @@ import Testing
         let bob = client.start(Tea())
         if isBelow {
             // What is added below cannot be seen before the answer comes, so bob waits at first.
-            while !events.hasJoined { await Task.yield() }
+            while !Task.isCancelled, !events.hasJoined { await Task.yield() }
         } else {
             await script.waitForExchanges(count: 2)
             #expect(!events.hasJoined)

@@ -175,7 +175,7 @@ import Testing
         let call = client.start(Tea())
         await store.untilHeld()
         let forgotten = Task { await client.signOut("alice") }
-        while !call.context.isCancelled { await Task.yield() }
+        while !Task.isCancelled, !call.context.isCancelled { await Task.yield() }
         store.release()
         #expect(await forgotten.value)
         _ = await call.result

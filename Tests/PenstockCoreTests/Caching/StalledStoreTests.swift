@@ -49,7 +49,7 @@ import Testing
         #expect(await stalled.store.memory.statistics().entries == 0)
         // It is stored all the same once the store can.
         stalled.store.free.open()
-        while await stalled.store.memory.statistics().entries == 0 { await Task.yield() }
+        while !Task.isCancelled, await stalled.store.memory.statistics().entries == 0 { await Task.yield() }
         #expect(stalled.rig.client.callCount == 0)
     }
 
@@ -91,12 +91,12 @@ import Testing
         }
         // One waits for the store; the others would be too much beside it.
         await store.waiting.wait { $0 == 1 }
-        while client.callCount > 1 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 1 { await Task.yield() }
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         for call in calls { #expect(try await call.value == 200) }
         store.free.open()
-        while await store.memory.statistics().entries < 1 { await Task.yield() }
+        while !Task.isCancelled, await store.memory.statistics().entries < 1 { await Task.yield() }
         #expect(await store.memory.statistics().entries == 1)
     }
 

@@ -76,7 +76,7 @@ import Testing
         let stub = succeeds ? CallSupport.answering() : StubTransport()
         let (manager, page) = observed(stub, log)
         manager.load()
-        while manager.isLoading { await Task.yield() }
+        while !Task.isCancelled, manager.isLoading { await Task.yield() }
         #expect(page.outcomes.values.isEmpty)
         #expect(log.lines.suffix(2) == ["inner didDeliver", "outer didDeliver"])
     }
@@ -113,7 +113,7 @@ import Testing
         manager?.load()
         await transport.waitForExchanges(count: 1)
         manager = nil
-        while client.callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
         await drainMainActor()
         #expect(transport.openExchangeCount == 0)
         #expect(page.outcomes.values.isEmpty)
@@ -129,7 +129,7 @@ import Testing
         await transport.waitForExchanges(count: 1)
         manager = nil
         transport.release()
-        while client.callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
         #expect(recorder.records.contains { if case .callEnded(.success) = $0.event { true } else { false } })
     }
 

@@ -28,7 +28,7 @@ import Testing
 
         /// Lets time pass, and whatever that wakes run.
         func pass(_ duration: Duration) async {
-            while clock.sleeperCount == 0 { await Task.yield() }
+            while !Task.isCancelled, clock.sleeperCount == 0 { await Task.yield() }
             clock.advance(by: duration)
             for _ in 0..<100 { await Task.yield() }
         }
@@ -71,7 +71,7 @@ import Testing
         #expect(timed.client.callCount == 1)
         await timed.pass(.milliseconds(50))
         #expect(await call.result.failure?.kind == .timeout(.total))
-        while timed.script.openExchangeCount > 0 { await Task.yield() }
+        while !Task.isCancelled, timed.script.openExchangeCount > 0 { await Task.yield() }
     }
 
     @Test(
@@ -109,6 +109,6 @@ import Testing
         let timed = Timed([.respond(.tea(1))]) { $0.callInterceptors = [Self.passing] }
         _ = try await timed.client.send(Tea())
         timed.clock.advance(by: .seconds(2))
-        while timed.clock.sleeperCount > 0 { await Task.yield() }
+        while !Task.isCancelled, timed.clock.sleeperCount > 0 { await Task.yield() }
     }
 }

@@ -349,7 +349,7 @@ import Testing
         }
 
         func waits(for line: String, count: Int = 1) async {
-            while lines.count(where: { $0 == line }) < count { await Task.yield() }
+            while !Task.isCancelled, lines.count(where: { $0 == line }) < count { await Task.yield() }
         }
 
         private static func text(_ outcome: Event.Outcome) -> String {

@@ -111,7 +111,7 @@ import Testing
         await transport.waitForExchanges(count: 1)
         reader.cancel()
         _ = await reader.result
-        while client.callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
         #expect(transport.openExchangeCount == 0)
     }
 

@@ -36,7 +36,9 @@ import Testing
         let first = client.start(Hello())
         await script.waitForExchanges(count: 1)
         let second = client.start(Hello(), options: Self.options(byTime))
-        while !recorder.records.contains(where: { if case .queued = $0.event { true } else { false } }) {
+        while !Task.isCancelled,
+            !recorder.records.contains(where: { if case .queued = $0.event { true } else { false } })
+        {
             await Task.yield()
         }
         let error = await Self.end(second, clock, byTime: byTime)

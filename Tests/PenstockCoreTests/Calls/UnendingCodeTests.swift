@@ -97,7 +97,7 @@ import Testing
         if end == .total { clock.advance(by: .seconds(10)) } else { client.cancelAll() }
         let kind = await call.result.failure?.kind
         #expect(kind == (end == .total ? .timeout(.total) : .cancelled))
-        while seen.value == nil { await Task.yield() }
+        while !Task.isCancelled, seen.value == nil { await Task.yield() }
         #expect(seen.value?.kind == kind)
     }
 
@@ -208,7 +208,7 @@ struct StuckRig: Sendable {
     func expectEnd(of form: UnendingCodeTests.Form, by end: UnendingCodeTests.End) async throws {
         let error = await self.end(of: form, by: end)
         #expect(error?.kind == (end == .total ? .timeout(.total) : .cancelled), "\(form) by \(end)")
-        while client.callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
         #expect(events.grammarViolations == [])
         // Only now: the calls have ended while the code still waits.
         #expect(stuck.wasCancelled == false)

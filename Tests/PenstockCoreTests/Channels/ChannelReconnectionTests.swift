@@ -55,7 +55,7 @@ import Testing
         first.send(Data(answer.utf8))
         // Others sleep by this clock too, so that nothing tells when the wait has begun.
         var waited: Int64 = 0
-        while wires.connects == 1, waited < 200 {
+        while !Task.isCancelled, wires.connects == 1, waited < 200 {
             for _ in 0..<200 { await Task.yield() }
             clock.advance(by: .seconds(1))
             waited += 1

@@ -87,7 +87,7 @@ private final class ConnectingTransport: Transport {
         let client = client(transport) { $0.identity = { "alice" } }
         let scope = CallScope()
         let task = Task { await client.preconnect(to: .main, in: scope) }
-        while transport.orders.isEmpty || scope.callCount == 0 { await Task.yield() }
+        while !Task.isCancelled, transport.orders.isEmpty || scope.callCount == 0 { await Task.yield() }
         #expect(client.callCount == 1)
         await client.signOut("bob")
         #expect(client.callCount == 1)

@@ -317,7 +317,7 @@ import Testing
         let first = rig.client.start(GetProduct())
         await rig.desk.untilRefreshed()
         async let second = rig.client.send(GetProduct())
-        while !rig.reasons.contains(.joined) { await Task.yield() }
+        while !Task.isCancelled, !rig.reasons.contains(.joined) { await Task.yield() }
         first.cancel()
         #expect(await failure { try await first.value }?.kind == .cancelled)
         rig.desk.open()
@@ -442,7 +442,7 @@ import Testing
             async let first = one.send(5)
             await desk.untilRefreshed()
             async let second = other.send(5)
-            while !other.reasons.contains(.renewing) { await Task.yield() }
+            while !Task.isCancelled, !other.reasons.contains(.renewing) { await Task.yield() }
             desk.open()
             return await first + second
         }

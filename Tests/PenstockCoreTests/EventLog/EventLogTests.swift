@@ -70,11 +70,11 @@ import Testing
         let stub = Self.answering()
         let first = try await open(stub)
         record(first, 0..<35)
-        while await first.count > 5 { await Task.yield() }
+        while !Task.isCancelled, await first.count > 5 { await Task.yield() }
         await first.close()
         #expect(try sent(stub).map(\.taps) == [names(0..<30)])
         let second = try await open(stub)
-        while await second.count > 0 { await Task.yield() }
+        while !Task.isCancelled, await second.count > 0 { await Task.yield() }
         #expect(try sent(stub).map(\.taps) == [names(0..<30), names(30..<35)])
         #expect(problems.value.isEmpty)
         await second.close()
@@ -88,7 +88,7 @@ import Testing
         #expect(await log.count == 29)
         #expect(stub.requests.isEmpty)
         record(log, 29..<30)
-        while await log.count > 0 { await Task.yield() }
+        while !Task.isCancelled, await log.count > 0 { await Task.yield() }
         let batches = try sent(stub)
         #expect(batches.map(\.taps) == [names(0..<30)])
         #expect(problems.value.isEmpty)
@@ -103,7 +103,7 @@ import Testing
         #expect(await log.count == 1)
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(60))
-        while await log.count > 0 { await Task.yield() }
+        while !Task.isCancelled, await log.count > 0 { await Task.yield() }
         record(log, 1..<2)
         await log.flush()
         #expect(await log.count == 0)
@@ -144,10 +144,10 @@ import Testing
         let stub = Self.answering(500)
         let log = try await open(stub, policy: EventLogPolicy(count: 2))
         record(log, 0..<2)
-        while stub.requests.isEmpty { await Task.yield() }
+        while !Task.isCancelled, stub.requests.isEmpty { await Task.yield() }
         record(log, 2..<4)
         // The later events may have come after the failure, and have begun the wait anew.
-        while await log.count > 0 {
+        while !Task.isCancelled, await log.count > 0 {
             clock.advance(by: .seconds(5))
             await Task.yield()
         }
@@ -162,7 +162,7 @@ import Testing
         let stub = Self.answering(422)
         let log = try await open(stub, policy: EventLogPolicy(count: 2))
         record(log, 0..<4)
-        while await log.count > 0 { await Task.yield() }
+        while !Task.isCancelled, await log.count > 0 { await Task.yield() }
         #expect(problems.value == [.refused(events: 2, .httpStatus(422))])
         #expect(try sent(stub).map(\.taps) == [names(0..<2), names(2..<4)])
         await log.close()
@@ -240,7 +240,7 @@ import Testing
         let log = try await open(Self.answering(), policy: EventLogPolicy(count: 5))
         for round in 0..<40 {
             record(log, round * 5..<round * 5 + 5)
-            while await log.count > 0 { await Task.yield() }
+            while !Task.isCancelled, await log.count > 0 { await Task.yield() }
         }
         await log.close()
         #expect(try Data(contentsOf: file) == Data(EventLogFormat.header.utf8))

@@ -124,7 +124,7 @@ struct MergeQueueTests {
         for key in keys {
             tasks.append(
                 Task { await Self.result(of: key, merger) })
-            while merger.waiterCount < before + tasks.count { await Task.yield() }
+            while !Task.isCancelled, merger.waiterCount < before + tasks.count { await Task.yield() }
         }
         return tasks
     }
@@ -211,7 +211,7 @@ struct MergeQueueTests {
         late[0].cancel()
         _ = await late[0].value
         await gate.waitForOpen(0)
-        while client.callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
     }
 
     @Test("A failed request fails for all of its callers alike, and a missing value for its own alone")

@@ -123,7 +123,9 @@ import Testing
         clock.advance(by: .milliseconds(1))
         #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
         await source.asked.wait { $0 == 2 }
-        while await resolver.addresses(of: "a.example", port: 443) != [Self.two] { await Task.yield() }
+        while !Task.isCancelled, await resolver.addresses(of: "a.example", port: 443) != [Self.two] {
+            await Task.yield()
+        }
         #expect(source.count == 2)
     }
 
@@ -150,10 +152,12 @@ import Testing
             #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
             clock.advance(by: .seconds(60))
             #expect(await resolver.addresses(of: "a.example", port: 443) == [Self.one])
-            while await resolver.addresses(of: "a.example", port: 443) != next.addresses { await Task.yield() }
+            while !Task.isCancelled, await resolver.addresses(of: "a.example", port: 443) != next.addresses {
+                await Task.yield()
+            }
             // A later start knows no more of it.
             let later = HostResolver([Source(nil)], file: file, time: clock.timeSource)
-            while await later.addresses(of: "a.example", port: 443) != [] { await Task.yield() }
+            while !Task.isCancelled, await later.addresses(of: "a.example", port: 443) != [] { await Task.yield() }
         }
     }
 

@@ -87,7 +87,7 @@ final class OutboxRig: Sendable {
     }
 
     func advance(by step: Duration = .milliseconds(250), until isReached: @Sendable () -> Bool) async {
-        while !isReached() {
+        while !Task.isCancelled, !isReached() {
             if clock.sleeperCount > 0 { clock.advance(by: step) }
             await Task.yield()
         }

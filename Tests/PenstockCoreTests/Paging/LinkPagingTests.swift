@@ -128,7 +128,7 @@ import Testing
         try await pager.loadNextPage()
         client.pause(.endpoint(ListRows.self))
         let page = Task { await failure { try await pager.loadNextPage() } }
-        while client.calls.isEmpty { await Task.yield() }
+        while !Task.isCancelled, client.calls.isEmpty { await Task.yield() }
         #expect(client.calls.allSatisfy { $0.endpointType == ListRows.self })
         client.cancel(ListRows.self)
         #expect(await page.value?.kind == .cancelled)

@@ -91,7 +91,7 @@ import Testing
         await screen.told.wait(for: 1)
         manager.isSilent = true
         manager.loadNextPage()
-        while manager.pages.count < 2 { await Task.yield() }
+        while !Task.isCancelled, manager.pages.count < 2 { await Task.yield() }
         await drainMainActor()
         #expect(screen.told.values == [nil])
         #expect(

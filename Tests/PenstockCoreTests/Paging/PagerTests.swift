@@ -68,7 +68,7 @@ extension PageSource<ListRows> {
             return await group.reduce(into: []) { $0.append($1) }
         }
         await gate.waitForRequests(1)
-        while pager.waiterCount < 10 { await Task.yield() }
+        while !Task.isCancelled, pager.waiterCount < 10 { await Task.yield() }
         gate.releaseAll()
         #expect(await answers == Array(repeating: [10, 11], count: 10))
         isBroken.value = true
@@ -124,7 +124,7 @@ extension PageSource<ListRows> {
             return await group.reduce(into: []) { $0.append($1) }
         }
         await gate.waitForRequests(1)
-        while pager.waiterCount < 100 { await Task.yield() }
+        while !Task.isCancelled, pager.waiterCount < 100 { await Task.yield() }
         gate.release("/rows")
         #expect(await answers == Array(repeating: [1], count: 100))
         #expect(gate.began.count == 1)
@@ -186,7 +186,7 @@ extension PageSource<ListRows> {
         let gate = GateTransport { _ throws(TransportError) in .rows([1]) }
         let pager = Pager(CallSupport.client(gate), .byNumber)
         let tasks = (0..<2).map { _ in Task { await error(pager)?.kind } }
-        while pager.waiterCount < 2 { await Task.yield() }
+        while !Task.isCancelled, pager.waiterCount < 2 { await Task.yield() }
         await gate.waitForRequests(1)
         tasks[0].cancel()
         #expect(await tasks[0].value == .cancelled)

@@ -132,7 +132,7 @@ import Testing
             client.start(Filtered(filter: filter)) { heard.put($0) }
             await script.waitForExchanges(count: filter)
         }
-        while script.openExchangeCount > 1 { await Task.yield() }
+        while !Task.isCancelled, script.openExchangeCount > 1 { await Task.yield() }
         script.release()
         await heard.wait(for: 5)
         let delivered = heard.values.compactMap { try? $0.get().text }
@@ -269,7 +269,7 @@ import Testing
         let (client, script) = Self.rig(.join, recorder)
         let calls = (0..<5).map { _ in client.start(Filtered(filter: 1)) }
         await script.waitForExchanges(count: 1)
-        while recorder.reasons.count < 4 { await Task.yield() }
+        while !Task.isCancelled, recorder.reasons.count < 4 { await Task.yield() }
         script.release()
         var joined = 0
         for call in calls {
@@ -295,7 +295,7 @@ import Testing
         }
         let calls = (0..<3).map { _ in client.start(Filtered(filter: 1)) }
         await script.waitForExchanges(count: 1)
-        while recorder.reasons.count < 2 { await Task.yield() }
+        while !Task.isCancelled, recorder.reasons.count < 2 { await Task.yield() }
         script.release()
         for call in calls { #expect(await failure { try await call.value }?.kind == .transport(.connectionLost)) }
         #expect(script.requests.count == 1)
@@ -307,13 +307,13 @@ import Testing
         let (client, script) = Self.rig(.join, recorder)
         let (first, second) = (client.start(Filtered(filter: 1)), client.start(Filtered(filter: 1)))
         await script.waitForExchanges(count: 1)
-        while recorder.reasons.isEmpty { await Task.yield() }
+        while !Task.isCancelled, recorder.reasons.isEmpty { await Task.yield() }
         first.cancel()
         #expect(await failure { try await first.value }?.kind == .cancelled)
         #expect(script.openExchangeCount == 1)
         second.cancel()
         #expect(await failure { try await second.value }?.kind == .cancelled)
-        while script.openExchangeCount > 0 { await Task.yield() }
+        while !Task.isCancelled, script.openExchangeCount > 0 { await Task.yield() }
         async let third = client.send(Filtered(filter: 1))
         await script.waitForExchanges(count: 2)
         script.release()
@@ -349,7 +349,7 @@ import Testing
             let recorder = EventRecorder()
             let (client, script) = Self.rig(.join, recorder)
             let calls = options.map { client.start(Post(), options: $0) }
-            if isJoined { while recorder.reasons.isEmpty { await Task.yield() } }
+            if isJoined { while !Task.isCancelled, recorder.reasons.isEmpty { await Task.yield() } }
             await script.waitForExchanges(count: isJoined ? 1 : 2)
             for _ in calls { script.release() }
             for call in calls { _ = try await call.value }
@@ -368,7 +368,7 @@ import Testing
         let recorder = EventRecorder()
         let (client, script) = Self.rig(.join, recorder)
         let calls = ["1", "2"].map { client.start(Filtered(filter: 1), options: .headers(["X-Request-Id": $0])) }
-        while recorder.reasons.isEmpty { await Task.yield() }
+        while !Task.isCancelled, recorder.reasons.isEmpty { await Task.yield() }
         await script.waitForExchanges(count: 1)
         script.release()
         for call in calls { #expect(try await call.value.text == "1") }
@@ -388,7 +388,9 @@ import Testing
             client.start(Filtered(filter: filter), options: .with { $0.priority = priority })
         }
         func untilQueued(_ count: Int) async {
-            while recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count {
+            while !Task.isCancelled,
+                recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count
+            {
                 await Task.yield()
             }
         }
@@ -399,7 +401,7 @@ import Testing
         let normal = start(2, .normal)
         await untilQueued(2)
         let high = start(1, .high)
-        while recorder.reasons.isEmpty { await Task.yield() }
+        while !Task.isCancelled, recorder.reasons.isEmpty { await Task.yield() }
         for count in 2...4 {
             script.release()
             if count < 4 { await script.waitForExchanges(count: count) }
@@ -423,7 +425,9 @@ import Testing
                 client.start(Filtered(filter: filter), options: .with { $0.priority = priority })
             }
             func untilQueued(_ count: Int) async {
-                while recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count {
+                while !Task.isCancelled,
+                    recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count
+                {
                     await Task.yield()
                 }
             }
@@ -436,7 +440,7 @@ import Testing
             var joined: [Call<Message>] = []
             for priority in staysUrgent ? [CallPriority.high, .high] : [.high] {
                 joined.append(start(1, priority))
-                while recorder.reasons.count < joined.count { await Task.yield() }
+                while !Task.isCancelled, recorder.reasons.count < joined.count { await Task.yield() }
             }
             joined[0].cancel()
             _ = await joined[0].result
@@ -465,7 +469,9 @@ import Testing
             client.start(Filtered(filter: filter), options: .with { $0.priority = priority })
         }
         func untilQueued(_ count: Int) async {
-            while recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count {
+            while !Task.isCancelled,
+                recorder.records.filter({ if case .queued = $0.event { true } else { false } }).count < count
+            {
                 await Task.yield()
             }
         }
@@ -476,7 +482,7 @@ import Testing
         let normal = start(2, .normal)
         await untilQueued(2)
         let low = start(1, .low)
-        while recorder.reasons.isEmpty { await Task.yield() }
+        while !Task.isCancelled, recorder.reasons.isEmpty { await Task.yield() }
         leader.cancel()
         _ = await leader.result
         for count in 2...4 {
@@ -504,7 +510,7 @@ import Testing
             })
         try await rig.signIn()
         async let results = rig.send(5)
-        while rig.events.reasons.count(where: \.isJoined) < 4 { await Task.yield() }
+        while !Task.isCancelled, rig.events.reasons.count(where: \.isJoined) < 4 { await Task.yield() }
         gate.withLock { $0 = true }
         #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
         #expect(desk.refreshed.count == 1)

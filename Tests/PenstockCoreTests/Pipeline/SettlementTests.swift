@@ -126,7 +126,7 @@ import Testing
 extension EventRecorder {
     /// Returns once so many calls wait for what another one has asked for.
     func whenJoined(_ count: Int) async {
-        while joined < count { await Task.yield() }
+        while !Task.isCancelled, joined < count { await Task.yield() }
     }
 
     private var joined: Int {

@@ -161,7 +161,7 @@ import Testing
         #expect(try await client.send(Hello()).text == "hello")
         #expect(script.requests.count == 3)
         async let patient = client.send(Hello(), options: .waitsForConnectivity(.yes))
-        while reachability.listenerCount < 2 { await Task.yield() }
+        while !Task.isCancelled, reachability.listenerCount < 2 { await Task.yield() }
         #expect(script.requests.count == 4)
         reachability.update(wifi)
         #expect(await statuses.next() == wifi)
@@ -174,7 +174,7 @@ import Testing
         let (client, script, reachability) = waiting(
             [noWay, .respond(CallSupport.greeting)], .waitsForConnectivity(.yes))
         async let answer = client.send(Hello())
-        while reachability.listenerCount == 0 { await Task.yield() }
+        while !Task.isCancelled, reachability.listenerCount == 0 { await Task.yield() }
         #expect(script.requests.count == 1)
         reachability.update(wifi)
         #expect(try await answer.text == "hello")
@@ -203,7 +203,7 @@ import Testing
         try await client.signIn(old)
         clock.advance(by: .seconds(2))
         async let answer = client.send(Hello())
-        while reachability.listenerCount == 0 { await Task.yield() }
+        while !Task.isCancelled, reachability.listenerCount == 0 { await Task.yield() }
         #expect(script.requests.count == 1)
         // Sooner than a failure is forgotten otherwise.
         clock.advance(by: .seconds(1))
@@ -225,7 +225,7 @@ import Testing
                 $0.sinks = [recorder]
             }
             async let answer = client.send(Hello())
-            while reachability.listenerCount == 0 { await Task.yield() }
+            while !Task.isCancelled, reachability.listenerCount == 0 { await Task.yield() }
             clock.advance(by: .seconds(7))
             reachability.update(wifi)
             #expect(try await answer.text == "hello")
@@ -258,7 +258,7 @@ import Testing
         let client = CallSupport.client(stub) { $0.reachability = reachability }
         async let answer = client.send(Hello(), options: .waitsForConnectivity(.yes))
         for wait in 1...2 {
-            while reachability.listenersSoFar < wait { await Task.yield() }
+            while !Task.isCancelled, reachability.listenersSoFar < wait { await Task.yield() }
             reachability.update(wifi)
         }
         #expect(try await answer.text == "hello")
@@ -275,7 +275,7 @@ import Testing
             await script.waitForExchanges(count: 1)
             for _ in 0..<20 {
                 let before = reachability.listenersSoFar
-                while reachability.listenerCount == 0 { await Task.yield() }
+                while !Task.isCancelled, reachability.listenerCount == 0 { await Task.yield() }
                 reachability.update(wifi)
                 reachability.update(.unreachable)
                 for _ in 0..<20 where reachability.listenersSoFar == before { await Task.yield() }
@@ -299,7 +299,7 @@ import Testing
         #expect(client.callCount == 1)
         clock.advance(by: .milliseconds(1))
         #expect(await error?.kind == .unreachable(.offline))
-        while reachability.listenerCount > 0 { await Task.yield() }
+        while !Task.isCancelled, reachability.listenerCount > 0 { await Task.yield() }
     }
 
     @Test("What it was told is for all of its waits together")
@@ -314,9 +314,9 @@ import Testing
         reachability.update(wifi)
         await script.waitForExchanges(count: 2)
         reachability.update(.unreachable)
-        while reachability.listenerCount > 0 { await Task.yield() }
+        while !Task.isCancelled, reachability.listenerCount > 0 { await Task.yield() }
         script.release()
-        while reachability.listenerCount == 0 { await Task.yield() }
+        while !Task.isCancelled, reachability.listenerCount == 0 { await Task.yield() }
         for _ in 0..<200 { await Task.yield() }
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(1_999))
@@ -339,9 +339,9 @@ import Testing
 
         let cancelled = waiting([noWay], .waitsForConnectivity(.yes))
         let task = Task { await failure { try await cancelled.client.send(Hello()) } }
-        while cancelled.reachability.listenerCount == 0 { await Task.yield() }
+        while !Task.isCancelled, cancelled.reachability.listenerCount == 0 { await Task.yield() }
         task.cancel()
         #expect(await task.value?.kind == .cancelled)
-        while cancelled.reachability.listenerCount > 0 { await Task.yield() }
+        while !Task.isCancelled, cancelled.reachability.listenerCount > 0 { await Task.yield() }
     }
 }

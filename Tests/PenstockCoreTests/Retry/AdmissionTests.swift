@@ -333,7 +333,7 @@ extension RetryRig {
     }
 
     func whenQueuedOrSent(_ count: Int) async {
-        while queued < count { await Task.yield() }
+        while !Task.isCancelled, queued < count { await Task.yield() }
     }
 
     /// Lets what is ready run.

@@ -33,7 +33,7 @@ struct HedgingStageTests {
         await rig.script.waitForExchanges(count: 2)
         // The second is answered first.
         rig.script.requests.first?.control.cancel()
-        while rig.script.openExchangeCount > 1 { await Task.yield() }
+        while !Task.isCancelled, rig.script.openExchangeCount > 1 { await Task.yield() }
         rig.script.release()
         let response = try await call.response
         #expect(response.http.status == 200)
@@ -50,7 +50,7 @@ struct HedgingStageTests {
         }
         #expect(told == ["sent 1", "sent 2", "failed 1", "answered 2"])
         #expect(rig.client.callCount == 0)
-        while rig.script.openExchangeCount > 0 { await Task.yield() }
+        while !Task.isCancelled, rig.script.openExchangeCount > 0 { await Task.yield() }
     }
 
     @Test("An attempt that is quick enough has none beside it")
@@ -70,7 +70,7 @@ struct HedgingStageTests {
         rig.clock.advance(by: .milliseconds(400))
         await rig.script.waitForExchanges(count: 2)
         rig.script.release()
-        while rig.script.openExchangeCount > 1 { await Task.yield() }
+        while !Task.isCancelled, rig.script.openExchangeCount > 1 { await Task.yield() }
         await rig.settle()
         rig.script.release()
         _ = try await call.value
@@ -123,7 +123,9 @@ struct HedgingStageTests {
         await rig.clock.waitForSleepers(count: 1)
         rig.clock.advance(by: .milliseconds(400))
         // What the hedge is answered with has come before the first attempt is.
-        while rig.events.allSatisfy({ if case .responseReceived = $0 { false } else { true } }) { await Task.yield() }
+        while !Task.isCancelled, rig.events.allSatisfy({ if case .responseReceived = $0 { false } else { true } }) {
+            await Task.yield()
+        }
         await rig.settle()
         rig.script.release()
         _ = try await first.value
@@ -203,7 +205,7 @@ struct HedgingStageTests {
         await rig.script.waitForExchanges(count: 2)
         call.cancel()
         #expect(await failure { try await call.value }?.kind == .cancelled)
-        while rig.script.openExchangeCount > 0 { await Task.yield() }
+        while !Task.isCancelled, rig.script.openExchangeCount > 0 { await Task.yield() }
         #expect(rig.recorder.grammarViolations.isEmpty)
     }
 }

@@ -188,7 +188,7 @@ import Testing
             #expect(try await iterator.next()?.data == "1")
             #expect(client.callCount == 1)
         }
-        while client.callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
     }
 
     @Test(
@@ -240,7 +240,7 @@ import Testing
             if goesOn { #expect(try await iterator.next()?.text == "b") }
         }
         var end: Event.Outcome?
-        while end == nil {
+        while !Task.isCancelled, end == nil {
             await Task.yield()
             if case .callEnded(let outcome)? = recorder.records.last?.event { end = outcome }
         }

@@ -14,13 +14,13 @@ import Testing
             _ = deadlines.add(.seconds(second)) { rung.withLock { $0.append(second) } }
         }
         for second in 1...5 {
-            while clock.sleeperCount == 0 { await Task.yield() }
+            while !Task.isCancelled, clock.sleeperCount == 0 { await Task.yield() }
             clock.advance(by: .seconds(1))
             await rung.wait { $0.count >= second }
             #expect(rung.withLock { $0 } == Array(1...second))
         }
         #expect(deadlines.count == 0)
-        while clock.sleeperCount > 0 { await Task.yield() }
+        while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
     }
 
     @TaskLocal private static var mark = 0
@@ -29,7 +29,7 @@ import Testing
         let deadlines = Deadlines(clock.timeSource)
         let heard = Monitor<[Int]>([])
         Self.$mark.withValue(7) { _ = deadlines.add(.seconds(1)) { heard.withLock { $0.append(Self.mark) } } }
-        while clock.sleeperCount == 0 { await Task.yield() }
+        while !Task.isCancelled, clock.sleeperCount == 0 { await Task.yield() }
         clock.advance(by: .seconds(1))
         await heard.wait { !$0.isEmpty }
         #expect(heard.withLock { $0 } == [0])
@@ -43,9 +43,9 @@ import Testing
         }
         for (number, ticket) in tickets.enumerated() where number % 5 != 0 { deadlines.remove(ticket) }
         #expect(deadlines.count <= 40)
-        while clock.sleeperCount == 0, deadlines.count > 0 { await Task.yield() }
+        while !Task.isCancelled, clock.sleeperCount == 0, deadlines.count > 0 { await Task.yield() }
         // The task may look at the clock before it is moved, and begin to sleep after that.
-        while rung.withLock({ $0.count < 40 }) {
+        while !Task.isCancelled, rung.withLock({ $0.count < 40 }) {
             clock.advance(by: .seconds(1))
             for _ in 0..<20 { await Task.yield() }
         }
@@ -55,9 +55,9 @@ import Testing
     @Test func `however many there are, one task sleeps, and none once they are gone with their owner`() async {
         var deadlines: Deadlines? = Deadlines(clock.timeSource)
         for second in 1...1_000 { _ = deadlines?.add(.seconds(second)) {} }
-        while clock.sleeperCount != 1 { await Task.yield() }
+        while !Task.isCancelled, clock.sleeperCount != 1 { await Task.yield() }
         deadlines = nil
-        while clock.sleeperCount > 0 { await Task.yield() }
+        while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
     }
 
     @Test func `one that is due already rings at once`() async {

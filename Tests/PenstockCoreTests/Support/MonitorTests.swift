@@ -23,7 +23,7 @@ import Testing
             group.addTask {
                 for value in 1...3 {
                     monitor.withLock { $0 = value }
-                    while woken.value.count < value { await Task.yield() }
+                    while !Task.isCancelled, woken.value.count < value { await Task.yield() }
                 }
             }
         }
@@ -47,11 +47,11 @@ import Testing
                         return number
                     }
                 }
-                while waiting.value < number { await Task.yield() }
+                while !Task.isCancelled, waiting.value < number { await Task.yield() }
             }
             for sold in 1...4 {
                 tickets.withLock { $0 += 1 }
-                while served.value.count < sold { await Task.yield() }
+                while !Task.isCancelled, served.value.count < sold { await Task.yield() }
                 #expect(served.value.count == sold)
             }
         }

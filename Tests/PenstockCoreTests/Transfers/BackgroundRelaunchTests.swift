@@ -30,7 +30,9 @@ extension BackgroundUploadTests {
         let woken = system.process()
         let waking = transfers(woken, next)
         await system.send()
-        while next.kept.contains(where: { $0.hasSuffix(".part") }) || next.kept.isEmpty { await Task.yield() }
+        while !Task.isCancelled, next.kept.contains(where: { $0.hasSuffix(".part") }) || next.kept.isEmpty {
+            await Task.yield()
+        }
         woken.kill()
         withExtendedLifetime(waking) {}
         #expect(next.kept.count == 1 && next.kept.allSatisfy { $0.hasSuffix(".reply") })
@@ -207,7 +209,7 @@ extension BackgroundUploadTests {
         let next = try await killed(system, .tus)
         let woken = transfers(system.process(), next)
         await system.send()
-        while next.kept.allSatisfy({ !$0.hasSuffix(".reply") }) { await Task.yield() }
+        while !Task.isCancelled, next.kept.allSatisfy({ !$0.hasSuffix(".reply") }) { await Task.yield() }
         withExtendedLifetime(woken) {}
         let reply = next.root.appendingPathComponent(try #require(next.kept.first { $0.hasSuffix(".reply") }))
         let other = reply.deletingLastPathComponent().appendingPathComponent("mine.reply")

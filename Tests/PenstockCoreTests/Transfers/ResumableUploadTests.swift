@@ -652,7 +652,7 @@ final class ResumableUploadTests {
             state.onRequest = { number in if number == 2 || number == 4 { upload.pause() } }
         }
         for number in 1...2 {
-            while server.requests.count < 2 * number || !upload.isPaused { await Task.yield() }
+            while !Task.isCancelled, server.requests.count < 2 * number || !upload.isPaused { await Task.yield() }
             #expect(server.objects.isEmpty)
             upload.resume()
         }
@@ -664,7 +664,7 @@ final class ResumableUploadTests {
         let server = UploadServer(.tus)
         let upload = client(server).upload(file, to: "/videos", resumableBy: .tus)
         server.state.withLock { state in state.onRequest = { number in if number == 2 { upload.pause() } } }
-        while server.requests.count < 2 { await Task.yield() }
+        while !Task.isCancelled, server.requests.count < 2 { await Task.yield() }
         upload.cancel()
         #expect(await failure(upload)?.kind == .cancelled)
         server.state.withLock { $0.onRequest = { _ in } }

@@ -224,7 +224,7 @@ final class OutboxHistory {
     func end() async throws {
         isCalm.withLock { $0 = true }
         outbox.start()
-        while try await outbox.counts().pending > 0 { await Task.yield() }
+        while !Task.isCancelled, try await outbox.counts().pending > 0 { await Task.yield() }
         #expect(try await outbox.undeliverable().isEmpty)
         record.check(server, isOver: true)
         await outbox.close()

@@ -173,6 +173,6 @@ extension CacheStep.Answer {
 extension APIClient {
     /// Returns when no call is under way.
     fileprivate func untilIdle() async {
-        while callCount > 0 { await Task.yield() }
+        while !Task.isCancelled, callCount > 0 { await Task.yield() }
     }
 }
