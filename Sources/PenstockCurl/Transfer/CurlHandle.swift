@@ -57,7 +57,6 @@
             /// ``CurlFault/keptContent``).
             var isSpent = false
             var isLarge = false
-            /// Whether what libcurl would print is of interest.
             var watchesText = false
             /// What has come in a round, as far as that is bounded.
             var read: (round: UInt64, bytes: Int) = (0, 0)
@@ -138,6 +137,7 @@
             set(CURLOPT_NOPROGRESS, 0)
         }
 
+        /// Whether what libcurl would print is of interest.
         var watchesText: Bool { state.watchesText }
 
         private func watchText() {
@@ -165,7 +165,7 @@
         /// So much content has been read from a connection in the clear. Beyond its share of a round the transfer rests until
         /// the others have had their turn, also where none of it becomes content, as an extension of a chunk does not.
         func noteRead(_ count: Int) {
-            guard state.isLarge, let transfer = state.transfer else { return }
+            guard state.isLarge, isPlain, let transfer = state.transfer else { return }
             if state.read.round != round { state.read = (round, 0) }
             state.read.bytes += count
             guard state.read.bytes >= Self.plainShare else { return }
