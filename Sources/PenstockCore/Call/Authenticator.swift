@@ -26,8 +26,13 @@ public protocol Authenticator: Sendable {
     /// Puts the credential onto a request; asked anew for each attempt.
     func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) throws -> HTTPRequest
 
-    /// Looks at the response to an attempt: `true` asks for the same attempt once more, with what the response has told.
-    /// `false` by default.
+    /// Whether what it puts onto a request is dated, so that it may be refused for a clock that is wrong. `false` by default.
+    /// Where it is `true`, the server's clock is learnt from the responses, for ``CallContext/serverDate(of:)``, and an attempt
+    /// that was refused with 400, 401 or 403 is made once more where its date was wrong by 30 s or more.
+    var isTimed: Bool { get }
+
+    /// Looks at each response to what it was put on: `true` asks for the same attempt once more, with what the response has
+    /// told; not a second time. `false` by default.
     func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool
 
     /// Whether ``refresh(_:in:)`` can do something with the credential. `false` by default. It is asked with a lock held, and
@@ -56,6 +61,7 @@ extension Authenticator {
     public var expiry: ExpiryRule { .standard }
     public var refreshPolicy: RefreshPolicy { RefreshPolicy() }
     public var trustedOrigins: Set<HTTPURL.Origin> { [] }
+    public var isTimed: Bool { false }
     public func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool { false }
     public func canRefresh(_ credential: Credential) -> Bool { false }
     public var canLogIn: Bool { false }

@@ -41,6 +41,8 @@ public final class CallContext: Sendable {
     /// Of the client that made it.
     let lineage: ClientLineage
     let clocks: ServerClocks
+    /// Told each time that a request is handed to the transport; `nil` when nobody waits for that.
+    let onSend: (@Sendable () -> Void)?
     /// The lane that it was begun in; `nil` for a call that renews no credential.
     let lane: RefreshLane?
     let state = Locked(State())
@@ -99,6 +101,8 @@ public final class CallContext: Sendable {
         let clocks: ServerClocks
         /// `nil` when nobody is told of anything.
         let sink: (any EventSink)?
+        /// Told each time that a request is handed to the transport; `nil` when nobody waits for that.
+        var onSend: (@Sendable () -> Void)?
     }
 
     /// - Parameter deadline: in place of what the options say; `.some(nil)` for none.
@@ -119,6 +123,7 @@ public final class CallContext: Sendable {
         deadlines = surroundings.deadlines
         lineage = surroundings.lineage
         clocks = surroundings.clocks
+        onSend = surroundings.onSend
         events = surroundings.sink.flatMap { CallEvents(of: id, endpoint, to: $0, surroundings.time) }
         isTold = events != nil
         tellsStages = events?.tellsStages ?? false
@@ -131,12 +136,15 @@ public final class CallContext: Sendable {
     }
 
     /// The same call, for an exchange that goes on without it.
-    func detached(_ relay: RelayedEvents) -> CallContext {
+    ///
+    /// - Parameter onSend: told each time that a request of it is handed to the transport.
+    func detached(_ relay: RelayedEvents, onSend: (@Sendable () -> Void)? = nil) -> CallContext {
         let detached = CallContext(
             id: id, endpoint: endpointType, service: service, environment: environment, isolation: isolation,
             options: options, control: ExchangeControl(onProgress: control.onProgress, onInterim: control.onInterim),
             in: Surroundings(
-                time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil),
+                time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil,
+                onSend: onSend),
             isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline), lane: lane)
         let (pass, replays, key, cookies, initiator) = state.withLock { state in
             (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator)

@@ -249,7 +249,8 @@ final class RelayedEvents: EventSink {
             guard let events = state.call?.events else { return nil }
             switch event {
             case .requestSent: state.attempts[context.attempt] = events.note(event)
-            case .responseReceived, .requestFailed: events.note(event, of: state.attempts[context.attempt])
+            case .responseReceived, .responseBrokeOff, .requestFailed:
+                events.note(event, of: state.attempts[context.attempt])
             default: events.note(event)
             }
             return events

@@ -5,7 +5,8 @@ import Foundation
 /// The grammar: the first event of a call is ``callStarted(_:)`` and its end is ``callEnded(_:)``, once each; every
 /// ``stageStarted(_:)`` has one ``stageEnded(_:_:)``, properly nested; every ``requestSent(_:)`` is followed by one
 /// ``responseReceived(_:timings:connection:)`` or ``requestFailed(_:sendState:timings:connection:)`` of the same
-/// ``EventContext/attempt``, unless the attempt is given up or the call ends before; nothing follows the end of the call but
+/// ``EventContext/attempt``, unless the attempt is given up or the call ends before, and what did come of a response that fails
+/// is told right before that, by ``responseBrokeOff(_:)``; nothing follows the end of the call but
 /// the end of its delivery. What no sink wants (``EventSink/interest``), such as the events of stages, is left out, and the rest
 /// stands in the same order.
 ///
@@ -33,6 +34,9 @@ public enum Event: Sendable {
     /// The response to the attempt, as it came from the transport. It has its body, unless the content is handed over as
     /// it comes or was thrown away unread; printing it shows no secret, its fields and its body hold what came.
     case responseReceived(HTTPResponse, timings: Timings, connection: ConnectionInfo)
+    /// The head of a response has come, and its content has broken off or was refused: the attempt fails, as is told next. What
+    /// had come of the content is there where the transport hands it over.
+    case responseBrokeOff(HTTPResponse)
     /// The attempt brought no response, or only a part of one. `sendState` tells how far the request got.
     case requestFailed(APIError.Kind, sendState: SendState, timings: Timings, connection: ConnectionInfo)
     /// A redirect is followed: `status` is that of the response at `from`, and the next request goes to `to`.
@@ -151,7 +155,7 @@ public struct CallProgress: Sendable {
     public mutating func note(_ event: Event) {
         switch event {
         case .requestSent(let request): noteSent(request)
-        case .responseReceived(let response, _, _): status = response.status
+        case .responseReceived(let response, _, _), .responseBrokeOff(let response): status = response.status
         case .answered(let answer):
             noteAnswer(
                 answer.request, answer.response.status, answer.source, isJoined: answer.isJoined,

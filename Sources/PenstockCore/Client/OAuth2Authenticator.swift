@@ -67,9 +67,13 @@ public struct OAuth2Authenticator: Authenticator {
         }
         request.fields[.authorization] = "DPoP \(credential.token)"
         request.fields[.dpop] = try prover.proof(
-            method: request.method, url: request.url, token: credential.token, at: call.time.date())
+            method: request.method, url: request.url, token: credential.token,
+            at: call.serverDate(of: request.url.origin))
         return request
     }
+
+    /// Proofs are dated (RFC 9449 §4.2), and bearer tokens are not.
+    public var isTimed: Bool { prover != nil }
 
     public func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool {
         prover?.takesNonce(of: response, to: request) ?? false
@@ -95,7 +99,8 @@ public struct OAuth2Authenticator: Authenticator {
         }
     }
 
-    /// Sends a form to the token endpoint, and once more where the server wants a nonce in the proof (RFC 9449 §8).
+    /// Sends a form to the token endpoint, and once more where the server wants a nonce in the proof (RFC 9449 §8), or where its
+    /// clock is another one than the proof was dated by (§11.1).
     private func send(_ form: [(name: String, value: String)], _ context: RefreshContext) async throws -> HTTPResponse {
         let url = try endpoint(in: context.environment)
         let body = form.map { "\($0.name)=\(PercentEncoding.escaped($0.value))" }.joined(separator: "&")
@@ -114,16 +119,26 @@ public struct OAuth2Authenticator: Authenticator {
             // An answer that is lost is the coordinator's business, who knows of other processes and of the grace.
             options.idempotency = .byMethod
         }
-        for isAgain in [false, true] {
-            // Counted and not refused, as at the API (`Authenticate`): without the nonce no request would ever pass.
-            if isAgain { _ = context.client.state.origins.withdraw(.replay, for: url.origin) }
-            if let prover {
-                request.fields[.dpop] = try prover.proof(method: .post, url: url, token: nil, at: context.time.date())
-            }
+        guard let prover else { return try await context.client.send(request, options: options).http }
+        let (time, clocks) = (context.time, context.client.state.clocks)
+        var (hadNonce, hadClock) = (false, false)
+        while true {
+            let sent = time.date()
+            request.fields[.dpop] = try prover.proof(
+                method: .post, url: url, token: nil, at: clocks.date(of: url.origin, at: sent))
             let response = try await context.client.send(request, options: options).http
-            guard prover?.takesNonce(of: response, to: request) ?? false else { return response }
+            let error = clocks.learn(from: response, of: url.origin, sent: sent, received: time.date())
+            if prover.takesNonce(of: response, to: request) {
+                guard !hadNonce else { throw AuthenticationFailure.unavailable }
+                hadNonce = true
+            } else if !hadClock, ClockRefusal.isLikely(response.status, error) {
+                hadClock = true
+            } else {
+                return response
+            }
+            // Counted and not refused, as at the API (`Authenticate`): without this no request would ever pass.
+            _ = context.client.state.origins.withdraw(.replay, for: url.origin)
         }
-        throw AuthenticationFailure.unavailable
     }
 
     private func endpoint(in environment: ServerEnvironment) throws -> HTTPURL {

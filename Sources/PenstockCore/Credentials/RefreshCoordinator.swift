@@ -110,6 +110,9 @@ public struct RefreshCoordinator: Sendable {
     /// The credential as this process knows it.
     public var credential: Credential? { known?.credential }
 
+    /// The credential as the vault is to have it.
+    var record: CredentialRecord? { known }
+
     /// Whether a cycle is under way.
     public var isBusy: Bool {
         if case .idle = phase { false } else { true }

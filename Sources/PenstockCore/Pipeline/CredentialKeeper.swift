@@ -164,9 +164,7 @@ final class CredentialKeeper: Sendable {
         }
         for waiter in waiting { waiter.promise.keep(.use(credential)) }
         try await vault.save(record.item, for: key, over: .anything)
-        // A logout may have overtaken it in the vault.
-        guard state.withLock({ $0.coordinator.credential == nil }) else { return }
-        try await vault.delete(key, where: .version(record.version))
+        try await settleVault(after: record.version)
     }
 
     /// Calls that wait are told. What is under way comes to nothing.
@@ -177,6 +175,25 @@ final class CredentialKeeper: Sendable {
         }
         for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
         try await vault.delete(key, where: .anything)
+        try await settleVault(after: nil)
+    }
+
+    /// Makes the vault have what the user did last, where a login and a logout were on their way to it together: whichever is
+    /// written last sees what was meant to be.
+    ///
+    /// - Parameter written: the version that the vault was left with; `nil` for nothing.
+    func settleVault(after written: String?) async throws(VaultError) {
+        var written = written
+        while true {
+            let record = state.withLock { $0.coordinator.record }
+            guard record?.version != written else { return }
+            if let record {
+                try await vault.save(record.item, for: key, over: written.map(VaultCondition.version) ?? .absent)
+            } else if let written {
+                try await vault.delete(key, where: .version(written))
+            }
+            written = record?.version
+        }
     }
 
     /// Asks for a new credential, whatever became of the last attempt.
@@ -343,7 +360,12 @@ final class CredentialTable: Sendable {
         for keeper in known.values {
             do { try await keeper.signOut() } catch { isGone = false }
         }
-        return await vault.forget(account: account) && isGone
+        isGone = await vault.forget(account: account) && isGone
+        // Who has signed in meanwhile stays so.
+        for keeper in keepers.withLock({ $0 }).values where keeper.key.account.isWritten(as: account) {
+            do { try await keeper.settleVault(after: nil) } catch { isGone = false }
+        }
+        return isGone
     }
 }
 

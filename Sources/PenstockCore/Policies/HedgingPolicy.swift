@@ -6,7 +6,8 @@
 /// retry.hedging = HedgingPolicy(after: .milliseconds(400))
 /// ```
 public struct HedgingPolicy: Hashable, Sendable {
-    /// How long an attempt may take before the next one is sent beside it. Set it to what 95 of 100 answers take, so that
+    /// How long an attempt may take on the wire before the next one is sent beside it: what is held back, by a queue, by a pause
+    /// or for a credential, is not slow. Set it to what 95 of 100 answers take, so that
     /// hedges add a twentieth to the load; there is no default, since every server has its own.
     public var after: Duration
     /// How many attempts are sent besides the first. 1 by default: of two servers, one is rarely slow with the other.

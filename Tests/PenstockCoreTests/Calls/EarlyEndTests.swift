@@ -167,7 +167,10 @@ import Testing
         let script = ScriptedTransport([.respond(HTTPResponse(status: status, body: CallSupport.greeting.body))])
         let client = Self.client(script, clock, recorder) {
             $0.sinks = [over]
-            $0.errorMapper = ErrorMapper { .init(userText: "\($0.kind), \($0.attempts.count)") }
+            // Whoever puts an error in words is not shown what was made of the one before it.
+            $0.errorMapper = ErrorMapper {
+                .init(userText: "\($0.kind), \($0.attempts.count)" + ($0.presentation == nil ? "" : ", again"))
+            }
         }
         let mailbox = Mailbox<Result<Message, APIError>>()
         let call = client.start(Hello(), completion: mailbox.put)

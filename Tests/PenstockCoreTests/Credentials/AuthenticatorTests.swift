@@ -343,6 +343,89 @@ import Testing
         #expect(api.value.map { $0.fields[.authorization] } == ["DPoP old", "DPoP old", "DPoP new"])
     }
 
+    @Test("Each response's nonce is in the next proof, also that of a response to what was sent again")
+    func newestNonce() async throws {
+        let proofs = Box<[String?]>([])
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        let rig = AuthRig(authenticator) { request in
+            let proof = try? Self.parts(request.fields[.dpop] ?? "")
+            let nonce = proof?.claims["nonce"]?.string
+            let count = proofs.update { proofs in
+                proofs.append(nonce)
+                return proofs.count
+            }
+            // Each is good for one request.
+            var response = HTTPResponse.product
+            if count == 1 || nonce != "n\(count - 1)" {
+                response = HTTPResponse(status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce"])
+            }
+            response.fields[.dpopNonce] = "n\(count)"
+            return response
+        }
+        try await rig.signIn()
+        for _ in 1...3 { #expect(try await rig.client.send(GetProduct()).id == 7) }
+        #expect(proofs.value == [nil, "n1", "n2", "n3"])
+    }
+
+    @Test(
+        "A proof that was refused for the clock of the device is made once more by the server's: at the API and for a token"
+    )
+    func wrongClock() async throws {
+        let hosts = Box<[String]>([])
+        // What signs goes by the same clock.
+        let there = TestClock().timeSource.date().addingTimeInterval(86_400)
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+        let rig = AuthRig(authenticator) { request in
+            hosts.update { $0.append(request.url.host) }
+            let isToken = request.url.host == "id.example.com"
+            let made = (try? Self.parts(request.fields[.dpop] ?? ""))?.claims["iat"]?.int ?? 0
+            var response: HTTPResponse
+            if abs(Double(made) - there.timeIntervalSince1970) > 60 {
+                response =
+                    isToken
+                    ? .json(#"{"error":"invalid_dpop_proof"}"#, status: 400)
+                    : HTTPResponse(status: 401, fields: [.wwwAuthenticate: "DPoP error=invalid_dpop_proof"])
+            } else if isToken {
+                response = .json(#"{"access_token":"new","token_type":"DPoP","expires_in":60}"#)
+            } else {
+                response =
+                    request.fields[.authorization] == "DPoP new"
+                    ? .product : HTTPResponse(status: 401, fields: [.wwwAuthenticate: "DPoP error=invalid_token"])
+            }
+            response.fields["Date"] = HTTPDate.format(there)
+            return response
+        }
+        try await rig.signIn()
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        #expect(hosts.value.map { $0 == "id.example.com" } == [false, false, true, true, false])
+        hosts.update { $0 = [] }
+        #expect(try await rig.client.send(GetProduct()).id == 7)
+        #expect(hosts.value.count == 1)
+    }
+
+    @Test(
+        "A proof that is refused by a server whose clock agrees is not made again, nor more than once by one that lies")
+    func refusedProof() async throws {
+        for (step, count) in [(0.0, 1), (86_400, 2)] {
+            let sent = Box(0)
+            let authenticator = OAuth2Authenticator(
+                tokenURL: Self.tokens, clientID: "app", prover: DPoPProver(FakeKey()))
+            let rig = AuthRig(authenticator) { _ in
+                let number = sent.update { value in
+                    value += 1
+                    return value
+                }
+                let date = TestClock().timeSource.date().addingTimeInterval(step * Double(number))
+                return HTTPResponse(
+                    status: 401,
+                    fields: [.wwwAuthenticate: "DPoP error=invalid_dpop_proof", "Date": HTTPDate.format(date)])
+            }
+            try await rig.signIn()
+            #expect(await failure { try await rig.client.send(GetProduct()) }?.kind == .httpStatus(401))
+            #expect(sent.value == count)
+        }
+    }
+
     @Test("A nonce may have 1,024 bytes, and those of the last 32 origins are kept")
     func nonceLimits() throws {
         let prover = DPoPProver(FakeKey())

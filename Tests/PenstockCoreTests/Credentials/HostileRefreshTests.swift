@@ -270,6 +270,42 @@ import Testing
         #expect(try await rig.client.credential() == nil)
     }
 
+    @Test(
+        "A login that overtakes a logout in the vault wins, whether it is of a service or of an account",
+        arguments: [false, true])
+    func overtaking(isAccount: Bool) async throws {
+        let vault = SlowVault()
+        vault.state.withLock { $0.isOpen = true }
+        let rig = AuthRig(vault: vault)
+        try await rig.signIn()
+        vault.state.withLock { $0.deletesAtOnce = false }
+        let client = rig.client
+        let logout = Task { if isAccount { _ = await client.signOut("") } else { try await client.signOut() } }
+        await vault.state.wait { $0.deletes == 1 }
+        try await rig.client.signIn(Credential("new"))
+        vault.state.withLock { $0.deletesAtOnce = true }
+        try await logout.value
+        let key = try #require(try await vault.keys().first)
+        let item = try #require(try await vault.load(key))
+        #expect(try CredentialRecord(item).credential.token == "new")
+        #expect(try await rig.client.credential()?.token == "new")
+    }
+
+    @Test("Of two logins the later one is in the vault, whichever is written last")
+    func twoLogins() async throws {
+        let vault = SlowVault()
+        let rig = AuthRig(vault: vault)
+        async let first: Void = rig.client.signIn(Credential("first"))
+        await vault.state.wait { $0.saves == 1 }
+        vault.state.withLock { $0.letsThroughLater = true }
+        try await rig.client.signIn(Credential("second"))
+        vault.state.withLock { $0.isOpen = true }
+        try await first
+        let key = try #require(try await vault.keys().first)
+        let item = try #require(try await vault.load(key))
+        #expect(try CredentialRecord(item).credential.token == "second")
+    }
+
     @Test("What a vault holds and nobody can read is corrupt, and stays")
     func damaged() async throws {
         let vault = MemoryVault()
@@ -324,6 +360,10 @@ private final class SlowVault: CredentialVault {
     struct State: Sendable {
         var saves = 0
         var isOpen = false
+        /// Whether what is saved after the first is not held up.
+        var letsThroughLater = false
+        var deletes = 0
+        var deletesAtOnce = true
     }
 
     let state = Monitor(State())
@@ -332,13 +372,18 @@ private final class SlowVault: CredentialVault {
     func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? { try await vault.load(key) }
 
     func save(_ item: VaultItem, for key: CredentialKey, over: VaultCondition) async throws(VaultError) -> Bool {
-        state.withLock { $0.saves += 1 }
-        await state.wait(until: \.isOpen)
+        let number = state.withLock { state in
+            state.saves += 1
+            return state.saves
+        }
+        await state.wait { $0.isOpen || $0.letsThroughLater && number > 1 }
         return try await vault.save(item, for: key, over: over)
     }
 
     func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
-        try await vault.delete(key, where: condition)
+        state.withLock { $0.deletes += 1 }
+        await state.wait(until: \.deletesAtOnce)
+        return try await vault.delete(key, where: condition)
     }
 
     func keys() async throws(VaultError) -> [CredentialKey] { try await vault.keys() }

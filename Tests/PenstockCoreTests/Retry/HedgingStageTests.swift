@@ -62,6 +62,30 @@ struct HedgingStageTests {
         #expect(rig.recorder.grammarViolations.isEmpty)
     }
 
+    @Test("An attempt that is held back is not slow: none is sent beside it before it was on the wire for as long")
+    func heldBack() async throws {
+        let rig = rig(.held(.product), .held(.product))
+        rig.client.pause(.all)
+        let call = rig.client.start(GetProduct())
+        await rig.settle()
+        for _ in 1...5 {
+            rig.clock.advance(by: .seconds(1))
+            await rig.settle()
+        }
+        #expect(rig.hits == 0 && !isHedged(rig))
+        rig.client.resume(.all)
+        await rig.script.waitForExchanges(count: 1)
+        await rig.clock.waitForSleepers(count: 1)
+        rig.clock.advance(by: .milliseconds(399))
+        await rig.settle()
+        #expect(rig.hits == 1 && !isHedged(rig))
+        rig.clock.advance(by: .milliseconds(1))
+        await rig.script.waitForExchanges(count: 2)
+        rig.script.release()
+        rig.script.release()
+        _ = try await call.value
+    }
+
     @Test("An answer that would be repeated counts only when nothing better is under way")
     func worse() async throws {
         let rig = rig(.held(.busy), .held(.product))

@@ -48,35 +48,65 @@ struct Authenticate: Stage {
             credential = try await place.keeper.credential(
                 after: .nothing, begun: begun, for: call, by: source(place))
         }
-        var exchange = try await send(request, credential, call, next)
+        let attempt = AuthenticatedAttempt(self, place, credential?.version, begun)
+        let mayRenew = attempt.mayRenew(for: call, request)
+        var exchange = try await send(
+            request, credential, call, mayRenew && canRenew(credential) ? discardingRefusals(next) : next)
         exchange.remains.hasCredential = credential != nil
         // A redirect that is followed says nothing about the credential, and its answer is somebody else's.
         if next.discards?(exchange.response) == true { return exchange }
-        let attempt = AuthenticatedAttempt(self, place, credential?.version, begun)
-        if attempt.mayRenew(for: call, request), authenticator.expiry.matches(exchange.response) {
+        if mayRenew, authenticator.expiry.matches(exchange.response) {
             exchange.remains.isRefused = true
         }
         exchange.leave(attempt)
         return exchange
     }
 
+    /// Whether there is something to renew a credential by, so that a refusal of it is not what the call ends with.
+    private func canRenew(_ credential: Credential?) -> Bool {
+        authenticator.canLogIn || credential.map(authenticator.canRefresh) ?? false
+    }
+
+    /// Nobody reads the content of a refusal that the credential is renewed after, so what is wrong with it does no harm.
+    @inline(never)
+    private func discardingRefusals(_ next: Next) -> Next {
+        next.discarding { [expiry = authenticator.expiry] in expiry.matches($0) }
+    }
+
     private func send(
         _ request: HTTPRequest, _ credential: Credential?, _ call: CallContext, _ next: Next
     ) async throws(APIError) -> Exchange {
         guard let credential else { return try await next(request) }
-        let sent = try applied(credential, to: request, call)
-        let exchange = try await next(sent)
-        guard authenticator.shouldSendAgain(after: exchange.response, to: sent), request.body.isReplayable else {
-            return exchange
-        }
+        let (exchange, isToBeSentAgain) = try await send(
+            try applied(credential, to: request, call), for: call, through: next)
+        guard isToBeSentAgain, request.body.isReplayable else { return exchange }
         exchange.content?.discard()
-        // Counted, so that retries have less to spend, and not refused: without the nonce that the server has just given out, no
-        // request would ever pass.
+        // Counted, so that retries have less to spend, and not refused: without the nonce that the server has just given out, or
+        // with the time by a clock that is wrong, no request would ever pass.
         let origin = request.url.origin
         _ = state.origins.withdraw(.replay, for: origin)
         let reason = RetryReason.status(exchange.response.status)
         call.emit(.retried(after: .zero, reason: reason, budgetLeft: state.origins.budgetLeft(for: origin)))
-        return try await next(try applied(credential, to: request, call))
+        return try await send(try applied(credential, to: request, call), for: call, through: next).exchange
+    }
+
+    /// - Returns: besides the exchange, whether the same attempt is to be made once more by what its response has told.
+    private func send(
+        _ request: HTTPRequest, for call: CallContext, through next: Next
+    ) async throws(APIError) -> (exchange: Exchange, isToBeSentAgain: Bool) {
+        guard authenticator.isTimed else {
+            let exchange = try await next(request)
+            return (exchange, authenticator.shouldSendAgain(after: exchange.response, to: request))
+        }
+        let origin = request.url.origin
+        let sent = call.time.date()
+        let dated = call.clocks.date(of: origin, at: sent)
+        let exchange = try await next(request)
+        _ = call.clocks.learn(from: exchange.response, of: origin, sent: sent, received: call.time.date())
+        // What signs below may have learnt from the same response before.
+        let error = abs(call.clocks.date(of: origin, at: sent).timeIntervalSince(dated))
+        let isRefused = ClockRefusal.isLikely(exchange.response.status, .seconds(error))
+        return (exchange, authenticator.shouldSendAgain(after: exchange.response, to: request) || isRefused)
     }
 
     private func applied(_ credential: Credential, to request: HTTPRequest, _ call: CallContext) throws(APIError)

@@ -9,7 +9,11 @@ final class HedgedAttempt: SharedWork {
         /// Those under way.
         var runners: [Runner] = []
         var started = 0
-        var lastStart = Duration.zero
+        /// The number of the last one that was handed to the transport.
+        var sent = 0
+        /// When the last one was first handed to the transport; `nil` while none has been. What is held back before that, by a
+        /// queue or for a credential, is not slow.
+        var lastSent: Duration?
         var isOver = false
         /// Whether the call is suspended: nothing more is sent meanwhile, and what is sent next waits with it.
         var isSuspended = false
@@ -62,17 +66,18 @@ final class HedgedAttempt: SharedWork {
 
     /// Sends one more.
     private func start() {
-        let relay = RelayedEvents(to: call, tellsStages: state.withLock { $0.started == 0 })
-        let context = call.detached(relay)
+        let number = state.withLock { state in
+            state.started += 1
+            return state.started
+        }
+        let relay = RelayedEvents(to: call, tellsStages: number == 1)
+        let context = call.detached(relay) { [weak self] in self?.noteSent(number) }
         context.prioritise(by: call.priority)
         let runner = Runner(context: context, relay: relay)
-        let now = call.time.now()
         let isOn = state.withLock { state in
             guard !state.isOver else { return false }
             if state.isSuspended { context.control.suspend() }
             state.runners.append(runner)
-            state.started += 1
-            state.lastStart = now
             return true
         }
         guard isOn else { return }
@@ -81,13 +86,25 @@ final class HedgedAttempt: SharedWork {
             land(outcome, of: runner)
         }
         context.endsWithCall(task)
-        setAlarm()
     }
 
     // MARK: The next one
 
+    /// One was handed to the transport: from now on it may be slow. Where it is redirected, or sent again, it goes on being so.
+    private func noteSent(_ number: Int) {
+        let now = call.time.now()
+        let isFirst = state.withLock { state in
+            guard !state.isOver, number > state.sent else { return false }
+            (state.sent, state.lastSent) = (number, now)
+            return true
+        }
+        if isFirst { setAlarm() }
+    }
+
     private func decide() -> HedgingPolicy.Decision {
-        let (started, last) = state.withLock { ($0.isOver ? .max : $0.started, $0.lastStart) }
+        let (started, sent, last) = state.withLock { ($0.started, $0.sent, $0.isOver ? nil : $0.lastSent) }
+        // Behind one that is held back another one would be held back too.
+        guard let last, sent == started else { return .never }
         return policy.decide(
             .init(
                 isIdempotent: isIdempotent, isBodyReplayable: request.body.isReplayable, isStreamed: call.streams,
@@ -179,8 +196,9 @@ final class HedgedAttempt: SharedWork {
         let hasWaited = state.withLock { state in
             guard state.isSuspended else { return false }
             state.isSuspended = false
-            state.lastStart = now
-            return state.started > 0
+            guard state.lastSent != nil else { return false }
+            state.lastSent = now
+            return true
         }
         for context in contexts { context.control.resume() }
         if hasWaited { setAlarm() }
