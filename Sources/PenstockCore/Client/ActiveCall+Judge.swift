@@ -67,6 +67,7 @@ extension ActiveCall: JudgingCall {
         guard mayReplay(request), let replay else { return Rejection(error: error, replay: nil) }
         guard var obstacle = replay.obstacle else { return Rejection(error: error, replay: replay) }
         (obstacle.request, obstacle.response, obstacle.sendState) = (error.request, error.response, error.sendState)
+        obstacle.judgement = error.judgement
         return Rejection(error: obstacle, replay: nil)
     }
 

@@ -196,7 +196,8 @@ struct ToldErrors: Sendable {
     /// - Parameter ending: why the call was ended early, which is then what it failed of.
     func completed(_ error: APIError, _ ending: CallContext.Ending?) -> APIError {
         var error = error
-        if let ending { error.kind = ending.kind }
+        // Kept beside it: an answer that was no success before the call was ended is none after that either.
+        if let ending { (error.kind, error.judgement) = (ending.kind, error.judgement) }
         error.attempts = context.attempts
         error.modelFormat = context.settings.modelFormat
         error.presentation = nil

@@ -128,6 +128,7 @@ public struct APIError: Error, Sendable {
         var attempts: [Attempt] = []
         var presentation: Presentation?
         var modelFormat = DecodingOptions()
+        var judgement: Kind?
     }
 
     /// An error of an app's own making, such as that of an interceptor. The call that throws it adds its attempts and
@@ -211,6 +212,13 @@ public struct APIError: Error, Sendable {
     var modelFormat: DecodingOptions {
         get { parts.modelFormat }
         set { parts.modelFormat = newValue }
+    }
+
+    /// What was found in the answer: the kind, unless the call failed of something else after that, such as its own end or a
+    /// credential that could not be renewed.
+    var judgement: Kind {
+        get { parts.judgement ?? parts.kind }
+        set { parts.judgement = newValue }
     }
 }
 

@@ -8,6 +8,9 @@ import Foundation
 /// await log.flush()                    // when the app goes to the background
 /// ```
 ///
+/// A batch that the server refuses with a code of its own is sent again too, ever less often, since nobody but the app knows what
+/// the code means: `isFinal` says so. Where the log is full because of it, it is given up, and told of.
+///
 /// Each event is in the file before anything is sent, and is removed when the server has it: what is left when the app ends is
 /// sent at the next launch. A batch is sent at least once, and always under the same id with the same events, so that the server
 /// can tell a second delivery. Events survive the end of the process; those of a batch under way, and those before a
@@ -31,12 +34,16 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
     ///   - policy: when batches are sent, and how much is kept.
     ///   - options: what the calls want different.
     ///   - onProblem: told of what was lost and why; from any thread. Nothing is lost without it being told.
+    ///   - isFinal: whether the server will never take a batch that failed of this, which is dropped then; from any thread. It is
+    ///     asked about everything but what the log knows: the statuses 400, 405, 406, 410, 411, 413, 414, 415 and 422 and a
+    ///     parameter that breaks a rule are final, and what a service's ``ExpiryRule`` names is not. Nothing else is by default.
     ///   - endpoint: sends a batch.
     /// - Throws: ``EventLogError/newerVersion``, ``EventLogError/foreignFile``, ``EventLogError/inUse`` or
     ///   ``EventLogError/unusableFile(reason:)``. The file is left as it was.
     public init(
         file: URL, client: APIClient, policy: EventLogPolicy = .init(), options: CallOptions = .init(),
         onProblem: @escaping @Sendable (EventLogError) -> Void = { _ in },
+        isFinal: @escaping @Sendable (APIError) -> Bool = { _ in false },
         endpoint: @escaping @Sendable (Batch) -> API
     ) async throws(EventLogError) {
         core = try await EventLogCore.open(file, client, policy, onProblem) { id, records in
@@ -45,8 +52,12 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
             let unreadable = records.count - events.count
             if unreadable > 0 { onProblem(.damagedLines(unreadable)) }
             guard !events.isEmpty else { return .success(()) }
-            let call = client.start(endpoint(Batch(id: id, events: events)), options: options)
-            return await call.result.map { _ in }
+            let hit = endpoint(Batch(id: id, events: events))
+            let result = await client.start(hit, options: options).result
+            return result.map { _ in }.mapError { error in
+                let failure = EventLogRule.judge(error, expiry: client.expiry(of: hit), isFinal: isFinal)
+                return EventLogCore.Unsent(failure: failure, kind: error.kind)
+            }
         }
     }
 
@@ -88,7 +99,13 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
 
 /// A log whatever its types: carries out what the machine decides. Everything in it happens on one queue.
 private final class EventLogCore: Sendable {
-    typealias Send = @Sendable (String, [EventLogMachine.Record]) async -> Result<Void, APIError>
+    typealias Send = @Sendable (String, [EventLogMachine.Record]) async -> Result<Void, Unsent>
+
+    /// Why a batch has not arrived.
+    struct Unsent: Error {
+        let failure: EventLogMachine.Failure
+        let kind: APIError.Kind
+    }
 
     private struct State {
         var machine: EventLogMachine
@@ -137,6 +154,7 @@ private final class EventLogCore: Sendable {
             do throws(EventLogError) {
                 guard let file = state.file else { throw .closed }
                 let data = try encode().get()
+                makeRoom(for: data.count, &state)
                 if state.machine.refusal(of: data.count) != nil { throw .full }
                 let record = EventLogMachine.Record(number: state.machine.number, data: data)
                 try file.append(EventLogFormat.event(record), isSynced: false)
@@ -146,6 +164,12 @@ private final class EventLogCore: Sendable {
                 onProblem(error)
             }
         }
+    }
+
+    private func makeRoom(for size: Int, _ state: inout State) {
+        guard let gone = state.machine.giveUp(for: size) else { return }
+        onProblem(.refused(events: gone.count, gone.kind))
+        writeOff(gone.seal, &state)
     }
 
     func flush() async {
@@ -220,18 +244,22 @@ private final class EventLogCore: Sendable {
     }
 
     private func arrived(
-        _ seal: EventLogMachine.Seal, _ count: Int, _ result: Result<Void, APIError>, _ state: inout State
+        _ seal: EventLogMachine.Seal, _ count: Int, _ result: Result<Void, Unsent>, _ state: inout State
     ) {
         switch result {
         case .success: state.machine.delivered()
-        case .failure(let error):
-            let isFinal = EventLogRule.isFinal(error.kind)
+        case .failure(let unsent):
             var random = random
             state.machine.failed(
-                isFinal: isFinal, at: time.now(), spread: Double.random(in: 0...1, using: &random))
-            guard isFinal else { return }
-            onProblem(.refused(events: count, error.kind))
+                unsent.failure, at: time.now(), spread: Double.random(in: 0...1, using: &random))
+            guard unsent.failure == .final else { return }
+            onProblem(.refused(events: count, unsent.kind))
         }
+        writeOff(seal, &state)
+    }
+
+    /// Notes on disk that a batch is not sent any more.
+    private func writeOff(_ seal: EventLogMachine.Seal, _ state: inout State) {
         do throws(EventLogError) {
             try forget(seal, &state)
         } catch {
@@ -266,11 +294,25 @@ private final class EventLogCore: Sendable {
 /// Whether a server will never take what it has refused.
 package enum EventLogRule {
     /// What the app or the server finds wrong with the request itself stays wrong. Everything else may pass: what the network
-    /// did, what a server could not do now, and what a login or a newer app puts right.
-    package static func isFinal(_ kind: APIError.Kind) -> Bool {
+    /// did, what a server could not do now, and what a login or a newer app puts right. A code of the server's own may mean either,
+    /// and only the app knows.
+    ///
+    /// - Parameters:
+    ///   - expiry: what means that the credential is out of date, which says nothing about the batch.
+    ///   - isFinal: asked where the rule does not say so itself.
+    package static func judge(
+        _ error: APIError, expiry: ExpiryRule?, isFinal: (APIError) -> Bool
+    ) -> EventLogMachine.Failure {
+        if error.wantsCredential(by: expiry) { return .passing }
+        if isFinalAnyhow(error.kind) || isFinal(error) { return .final }
+        if case .business = error.kind { return .refused(error.kind) }
+        return .passing
+    }
+
+    private static func isFinalAnyhow(_ kind: APIError.Kind) -> Bool {
         switch kind {
         case .httpStatus(let status): [400, 405, 406, 410, 411, 413, 414, 415, 422].contains(status)
-        case .invalidParameter, .business: true
+        case .invalidParameter: true
         default: false
         }
     }

@@ -19,7 +19,7 @@ public enum EventLogError: Error, Hashable, Sendable {
     case unencodable(reason: String)
     /// So many lines of the file were damaged; the events in them are lost, all others are kept.
     case damagedLines(Int)
-    /// The server will never take a batch; so many events were dropped.
+    /// The server will never take a batch, or has refused it until the log was full; so many events were dropped.
     case refused(events: Int, APIError.Kind)
 }
 

@@ -72,10 +72,20 @@ package struct EventLogMachine: Sendable {
         case tooManyBytes
     }
 
+    /// What the end of an attempt that has not arrived says about the next one.
+    package enum Failure: Hashable, Sendable {
+        /// The server will never take the batch.
+        case final
+        /// The server has refused the batch, for now or for ever: nobody has said which.
+        case refused(APIError.Kind)
+        /// Nobody has refused it.
+        case passing
+    }
+
     package enum Decision: Hashable, Sendable {
         /// Make a batch of the events up to this number; then tell ``EventLogMachine/seal(_:)``.
         case seal(upTo: UInt64)
-        /// Send the batch; then tell ``EventLogMachine/delivered()`` or ``EventLogMachine/failed(isFinal:at:spread:)``.
+        /// Send the batch; then tell ``EventLogMachine/delivered()`` or ``EventLogMachine/failed(_:at:spread:)``.
         case send(Seal, [Record])
         /// Ask again after this long, or after the next event.
         case wait(Duration)
@@ -98,6 +108,8 @@ package struct EventLogMachine: Sendable {
     private var oldest: Duration?
     private var sending = Sending.no
     private var failures = 0
+    /// What the batch was refused with, where that was the last word about it.
+    private var refusal: APIError.Kind?
     private var isFlushing: Bool
 
     /// Begins with what the log held when it was opened; that is sent without waiting for more.
@@ -116,6 +128,19 @@ package struct EventLogMachine: Sendable {
         if records.count >= policy.keptCount { return .tooManyEvents }
         if size > policy.keptBytes - bytes { return .tooManyBytes }
         return nil
+    }
+
+    /// Gives up a batch that the server refuses, where an event of so many bytes has room without it alone: what is new, and all
+    /// that waits behind the batch, would be lost for it otherwise.
+    ///
+    /// - Returns: the batch, how many events it had, and what it was refused with; `nil` where nothing is given up.
+    package mutating func giveUp(for size: Int) -> (seal: Seal, count: Int, kind: APIError.Kind)? {
+        guard refusal(of: size) != nil, let batch, let refusal, case .after = sending else { return nil }
+        var rest = self
+        rest.drop()
+        guard rest.refusal(of: size) == nil else { return nil }
+        defer { self = rest }
+        return (batch, records.count - rest.records.count, refusal)
     }
 
     /// The number of the next event.
@@ -172,12 +197,13 @@ package struct EventLogMachine: Sendable {
     /// The batch has not arrived, or nobody knows whether it has.
     ///
     /// - Parameters:
-    ///   - isFinal: whether the server will never take it; it is dropped.
+    ///   - failure: a final one drops it.
     ///   - spread: from 0 to 1, which part of the wait is left to chance.
-    package mutating func failed(isFinal: Bool, at now: Duration, spread: Double) {
-        guard !isFinal else {
-            drop()
-            return
+    package mutating func failed(_ failure: Failure, at now: Duration, spread: Double) {
+        switch failure {
+        case .final: return drop()
+        case .refused(let kind): refusal = kind
+        case .passing: refusal = nil
         }
         failures += 1
         let doubled = policy.firstDelay * (1 << min(failures - 1, 30))
@@ -219,6 +245,7 @@ package struct EventLogMachine: Sendable {
         bytes -= gone.reduce(0) { $0 + $1.data.count }
         records.removeFirst(gone.count)
         self.batch = nil
+        refusal = nil
         sending = .no
     }
 }

@@ -141,6 +141,7 @@ public final class MemoryOutboxStore: OutboxStore {
         try use { state throws(OutboxStoreError) in
             try state.check(lease)
             guard var row = state.rows[id] else { return }
+            let started = row.started
             row.started = nil
             switch step {
             case .done:
@@ -152,12 +153,13 @@ public final class MemoryOutboxStore: OutboxStore {
                 row.state = .queued
                 row.conflicts = wait.conflicts
                 row.unanswered = wait.unanswered
+                row.expires = wait.expires ?? row.expires
                 state.rows[id] = row
                 state.lanes[row.lane]?.due = wait.until
                 state.lanes[row.lane]?.isHinted = wait.isHinted
             case .undeliverable(let failure):
                 row.state = .undeliverable(failure)
-                if !failure.mayBeProcessed { row.unanswered = nil }
+                row.unanswered = failure.mayBeProcessed ? row.unanswered ?? started ?? now : nil
                 state.rows[id] = row
                 state.lanes[row.lane]?.open(at: now)
             }

@@ -123,6 +123,9 @@ struct UnknownWrite: OutboxEndpoint {
 
     var route: Route { .post("/") }
     var decoding: ResponseDecoding<Payload> { .payload }
+
+    /// Its own policy is not known, so that only its row says how long it lives.
+    static var outboxPolicy: OutboxPolicy { OutboxPolicy(lifetime: .seconds(Int64.max)) }
 }
 
 extension APIClient {

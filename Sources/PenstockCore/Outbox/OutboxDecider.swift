@@ -11,6 +11,8 @@ public struct OutboxOutcome: Hashable, Sendable {
         case answered(Int)
         /// The server answered 2xx, and its envelope holds a code that is no success.
         case business
+        /// The server answered that the credential is not good, whatever status or code it says so by.
+        case unauthenticated
         /// No answer came, and no connection to the server either.
         case unreachable
         /// No answer came over a connection that was made.
@@ -36,14 +38,20 @@ public struct OutboxOutcome: Hashable, Sendable {
     }
 
     /// What an error of a call says about its write. The status of an answer goes before everything else: what cannot be read
-    /// of a 2xx was written all the same. So was what was answered with 303 (See Other, RFC 9110 §15.4.4), where that was followed,
-    /// whatever became of the GET.
-    public init(_ error: APIError, at now: Date) {
+    /// of a 2xx was written all the same, unless its code is no success or says that the credential is not good. So was what was
+    /// answered with 303 (See Other, RFC 9110 §15.4.4), where that was followed, whatever became of the GET.
+    ///
+    /// - Parameter expiry: what means that a credential is out of date; `nil`, as by default, for a service without them.
+    public init(_ error: APIError, at now: Date, expiry: ExpiryRule? = nil) {
         let (status, state) = (error.response?.status, error.sendState ?? .unsent)
         let hint = error.response.flatMap { RetryAfter.delay(in: $0.fields, at: now) }
-        switch (status, error.kind) {
-        case (let status?, .business) where (200..<300).contains(status): self.init(.business, hint: hint)
+        let wantsCredential = error.wantsCredential(by: expiry)
+        // Of an answer it counts what was found in it, and not what the call was ended by after that.
+        switch (status, status == nil ? error.kind : error.judgement) {
+        case (let status?, .business) where (200..<300).contains(status) && !wantsCredential:
+            self.init(.business, hint: hint)
         case _ where error.followedSeeOther: self.init(.accepted)
+        case _ where wantsCredential: self.init(.unauthenticated, hint: hint)
         case (let status?, _): self.init(.answered(status), hint: hint)
         case (nil, .unreachable), (nil, .tls): self.init(.unreachable, sendState: state)
         // An origin that the client spares for a while, a user who has to sign in and a call that gave way to another one say
@@ -116,8 +124,18 @@ public enum OutboxFate: Hashable, Sendable {
         case .accepted: .done
         case .answered(let status): of(status: status)
         case .business: .ask
-        case .unreachable, .broken, .cancelled: .keep
+        case .unauthenticated, .unreachable, .broken, .cancelled: .keep
         case .blocked: .undeliverable(.blocked)
+        }
+    }
+
+    /// Whether a server that answers with a status may have processed the write: behind a gateway that gave up on it, or, where
+    /// it says that the key is in use, at this very time. 501, 503 and 505 come from servers that did nothing.
+    static func leavesDoubt(status: Int) -> Bool {
+        switch status {
+        case 501, 503, 505: false
+        case 408, 409, 500...: true
+        default: false
         }
     }
 }
@@ -140,15 +158,20 @@ public struct OutboxWait: Hashable, Sendable {
     public var isHinted: Bool
     /// How many 409 it was answered with.
     public var conflicts: Int
-    /// When the first attempt was begun that may have been processed and was never answered.
+    /// When the first attempt was begun that may have been processed without a word of what came of it.
     public var unanswered: Date?
+    /// When the row is sent no more, in place of what it says itself; `nil` leaves it at that.
+    public var expires: Date?
 
     /// A wait until a moment of the client's own choice, unless `isHinted`.
-    public init(until: Date, isHinted: Bool = false, conflicts: Int = 0, unanswered: Date? = nil) {
+    public init(
+        until: Date, isHinted: Bool = false, conflicts: Int = 0, unanswered: Date? = nil, expires: Date? = nil
+    ) {
         self.until = until
         self.isHinted = isHinted
         self.conflicts = conflicts
         self.unanswered = unanswered
+        self.expires = expires
     }
 }
 
@@ -168,10 +191,15 @@ public struct OutboxDecider: Sendable {
     public func refusal(to row: OutboxRow, at now: Date) -> OutboxFailure? {
         let isDoubtful = row.unanswered != nil
         if row.expires <= now { return failure(.expired, isDoubtful) }
-        if let first = row.unanswered, first.addingTimeInterval(policy.keyLifetime.seconds) <= now {
-            return failure(.keyExpired, isDoubtful)
-        }
+        if let first = row.unanswered, !isRemembered(since: first, at: now) { return failure(.keyExpired, isDoubtful) }
         return nil
+    }
+
+    /// Whether the server still has a key that it may have got first at this moment. A moment that is still to come was written
+    /// before the clock was set back, so that nobody knows how long ago it was, unless the clock was only corrected a little.
+    private func isRemembered(since first: Date, at now: Date) -> Bool {
+        let (passed, lifetime) = (now.timeIntervalSince(first), policy.keyLifetime.seconds)
+        return passed < lifetime && passed >= -min(lifetime, Self.correction)
     }
 
     /// What becomes of a row after an attempt.
@@ -201,14 +229,21 @@ public struct OutboxDecider: Sendable {
             return keep(outcome, row, now, unanswered, conflicts, &random)
         case nil:
             guard isConflict else { return refuse(reason(of: outcome), outcome, row) }
-            if conflicts > policy.conflictLimit { return refuse(.conflict, outcome, row) }
+            // Nobody has said what became of the key: it is only waited for no longer.
+            if conflicts > policy.conflictLimit { return .undeliverable(failure(.conflict, true, 409)) }
             return keep(outcome, row, now, unanswered, conflicts, &random)
         }
     }
 
-    /// Since when the server may have processed it without a word. An answer settles its own attempt, none before it.
+    /// Since when the server may have processed it without a word of what came of it. An answer settles its own attempt where it
+    /// is the server's last word, and none before it.
     private func unanswered(after outcome: OutboxOutcome, _ row: OutboxRow, _ now: Date) -> Date? {
-        row.unanswered ?? (outcome.sendState == .maybeProcessed ? row.started ?? now : nil)
+        row.unanswered ?? (isDoubtful(outcome) ? row.started ?? now : nil)
+    }
+
+    private func isDoubtful(_ outcome: OutboxOutcome) -> Bool {
+        if case .answered(let status) = outcome.result { return OutboxFate.leavesDoubt(status: status) }
+        return outcome.sendState == .maybeProcessed
     }
 
     private func reason(of outcome: OutboxOutcome) -> OutboxFailure.Reason {
@@ -237,7 +272,13 @@ public struct OutboxDecider: Sendable {
         return .wait(
             OutboxWait(
                 until: now.addingTimeInterval(wait), isHinted: hint != nil, conflicts: conflicts,
-                unanswered: unanswered))
+                unanswered: unanswered, expires: earlierEnd(of: row, at: now)))
+    }
+
+    /// When a row ends that would live longer than any may: it was put before the clock was set back. `nil` for any other.
+    private func earlierEnd(of row: OutboxRow, at now: Date) -> Date? {
+        let latest = now.addingTimeInterval(policy.lifetime.seconds)
+        return row.expires > latest ? latest : nil
     }
 
     /// The wait before an attempt that the server has said nothing about: doubled each time, up to the cap, and spread over
@@ -259,6 +300,9 @@ public struct OutboxDecider: Sendable {
 
     /// No wait that is kept is longer: a day.
     package static let farthest: TimeInterval = 86_400
+
+    /// By how much a clock is corrected without anybody having set it: five minutes, as for ``OutboxLease``.
+    static let correction: TimeInterval = 300
 }
 
 /// How many lanes are tried at once: all that may be while the network is there, one at a time while it is not, so that ten
@@ -285,7 +329,7 @@ public struct OutboxThrottle: Hashable, Sendable {
             failures += 1
             until = now + min(Self.shortest * (1 << min(failures - 1, 10)), Self.longest)
         case .cancelled, .blocked: break
-        case .accepted, .answered, .business, .broken: self = OutboxThrottle()
+        case .accepted, .answered, .business, .unauthenticated, .broken: self = OutboxThrottle()
         }
     }
 

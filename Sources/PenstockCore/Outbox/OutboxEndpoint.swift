@@ -37,7 +37,8 @@ public protocol OutboxEndpoint: OutboxEndpointMembers, Codable {
     var lane: OutboxLane { get }
 
     /// What an earlier write that waits is replaced by: the last of one fold is sent, those before it that were not sent
-    /// are not. `nil`, as by default, replaces nothing.
+    /// are not. One that the server may have processed is sent to its end, and the last one behind it. `nil`, as by default,
+    /// replaces nothing.
     var fold: OutboxFold? { get }
 
     /// For how long, and how, it is tried.
@@ -175,8 +176,8 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// user has forgotten.
     public var lifetime: Duration
     /// How long the server remembers a key. A write that it may have processed is not sent later than this after the first
-    /// attempt that was not answered, since a server that has forgotten the key would do it twice. 24 hours by default,
-    /// which is what services that document it keep at least.
+    /// attempt of which nobody knows what came of it, since a server that has forgotten the key would do it twice; nor after the
+    /// clock was set back behind that attempt. 24 hours by default, which is what services that document it keep at least.
     public var keyLifetime: Duration
     /// What happens behind a write that was refused. By default the next one of the lane is sent.
     public var afterFailure: AfterFailure
@@ -190,7 +191,7 @@ public struct OutboxPolicy: Hashable, Sendable {
     public var maximumDelay: Duration
     /// The longest wait that a server may ask for by `Retry-After`. One hour by default; a longer one counts as this.
     public var maximumHint: Duration
-    /// How many 409 are taken for "the same key is being processed" before the write counts as refused. 5 by default: with
+    /// How many 409 are taken for "the same key is being processed" before the write is given up, in doubt. 5 by default: with
     /// the waits between them about a minute, longer than servers take to finish a request.
     public var conflictLimit: Int
     /// The field that carries the running number of its lane, for servers that keep the last one they took: it rises by one

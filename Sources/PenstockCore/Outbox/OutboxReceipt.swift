@@ -177,6 +177,15 @@ final class OutboxFeed: Sendable {
     func end() async -> OutboxEnd {
         await content.wait(orCancelled: .over(.closed)) { $0.end }
     }
+
+    /// Waits for a write that is undeliverable to be something else.
+    ///
+    /// - Returns: whether it is to be delivered again; `false` where it is over, and for a task that is cancelled.
+    func isQueuedAgain() async -> Bool {
+        await content.wait(orCancelled: false) { content in
+            if case .undeliverable = content.state { nil } else { content.state.isOpen }
+        }
+    }
 }
 
 extension Monitor {

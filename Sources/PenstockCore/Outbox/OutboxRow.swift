@@ -126,7 +126,8 @@ public struct OutboxRow: Hashable, Sendable {
     public var conflicts = 0
     /// When the attempt under way was begun.
     public var started: Date?
-    /// When the first attempt was begun that may have been processed and was never answered.
+    /// When the first attempt was begun that may have been processed without a word of what came of it: it was never answered,
+    /// or a gateway answered that it had given up, or the server that the key was in use.
     public var unanswered: Date?
 
     /// A row that was not sent yet, for a store to give its place.
@@ -167,7 +168,7 @@ public struct OutboxFailure: Error, Hashable, Sendable {
     public enum Reason: Int, Hashable, Sendable {
         /// The server refused it: ``OutboxFailure/status`` tells how.
         case refused = 1
-        /// The server answered 409 again and again, or the app took it for a conflict.
+        /// The server answered 409 again and again, and may still be processing it; or the app took that for a conflict.
         case conflict = 2
         /// The envelope held a code that is no success.
         case business = 3
@@ -185,7 +186,7 @@ public struct OutboxFailure: Error, Hashable, Sendable {
     public var reason: Reason
     /// What the server answered last; `nil` where it did not.
     public var status: Int?
-    /// Whether the server may have processed it all the same: an attempt was never answered.
+    /// Whether the server may have processed it all the same: nobody knows what came of an attempt.
     public var mayBeProcessed: Bool
 
     /// A failure that leaves no doubt, unless `mayBeProcessed`.

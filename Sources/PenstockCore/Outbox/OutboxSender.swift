@@ -274,7 +274,8 @@ actor OutboxSender {
         do {
             write = try codec.open(row)
         } catch is OutboxCipherUnavailable {
-            return Attempt(step: wait(row, OutboxOutcome(.cancelled, sendState: .unsent), OutboxDecider()))
+            let decider = OutboxDecider(UnknownWrite.outboxPolicy)
+            return Attempt(step: wait(row, OutboxOutcome(.cancelled, sendState: .unsent), decider))
         } catch {
             return Attempt(step: .undeliverable(OutboxFailure(.unreadable, mayBeProcessed: row.unanswered != nil)))
         }
@@ -306,7 +307,7 @@ actor OutboxSender {
             traffic.note(.accepted, from: origin, at: time.now())
             return Attempt(step: .done, end: .answered(response))
         case .failure(let error):
-            var outcome = OutboxOutcome(error, at: time.date())
+            var outcome = OutboxOutcome(error, at: time.date(), expiry: client.expiry(of: endpoint))
             // What is refused before anybody asks for the write says nothing about it: its user has signed out meanwhile.
             if case .blocked = error.kind, !isAsked.withLock({ $0 }) {
                 outcome = OutboxOutcome(.cancelled, sendState: .unsent)
@@ -379,7 +380,7 @@ extension OutboxFeeds {
 extension OutboxAnswer {
     fileprivate init(_ error: APIError, _ row: OutboxRow) {
         let response = error.response ?? HTTPResponse(status: 0)
-        let code: BusinessCode? = if case .business(let code, _) = error.kind { code } else { nil }
+        let code: BusinessCode? = if case .business(let code, _) = error.judgement { code } else { nil }
         self.init(
             status: response.status, code: code,
             payload: Payload(response.body, contentType: response.fields[.contentType]), attempt: row.attempts,

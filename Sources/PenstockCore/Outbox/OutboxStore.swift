@@ -54,7 +54,9 @@ public protocol OutboxStore: Sendable {
 
     /// Writes down what came of an attempt. Where the row is done it goes, and so do the rows of the same fold that were put
     /// before it and may be replaced (``OutboxRow/mayBeReplaced``), which would undo it; what waits of the fold has its
-    /// ``OutboxRow/intent`` to roll back to. Nothing when the row is gone.
+    /// ``OutboxRow/intent`` to roll back to. Where it waits, an end that the wait names is the row's (``OutboxWait/expires``).
+    /// Where it is undeliverable and may have been processed, ``OutboxRow/unanswered`` stays, or is the start of the attempt;
+    /// any other has none. Nothing when the row is gone.
     func settle(_ id: OutboxID, _ step: OutboxStep, at now: Date, under lease: OutboxLease)
         async throws(OutboxStoreError)
 

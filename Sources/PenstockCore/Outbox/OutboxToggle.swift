@@ -11,8 +11,9 @@ import Foundation
 /// ```
 ///
 /// It shows what the user wants at once. However often it is tapped, one write is under way and one waits behind it at
-/// most, which says what was tapped last. When that fails for good, it shows what the server has again. What the user wants
-/// survives the end of the app: a toggle that is made then shows it, and what it rolls back to.
+/// most, which says what was tapped last. When that fails for good, it shows what the server has again, until the app has it
+/// sent once more (``Outbox/retry(_:)``). What the user wants survives the end of the app: a toggle that is made then shows it,
+/// and what it rolls back to.
 public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     /// What is shown, and how sure it is.
     public struct Update: Sendable {
@@ -20,7 +21,7 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         public var value: Bool
         /// Whether the server does not have it yet.
         public var isPending: Bool
-        /// Why it was rolled back; `nil` while nothing has gone wrong since the last tap.
+        /// Why it was rolled back; `nil` while nothing has gone wrong since the last tap, or since that was queued again.
         public var failure: OutboxError?
     }
 
@@ -39,6 +40,9 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         var failure: OutboxError?
         var listeners: [Int: AsyncStream<Update>.Continuation] = [:]
         var lastListener = 0
+        /// What looks at the writes that are not over. Undeliverable ones are not, for as long as the app likes.
+        var watches: [Int: Task<Void, Never>] = [:]
+        var lastWatch = 0
 
         var update: Update { Update(value: value, isPending: isPending, failure: failure) }
 
@@ -112,11 +116,12 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     }
 
     deinit {
-        let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
-            return Array(state.listeners.values)
+        let (listeners, watches) = state.withLock { state in
+            defer { (state.listeners, state.watches) = ([:], [:]) }
+            return (Array(state.listeners.values), Array(state.watches.values))
         }
         for listener in listeners { listener.finish() }
+        for watch in watches { watch.cancel() }
     }
 
     /// What the user sees: the last tap, until that fails for good.
@@ -211,12 +216,22 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     }
 
     private func watch(_ receipt: OutboxReceipt<E.Output>, sets value: Bool, tap: Int) {
-        Task { [weak self] in
-            let end = await receipt.feed.end()
-            if case .over(.replaced(let id)) = end {
-                await self?.follow(id, tap)
-            } else {
-                self?.take(end, value, tap)
+        state.withLock { state in
+            state.lastWatch += 1
+            state.watches[state.lastWatch] = Task { [weak self, feed = receipt.feed, number = state.lastWatch] in
+                var end = await feed.end()
+                // One that failed for good is not over: the app may have it sent again.
+                while case .undeliverable = end {
+                    self?.take(end, value, tap)
+                    if await feed.isQueuedAgain() { self?.takeUp(value, tap: tap) }
+                    end = await feed.end()
+                }
+                if case .over(.replaced(let id)) = end {
+                    await self?.follow(id, tap)
+                } else {
+                    self?.take(end, value, tap)
+                }
+                self?.state.withLock { $0.watches[number] = nil }
             }
         }
     }
@@ -235,7 +250,7 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         }
         state.withLock { state in
             guard state.lastTap == tap else { return }
-            state.value = next?.value ?? state.value
+            if let next { (state.value, state.failure) = (next.value, nil) }
             state.isPending = next != nil
             state.tell()
         }
@@ -252,18 +267,29 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         }
     }
 
+    /// The write of a tap that had failed is to be delivered after all.
+    private func takeUp(_ value: Bool, tap: Int) {
+        state.withLock { state in
+            guard state.lastTap == tap else { return }
+            (state.value, state.isPending, state.failure) = (value, true, nil)
+            state.tell()
+        }
+    }
+
     private func confirm(_ value: Bool, tap: Int) {
         state.withLock { state in
             state.confirmed = value
             guard state.lastTap == tap else { return }
-            state.isPending = false
+            // It may have failed before, and have been delivered before anybody saw that it was queued again.
+            (state.value, state.isPending, state.failure) = (value, false, nil)
             state.tell()
         }
     }
 
     private func rollBack(_ error: OutboxError, tap: Int) {
         state.withLock { state in
-            guard state.lastTap == tap else { return }
+            // What the app discards after it has failed changes nothing any more.
+            guard state.lastTap == tap, state.failure == nil else { return }
             state.value = state.confirmed
             state.isPending = false
             state.failure = error

@@ -225,27 +225,30 @@ final class OutboxDatabase {
             try open(row.lane, at: now)
         case .wait(let wait):
             try run(
-                "UPDATE item SET state = 0, started = NULL, conflicts = ?, unanswered = ? WHERE position = ?",
-                [.int(Int64(wait.conflicts)), .date(wait.unanswered), .int(row.position)])
+                """
+                UPDATE item SET state = 0, started = NULL, conflicts = ?, unanswered = ?, \
+                expires = coalesce(?, expires) WHERE position = ?
+                """,
+                [.int(Int64(wait.conflicts)), .date(wait.unanswered), .date(wait.expires), .int(row.position)])
             try run(
                 "UPDATE lane SET due = ?, is_hinted = ? WHERE lane = ?",
                 [.date(wait.until), .int(wait.isHinted ? 1 : 0), .text(row.lane)])
         case .undeliverable(let failure):
-            try fail(row, failure)
+            try fail(row, failure, at: now)
             try open(row.lane, at: now)
         }
         try refresh(lanes)
     }
 
-    private func fail(_ row: OutboxRow, _ failure: OutboxFailure) throws {
+    private func fail(_ row: OutboxRow, _ failure: OutboxFailure, at now: Date) throws {
         try run(
             """
             UPDATE item SET state = 2, started = NULL, reason = ?, status = ?, is_doubtful = ?, \
-            unanswered = CASE WHEN ?3 THEN unanswered END WHERE position = ?
+            unanswered = CASE WHEN ?3 THEN coalesce(unanswered, started, ?) END WHERE position = ?
             """,
             [
                 .int(Int64(failure.reason.rawValue)), failure.status.map { .int(Int64($0)) } ?? .null,
-                .int(failure.mayBeProcessed ? 1 : 0), .int(row.position),
+                .int(failure.mayBeProcessed ? 1 : 0), .date(now), .int(row.position),
             ])
     }
 
@@ -260,7 +263,7 @@ final class OutboxDatabase {
         for var row in late {
             let failure = OutboxFailure(.expired, mayBeProcessed: row.unanswered != nil)
             if try first(of: row.lane) == row.position { try open(row.lane, at: now) }
-            try fail(row, failure)
+            try fail(row, failure, at: now)
             row.state = .undeliverable(failure)
             expired.append(row)
         }

@@ -265,11 +265,15 @@ extension OutboxStoreConformance {
             try probe.expect(try await probe.claim(lease, at: 9.999), [], "before its moment")
             try probe.expect(try await probe.claim(lease, at: 10), ["1"], "at its moment")
             try await probe.wait(row, until: 500, lease)
+            try probe.expect(try await probe.store.row(row.id)?.expires, probe.date(1_000), "its own end")
             // The clock is set back by more than a day.
             try probe.expect(try await probe.next(at: 500 - 86_400), 500, "a day before its moment")
             try probe.expect(try await probe.claim(lease, at: 500 - 86_400), [], "a day before its moment")
             try probe.expect(try await probe.next(at: 499 - 86_400), 499 - 86_400, "earlier than any wait is long")
             try probe.expect(try await probe.claim(lease, at: 499 - 86_400), ["1"], "earlier than any wait is long")
+            try await probe.settle(row, .wait(OutboxWait(until: probe.date(0), expires: probe.date(700))), lease)
+            try probe.expect(try await probe.store.row(row.id)?.expires, probe.date(700), "an end that the wait names")
+            try probe.expect(try await probe.claim(lease, at: 700), [], "at that end")
         },
         Rule("What is undeliverable is listed, and the lane goes on unless the row stops it") { probe in
             let lease = try await probe.lease()
@@ -297,14 +301,20 @@ extension OutboxStoreConformance {
         },
         Rule("An answer settles the doubt about an earlier attempt, unless the failure says otherwise") { probe in
             let lease = try await probe.lease()
-            for (mayBeProcessed, left) in [(false, nil), (true, probe.date(0))] {
-                let row = try await probe.put(probe.row("1", lane: "\(mayBeProcessed)"))
+            let cases: [(mayBeProcessed: Bool, before: Double?, left: Double?)] = [
+                (false, nil, nil), (false, 0, nil), (true, 0, 0), (true, nil, 2),
+            ]
+            for (index, (mayBeProcessed, before, left)) in cases.enumerated() {
+                let row = try await probe.put(probe.row("1", lane: "\(index)"))
                 _ = try await probe.claim(lease)
-                try await probe.settle(row, .wait(OutboxWait(until: probe.date(0), unanswered: probe.date(0))), lease)
-                _ = try await probe.claim(lease)
+                let wait = OutboxWait(until: probe.date(0), unanswered: before.map { probe.date($0) })
+                try await probe.settle(row, .wait(wait), lease)
+                _ = try await probe.claim(lease, at: 2)
                 try await probe.settle(
-                    row, .undeliverable(OutboxFailure(.refused, mayBeProcessed: mayBeProcessed)), lease)
-                try probe.expect(try await probe.store.row(row.id)?.unanswered, left, "\(mayBeProcessed)")
+                    row, .undeliverable(OutboxFailure(.refused, mayBeProcessed: mayBeProcessed)), at: 3, lease)
+                let kept = try await probe.store.row(row.id)?.unanswered
+                try probe.expect(
+                    kept, left.map { probe.date($0) }, "\(mayBeProcessed) after \(String(describing: before))")
             }
         },
         Rule("What has expired is not claimed, and goes to the undeliverable, wherever it stands in its lane") {

@@ -116,7 +116,7 @@ struct EventLogMachineTests {
         #expect(numbers(first) == [1, 2, 3])
         for _ in 0..<4 { machine.add(Data(count: 1), at: .zero) }
         #expect(machine.decide(at: .seconds(99)) == .rest)
-        machine.failed(isFinal: false, at: .seconds(100), spread: 1)
+        machine.failed(.passing, at: .seconds(100), spread: 1)
         #expect(machine.decide(at: .seconds(100)) == .wait(.seconds(4)))
         #expect(machine.decide(at: .seconds(104)) == first)
         machine.delivered()
@@ -129,16 +129,16 @@ struct EventLogMachineTests {
         for (spread, share) in [(1, 1), (0, 0.5), (0.5, 0.75), (9, 1), (-9, 0.5)] as [(Double, Double)] {
             var machine = machine([1, 1, 1])
             machine.seal(Seal(id: "a", last: 3))
-            for _ in 0..<failures { machine.failed(isFinal: false, at: .zero, spread: spread) }
+            for _ in 0..<failures { machine.failed(.passing, at: .zero, spread: spread) }
             #expect(machine.decide(at: .zero) == .wait(.seconds(Double(seconds) * share)))
         }
         var machine = machine([1, 1, 1, 1, 1, 1])
         machine.seal(Seal(id: "a", last: 3))
-        for _ in 0..<failures { machine.failed(isFinal: false, at: .zero, spread: 1) }
+        for _ in 0..<failures { machine.failed(.passing, at: .zero, spread: 1) }
         _ = machine.decide(at: .seconds(100))
         machine.delivered()
         machine.seal(Seal(id: "b", last: 6))
-        machine.failed(isFinal: false, at: .zero, spread: 1)
+        machine.failed(.passing, at: .zero, spread: 1)
         #expect(machine.decide(at: .zero) == .wait(.seconds(4)))
     }
 
@@ -150,7 +150,7 @@ struct EventLogMachineTests {
             EventLogPolicy(count: 1, firstDelay: .nanoseconds(1), longestDelay: .seconds(86_400)))
         machine.add(Data(count: 1), at: .zero)
         machine.seal(Seal(id: "a", last: 1))
-        for _ in 0..<failures { machine.failed(isFinal: false, at: .zero, spread: 1) }
+        for _ in 0..<failures { machine.failed(.passing, at: .zero, spread: 1) }
         #expect(machine.decide(at: .zero) == .wait(.nanoseconds(1 << doublings)))
     }
 
@@ -159,10 +159,10 @@ struct EventLogMachineTests {
         var machine = machine([1, 1, 1])
         machine.seal(Seal(id: "a", last: 3))
         _ = machine.decide(at: .zero)
-        machine.failed(isFinal: false, at: .zero, spread: 1)
+        machine.failed(.passing, at: .zero, spread: 1)
         machine.flush()
         #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
-        machine.failed(isFinal: false, at: .zero, spread: 1)
+        machine.failed(.passing, at: .zero, spread: 1)
         #expect(machine.decide(at: .zero) == .wait(.seconds(8)))
     }
 
@@ -174,7 +174,7 @@ struct EventLogMachineTests {
         #expect(machine.decide(at: .zero) == .seal(upTo: 3))
         machine.seal(Seal(id: "a", last: 3))
         #expect(numbers(machine.decide(at: .zero)) == [1, 2, 3])
-        machine.failed(isFinal: false, at: .zero, spread: 1)
+        machine.failed(.passing, at: .zero, spread: 1)
         #expect(numbers(machine.decide(at: .seconds(4))) == [1, 2, 3])
         machine.delivered()
         #expect(machine.decide(at: .seconds(10)) == .wait(.seconds(50)))
@@ -206,7 +206,7 @@ struct EventLogMachineTests {
         var machine = machine([1, 1, 1, 1])
         machine.seal(Seal(id: "a", last: 3))
         _ = machine.decide(at: .zero)
-        machine.failed(isFinal: true, at: .zero, spread: 1)
+        machine.failed(.final, at: .zero, spread: 1)
         #expect(machine.records.map(\.number) == [4])
         #expect(machine.batch == nil)
         machine.flush()
@@ -264,16 +264,94 @@ struct EventLogMachineTests {
         #expect(machine.refusal(of: .max) == .tooManyBytes)
     }
 
-    @Test("A server's no is final when it is about the request itself, and nothing else is")
+    private func judge(
+        _ kind: APIError.Kind, _ status: Int? = nil, expiry: ExpiryRule? = nil, isFinal: Bool = false
+    ) -> EventLogMachine.Failure {
+        let error = APIError(kind, stage: .status, response: status.map { HTTPResponse(status: $0) })
+        return EventLogRule.judge(error, expiry: expiry) { asked in
+            #expect(asked.kind == kind)
+            return isFinal
+        }
+    }
+
+    @Test("A server's no is final when it is about the request itself; else the app says so, who alone knows the codes")
     func finality() {
         let final: [APIError.Kind] =
             [400, 405, 406, 410, 411, 413, 414, 415, 422].map { .httpStatus($0) }
-            + [.business(code: 1, message: ""), .invalidParameter(field: "", reason: "")]
+            + [.invalidParameter(field: "", reason: "")]
         let passing: [APIError.Kind] =
             [401, 403, 404, 408, 409, 425, 429, 500, 503].map { .httpStatus($0) }
             + [.cancelled, .timeout(.total), .unreachable(.offline), .tls(.expired), .transport(.connectionLost)]
-        for kind in final { #expect(EventLogRule.isFinal(kind), "\(kind)") }
-        for kind in passing { #expect(!EventLogRule.isFinal(kind), "\(kind)") }
+        for kind in final { #expect(judge(kind) == .final, "\(kind)") }
+        for kind in passing {
+            #expect(judge(kind) == .passing, "\(kind)")
+            #expect(judge(kind, isFinal: true) == .final, "\(kind)")
+        }
+        let code = APIError.Kind.business(code: 1, message: "")
+        #expect(judge(code, 200) == .refused(code))
+        #expect(judge(code, 200, isFinal: true) == .final)
+    }
+
+    @Test("What says that the credential is out of date says nothing about the batch, by whatever status or code")
+    func expiredCredential() {
+        let rule = ExpiryRule(statuses: [401, 410], codes: [40101])
+        let code = APIError.Kind.business(code: 40101, message: "")
+        #expect(judge(code, 200, expiry: rule, isFinal: true) == .passing)
+        #expect(judge(code, 200) == .refused(code), "a service without credentials has no such code")
+        #expect(judge(.httpStatus(410), 410, expiry: rule) == .passing)
+        #expect(judge(.httpStatus(410), 410) == .final)
+        #expect(judge(.authentication(.lost), 200, isFinal: true) == .passing)
+    }
+
+    private static let code = APIError.Kind.business(code: 5, message: "")
+
+    @Test("A batch that the server refuses is given up for an event that has room without it alone")
+    func givenUp() throws {
+        // Eight events or 200 bytes are kept.
+        func refused(_ sizes: [Int]) -> EventLogMachine {
+            var machine = machine(sizes)
+            machine.seal(Seal(id: "a", last: 3))
+            _ = machine.decide(at: .zero)
+            machine.failed(.refused(Self.code), at: .zero, spread: 1)
+            return machine
+        }
+        var full = refused([1, 1, 1, 1, 1, 1, 1])
+        #expect(full.giveUp(for: 1) == nil, "there is room")
+        full.add(Data(count: 1), at: .zero)
+        let given = full.giveUp(for: 1)
+        let gone = try #require(given)
+        #expect(gone.seal == Seal(id: "a", last: 3) && gone.count == 3 && gone.kind == Self.code)
+        #expect(full.records.map(\.number) == [4, 5, 6, 7, 8] && full.batch == nil && full.refusal(of: 1) == nil)
+        #expect(full.decide(at: .zero) == .seal(upTo: 6), "the next one goes on at once")
+        full.seal(Seal(id: "b", last: 6))
+        _ = full.decide(at: .zero)
+        for _ in 0..<3 { full.add(Data(count: 1), at: .zero) }
+        #expect(full.giveUp(for: 1) == nil, "what is being sent may arrive")
+        full.failed(.passing, at: .zero, spread: 1)
+        #expect(full.giveUp(for: 1) == nil, "it was not refused")
+        var large = refused([30, 30, 30, 100])
+        #expect(large.giveUp(for: 10) == nil)
+        #expect(large.giveUp(for: 101) == nil, "there is no room without it either")
+        #expect(large.giveUp(for: 100)?.count == 3)
+    }
+
+    @Test("A batch is given up for its last refusal alone, and not once a later attempt was not refused")
+    func lastWord() {
+        var machine = machine([1, 1, 1, 1, 1, 1, 1, 1])
+        machine.seal(Seal(id: "a", last: 3))
+        _ = machine.decide(at: .zero)
+        #expect(machine.giveUp(for: 1) == nil)
+        machine.failed(.refused(Self.code), at: .zero, spread: 1)
+        #expect(machine.decide(at: .zero) == .wait(.seconds(4)), "it is sent again like any other")
+        #expect(numbers(machine.decide(at: .seconds(4))) == [1, 2, 3])
+        #expect(machine.giveUp(for: 1) == nil)
+        machine.failed(.passing, at: .seconds(4), spread: 1)
+        #expect(machine.giveUp(for: 1) == nil)
+        #expect(machine.decide(at: .seconds(4)) == .wait(.seconds(8)))
+        machine.flush()
+        _ = machine.decide(at: .seconds(4))
+        machine.failed(.refused(Self.code), at: .seconds(4), spread: 1)
+        #expect(machine.giveUp(for: 1)?.count == 3)
     }
 }
 

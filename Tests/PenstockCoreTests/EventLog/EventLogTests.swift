@@ -39,13 +39,31 @@ import Testing
     }
 
     private func open(
-        _ transport: any Transport, policy: EventLogPolicy = .init()
+        _ transport: any Transport, policy: EventLogPolicy = .init(), services: ServiceRegistry? = nil,
+        isFinal: @escaping @Sendable (APIError) -> Bool = { _ in false }
     ) async throws -> Log {
-        let client = CallSupport.client(transport) { $0.time = clock.timeSource }
+        let client = CallSupport.client(transport) { configuration in
+            configuration.time = clock.timeSource
+            if let services { (configuration.services, configuration.vault) = (services, MemoryVault()) }
+        }
         return try await Log(
             file: file, client: client, policy: policy,
-            onProblem: { [problems] problem in problems.update { $0.append(problem) } },
+            onProblem: { [problems] problem in problems.update { $0.append(problem) } }, isFinal: isFinal,
             endpoint: { SendTaps(id: $0.id, taps: $0.events) })
+    }
+
+    /// A service whose answers have codes, of which one says that the token has expired.
+    private static let coded = ServiceRegistry([
+        Service(
+            .main, "https://api.example.com", envelope: .retcode,
+            authenticator: BearerAuthenticator(expiry: ExpiryRule(codes: [40101])))
+    ])
+
+    private static func answeringCodes(_ codes: Int...) -> StubTransport {
+        let rest = Box(codes)
+        return StubTransport { _ throws(TransportError) in
+            .json(#"{"retcode":\#(rest.update { $0.isEmpty ? 0 : $0.removeFirst() }),"data":null}"#)
+        }
     }
 
     private static func answering(_ statuses: Int...) -> StubTransport {
@@ -166,6 +184,63 @@ import Testing
         #expect(problems.value == [.refused(events: 2, .httpStatus(422))])
         #expect(try sent(stub).map(\.taps) == [names(0..<2), names(2..<4)])
         await log.close()
+    }
+
+    @Test("A batch whose credential is out of date, and one that a code refuses, are sent again under their ids")
+    func refusedByCode() async throws {
+        for code in [40101, 5] {
+            let stub = Self.answeringCodes(code)
+            let log = try await open(stub, policy: EventLogPolicy(count: 2), services: Self.coded)
+            record(log, 0..<2)
+            while !Task.isCancelled, await log.count > 0 {
+                clock.advance(by: .seconds(5))
+                await Task.yield()
+            }
+            let batches = try sent(stub)
+            #expect(batches.map(\.taps) == [names(0..<2), names(0..<2)], "\(code)")
+            #expect(batches.first?.id == batches.last?.id, "\(code)")
+            #expect(problems.value.isEmpty, "\(code)")
+            await log.close()
+        }
+    }
+
+    @Test("The app says which codes are final, but for what says that the credential is out of date")
+    func finalByCode() async throws {
+        let stub = Self.answeringCodes(40101, 6, 5)
+        let log = try await open(stub, policy: EventLogPolicy(count: 2), services: Self.coded) { error in
+            if case .business(6, _) = error.kind { return false }
+            return true
+        }
+        record(log, 0..<2)
+        while !Task.isCancelled, await log.count > 0 {
+            clock.advance(by: .seconds(5))
+            await Task.yield()
+        }
+        #expect(try sent(stub).map(\.taps) == Array(repeating: names(0..<2), count: 3))
+        #expect(problems.value == [.refused(events: 2, .business(code: 5, message: ""))])
+        await log.close()
+    }
+
+    @Test("A batch that a code refuses goes when the log is full, and is told of; what waits behind it is sent")
+    func refusedUntilFull() async throws {
+        let stub = Self.answeringCodes(5)
+        let log = try await open(stub, policy: EventLogPolicy(count: 2, keptCount: 4), services: Self.coded)
+        record(log, 0..<2)
+        await log.flush()
+        record(log, 2..<4)
+        #expect(await log.count == 4)
+        #expect(problems.value.isEmpty)
+        record(log, 4..<5)
+        await log.flush()
+        #expect(await log.count == 0)
+        #expect(problems.value == [.refused(events: 2, .business(code: 5, message: ""))])
+        #expect(try sent(stub).map(\.taps) == [names(0..<2), names(2..<4), names(4..<5)])
+        await log.close()
+        let rest = Self.answering()
+        let again = try await open(rest)
+        await again.flush()
+        #expect(rest.requests.isEmpty, "what was given up is gone from the file")
+        await again.close()
     }
 
     @Test("What is not kept is told of: beyond the limits, and after the log was closed")

@@ -59,6 +59,7 @@ struct OutboxDeciderTests {
         for result in [OutboxOutcome.Result.unreachable, .broken, .cancelled] {
             #expect(Self.fate(Self.decide(.init(result, sendState: .unsent))) == .kept, "\(result)")
         }
+        #expect(Self.fate(Self.decide(.init(.unauthenticated))) == .kept, "what waits for a credential")
         #expect(
             Self.decide(.init(.blocked, sendState: .unsent)) == .undeliverable(OutboxFailure(.blocked)))
         #expect(Self.decide(.init(.accepted)) == .done)
@@ -82,8 +83,10 @@ struct OutboxDeciderTests {
             let step = Self.decide(.init(.answered(409)), Self.row(conflicts: before), policy)
             if case .wait(let wait) = step {
                 #expect(isKept && wait.conflicts == before + 1, "\(before)")
+                #expect(wait.unanswered == Self.now.addingTimeInterval(-5), "it is being processed")
             } else {
-                #expect(!isKept && step == .undeliverable(OutboxFailure(.conflict, status: 409)), "\(before)")
+                let doubtful = OutboxFailure(.conflict, status: 409, mayBeProcessed: true)
+                #expect(!isKept && step == .undeliverable(doubtful), "\(before): nobody has said what came of it")
             }
         }
         guard case .wait(let other) = Self.decide(.init(.answered(503)), Self.row(conflicts: 2), policy) else {
@@ -119,7 +122,8 @@ struct OutboxDeciderTests {
         }
         #expect(hinted.until == Self.now.addingTimeInterval(9))
         for result in [
-            OutboxOutcome.Result.accepted, .answered(200), .answered(404), .answered(503), .unreachable, .blocked,
+            OutboxOutcome.Result.accepted, .answered(200), .answered(404), .answered(503), .unauthenticated,
+            .unreachable, .blocked,
         ] {
             _ = Self.decide(.init(result)) {
                 Issue.record("\(result) was asked about")
@@ -215,6 +219,66 @@ struct OutboxDeciderTests {
         #expect(wait.unanswered == Self.now)
     }
 
+    @Test("A write is in doubt after the answers behind which a server may be at work on it, and after no other")
+    func doubtfulAnswers() {
+        let doubtful = Set([408, 409, 500, 502, 504]).union(506...1_100)
+        for status in 0...1_100 {
+            guard case .wait(let wait) = Self.decide(.init(.answered(status))) else { continue }
+            let begun = doubtful.contains(status) ? Self.now.addingTimeInterval(-5) : nil
+            #expect(wait.unanswered == begun, "\(status)")
+        }
+        for result in [OutboxOutcome.Result.answered(422), .business, .unauthenticated] {
+            guard case .wait(let wait) = Self.decide(.init(result), verdict: { .again(after: nil) }) else {
+                Issue.record("\(result) was not kept")
+                continue
+            }
+            #expect(wait.unanswered == nil, "\(result)")
+        }
+        // The first doubt stays, and the server's own word about the key ends it.
+        let earlier = Self.now.addingTimeInterval(-100)
+        guard case .wait(let wait) = Self.decide(.init(.answered(502)), Self.row(unanswered: earlier)) else {
+            Issue.record("502 was not kept")
+            return
+        }
+        #expect(wait.unanswered == earlier)
+        #expect(
+            Self.decide(.init(.answered(404)), Self.row(unanswered: earlier))
+                == .undeliverable(OutboxFailure(.refused, status: 404)))
+    }
+
+    @Test("A row that would outlive its policy, since the clock was set back, ends with that")
+    func lifetimeOfRow() {
+        // Its own end is a thousand seconds from now.
+        for (lifetime, end) in [(999, 999.0), (1_000, nil), (1_001, nil), (0, 0)] as [(Int, Double?)] {
+            let policy = OutboxPolicy(lifetime: .seconds(lifetime))
+            guard case .wait(let wait) = Self.decide(.init(.answered(503)), Self.row(), policy) else {
+                Issue.record("503 was not kept")
+                continue
+            }
+            #expect(wait.expires == end.map { Self.now.addingTimeInterval($0) }, "\(lifetime)")
+        }
+        guard case .wait(let wait) = Self.decide(.init(.answered(503)), Self.row(), UnknownWrite.outboxPolicy) else {
+            Issue.record("503 was not kept")
+            return
+        }
+        #expect(wait.expires == nil, "what is not known of a write does not end it")
+    }
+
+    @Test("A doubt that is still to come was before the clock was set back, and is no doubt of the last day")
+    func clockSetBack() {
+        for (lifetime, ahead, isSent) in [
+            (86_400, 0.0, true), (86_400, 300, true), (86_400, 300.1, false), (86_400, 1e9, false),
+            // The key of a server that forgets it sooner is forgotten sooner.
+            (50, 50, true), (50, 50.1, false), (0, 0, false), (-50, 0, false),
+        ] as [(Int, Double, Bool)] {
+            let decider = OutboxDecider(OutboxPolicy(keyLifetime: .seconds(lifetime)))
+            let row = Self.row(unanswered: Self.now.addingTimeInterval(ahead))
+            let refusal = decider.refusal(to: row, at: Self.now)
+            #expect(
+                refusal == (isSent ? nil : OutboxFailure(.keyExpired, mayBeProcessed: true)), "\(lifetime) \(ahead)")
+        }
+    }
+
     @Test(
         "Nothing is sent after its lifetime, nor, when it may have been processed, after the server has forgotten its key"
     )
@@ -255,6 +319,55 @@ struct OutboxDeciderTests {
         #expect(outcome([(.get, 303), (.get, 404)]) == .answered(404))
         #expect(outcome([]) == .unreachable)
         #expect(outcome([(.post, 303), (.get, 200)], .business(code: 1, message: "")) == .business)
+        #expect(outcome([(.post, 303), (.get, 200)], .authentication(.lost)) == .accepted)
+        #expect(outcome([(.post, 303)], .authentication(.lost)) == .unauthenticated)
+    }
+
+    @Test("An answer that says the credential is not good keeps the write, whatever its status and its code")
+    func unauthenticated() {
+        func result(
+            _ kind: APIError.Kind, _ status: Int?, found: APIError.Kind? = nil,
+            _ rule: ExpiryRule? = ExpiryRule(statuses: [401, 423], codes: [40101])
+        ) -> OutboxOutcome.Result {
+            var error = APIError(kind, stage: .authenticate, response: status.map { HTTPResponse(status: $0) })
+            if let found { error.judgement = found }
+            return OutboxOutcome(error, at: Self.now, expiry: rule).result
+        }
+        let expired = APIError.Kind.business(code: 40101, message: "")
+        for status in [200, 299, 401, 403, 423, 500] {
+            #expect(result(.authentication(.unavailable), status) == .unauthenticated, "\(status)")
+            #expect(result(.authentication(.unavailable), status, nil) == .unauthenticated, "\(status)")
+            #expect(result(expired, status) == .unauthenticated, "\(status)")
+            for ending in [APIError.Kind.cancelled, .timeout(.total), .dropped(.superseded)] {
+                #expect(result(ending, status, found: expired) == .unauthenticated, "\(status) \(ending)")
+            }
+        }
+        #expect(result(.httpStatus(423), 423) == .unauthenticated)
+        #expect(result(.httpStatus(423), 423, nil) == .answered(423))
+        #expect(result(.httpStatus(401), 401) == .unauthenticated)
+        #expect(result(.httpStatus(403), 403) == .answered(403))
+        #expect(result(expired, 200, nil) == .business)
+        #expect(result(.business(code: 7, message: ""), 200) == .business)
+        #expect(result(.authentication(.missing), nil) == .cancelled, "nothing was answered")
+    }
+
+    @Test("What was found in an answer stands, though the call was ended after that; what was not looked at is done")
+    func endedAfterAnswer() {
+        func outcome(_ found: APIError.Kind, _ status: Int?, _ state: SendState?) -> OutboxOutcome {
+            var error = APIError(
+                found, stage: .envelope, response: status.map { HTTPResponse(status: $0) }, sendState: state)
+            (error.kind, error.judgement) = (.cancelled, error.judgement)
+            return OutboxOutcome(error, at: Self.now)
+        }
+        #expect(outcome(.business(code: 7, message: ""), 200, .answered) == .init(.business))
+        #expect(outcome(.business(code: 7, message: ""), 503, .answered) == .init(.answered(503)))
+        #expect(outcome(.transport(.connectionLost), 200, .answered) == .init(.answered(200)))
+        #expect(outcome(.decoding(path: "", reason: ""), 201, .answered) == .init(.answered(201)))
+        #expect(outcome(.cancelled, 200, .answered) == .init(.answered(200)))
+        #expect(outcome(.httpStatus(404), 404, .answered) == .init(.answered(404)))
+        #expect(
+            outcome(.unreachable(.offline), nil, .unsent) == .init(.cancelled, sendState: .unsent),
+            "without an answer the end of the call is what counts")
     }
 
     @Test("A moment further away than any wait is due: the clock was set back")
@@ -290,7 +403,7 @@ struct OutboxDeciderTests {
         #expect(error(.unavailable(reason: ""), nil, .unsent) == .init(.cancelled, sendState: .unsent))
         #expect(error(.unavailable(reason: "")) == .init(.cancelled, sendState: .unsent))
         #expect(error(.authentication(.rejected), nil, .unsent) == .init(.cancelled, sendState: .unsent))
-        #expect(error(.authentication(.lost), 401) == .init(.answered(401), hint: .seconds(7)))
+        #expect(error(.authentication(.lost), 401) == .init(.unauthenticated, hint: .seconds(7)))
         #expect(error(.dropped(.alreadyLoading), nil, .unsent) == .init(.cancelled, sendState: .unsent))
         for kind in [
             APIError.Kind.blocked(reason: ""), .unsupported(feature: ""), .invalidParameter(field: "", reason: ""),
@@ -339,7 +452,7 @@ struct OutboxDeciderTests {
             throttle.note(result, at: .seconds(130))
             #expect(throttle.failures == 47, "\(result)")
         }
-        for result in [OutboxOutcome.Result.accepted, .answered(500), .business, .broken] {
+        for result in [OutboxOutcome.Result.accepted, .answered(500), .business, .unauthenticated, .broken] {
             var other = throttle
             other.note(result, at: .seconds(130))
             #expect(other == OutboxThrottle(), "\(result)")

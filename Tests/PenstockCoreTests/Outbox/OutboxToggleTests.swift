@@ -257,6 +257,142 @@ struct OutboxToggleTests {
         await rig.outbox.close()
     }
 
+    /// What a toggle shows from now on, until it is as wanted.
+    private static func until(
+        _ like: OutboxToggle<SetLike>, _ isWanted: (OutboxToggle<SetLike>.Update) -> Bool
+    ) async {
+        for await shown in like.updates where isWanted(shown) { return }
+    }
+
+    @Test(
+        "A failed tap that the app has sent again is shown as pending, and is what the server has once it is delivered")
+    func retried() async throws {
+        let script = ScriptedTransport([
+            .respond(HTTPResponse(status: 403)), .held(.respond(HTTPResponse(status: 410))), .held(.respond(Self.ok)),
+            .respond(HTTPResponse(status: 404)),
+        ])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig)
+        like.set(true)
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(!like.value)
+        let id = try #require(try await rig.outbox.undeliverable().first?.id)
+        for (exchanges, isDelivered) in [(2, false), (3, true)] {
+            #expect(try await rig.outbox.retry(id))
+            await Self.until(like) { $0.value && $0.isPending && $0.failure == nil }
+            await script.waitForExchanges(count: exchanges)
+            script.release()
+            await Self.until(like) { !$0.isPending }
+            #expect(like.value == isDelivered)
+        }
+        try await like.settled()
+        like.set(false)
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(like.value, "the server has what was delivered at last")
+        await rig.outbox.close()
+    }
+
+    @Test("A failed tap that is sent again and delivered before anybody looks is shown")
+    func retriedQuickly() async throws {
+        let script = ScriptedTransport([.respond(HTTPResponse(status: 403)), .respond(Self.ok)])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig)
+        like.set(true)
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        let id = try #require(try await rig.outbox.undeliverable().first?.id)
+        try await rig.outbox.retry(id)
+        await Self.until(like) { $0.value && !$0.isPending && $0.failure == nil }
+        try await like.settled()
+        await rig.outbox.close()
+    }
+
+    @Test("A failed tap that the app discards, or leaves when the outbox closes, is shown as it was")
+    func discardedAfterFailure() async throws {
+        for isDiscarded in [true, false] {
+            let rig = OutboxRig(StubTransport { _ in HTTPResponse(status: 403) })
+            rig.outbox.start()
+            let like = try await Self.toggle(rig)
+            like.set(true)
+            await #expect(throws: OutboxError.self) { try await like.settled() }
+            let id = try #require(try await rig.outbox.undeliverable().first?.id)
+            weak let feed = try await rig.outbox.receipt(for: id, SetLike.self)?.feed
+            if isDiscarded { try await rig.outbox.discard(id) } else { await rig.outbox.close() }
+            // The toggle looks at it until it has heard of that.
+            while !Task.isCancelled, feed != nil { await Task.yield() }
+            await #expect { try await like.settled() } throws: { error in
+                if case .undeliverable(let failure, _) = error as? OutboxError { failure.status == 403 } else { false }
+            }
+            #expect(!like.value)
+            await rig.outbox.close()
+        }
+    }
+
+    @Test("A failed tap of one toggle gives way to a later one of another, and both show that")
+    func replacedAfterFailure() async throws {
+        let script = ScriptedTransport([.respond(HTTPResponse(status: 403)), .held(.respond(Self.ok))])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let (list, page) = (try await Self.toggle(rig), try await Self.toggle(rig))
+        list.set(true)
+        await #expect(throws: OutboxError.self) { try await list.settled() }
+        page.set(true)
+        await Self.until(list) { $0.value && $0.isPending && $0.failure == nil }
+        await script.waitForExchanges(count: 2)
+        script.release()
+        try await list.settled()
+        #expect(list.value && page.value)
+        await rig.outbox.close()
+    }
+
+    @Test("A toggle that is gone looks at nothing any more, also not at a tap that failed")
+    func goneAfterFailure() async throws {
+        let rig = OutboxRig(StubTransport { _ in HTTPResponse(status: 403) })
+        rig.outbox.start()
+        var like: OutboxToggle<SetLike>?
+        do {
+            let made = try await Self.toggle(rig)
+            made.set(true)
+            await #expect(throws: OutboxError.self) { try await made.settled() }
+            like = made
+        }
+        #expect(like?.value == false)
+        let id = try #require(try await rig.outbox.undeliverable().first?.id)
+        weak let feed = try await rig.outbox.receipt(for: id, SetLike.self)?.feed
+        #expect(feed != nil, "the toggle looks at it")
+        like = nil
+        while !Task.isCancelled, feed != nil { await Task.yield() }
+        #expect(feed == nil)
+        await rig.outbox.close()
+    }
+
+    @Test(
+        "A later tap waits behind one that a gateway gave up on, and takes the place of one that the server turned away"
+    )
+    func behindGateway() async throws {
+        for (status, sent) in [(502, [true, true, false]), (500, [true, true, false]), (503, [true, false])] {
+            let answers = Locked([HTTPResponse(status: status)])
+            let stub = StubTransport { _ in answers.withLock { $0.popLast() } ?? Self.ok }
+            let rig = OutboxRig(stub)
+            rig.outbox.start()
+            let like = try await Self.toggle(rig)
+            like.set(true)
+            try await like.stored()
+            let id = try #require(try await rig.outbox.pending().first?.id)
+            let receipt = try #require(try await rig.outbox.receipt(for: id, SetLike.self))
+            for await state in receipt.states where state.isWaiting { break }
+            like.set(false)
+            try await like.stored()
+            rig.outbox.wake()
+            await rig.advance { stub.requests.count == sent.count }
+            try await like.settled()
+            #expect(stub.requests.map(Self.isLiked) == sent, "\(status)")
+            #expect(!like.value)
+            await rig.outbox.close()
+        }
+    }
+
     @Test("Two toggles of one thing: the last tap of either is written, and both show it")
     func twoToggles() async throws {
         let script = ScriptedTransport([.respond(Self.ok)])
@@ -264,11 +400,12 @@ struct OutboxToggleTests {
         let (list, page) = (try await Self.toggle(rig), try await Self.toggle(rig))
         list.set(true)
         try await list.stored()
+        let updates = list.updates  // who listens before the other one is tapped is told
         page.set(true)
         try await page.stored()
         page.set(false)
         try await page.stored()
-        for await shown in list.updates where !shown.value {
+        for await shown in updates where !shown.value {
             #expect(shown.isPending, "the write of the other one is waited for")
             break
         }
