@@ -49,6 +49,7 @@ public final class NWConnection: Sendable {
 
     public final class ContentContext: Sendable {
         public static let defaultMessage = ContentContext()
+        public static let finalMessage = ContentContext()
     }
 
     public init(host: NWEndpoint.Host, port: NWEndpoint.Port, using: NWParameters) {}

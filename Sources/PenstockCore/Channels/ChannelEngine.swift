@@ -29,6 +29,8 @@ struct ChannelTerms: Sendable {
     static let bufferedMessages = 1_024
     /// For how long the other end may take its time with the goodbye.
     static let goodbye = Duration.seconds(5)
+    /// A connection that has lasted so long has worked, also where the other end had nothing to say.
+    static let lasting = Duration.seconds(5)
     /// For how long behind a message, and behind each that is taken, the answer to it may be sent although the other end has said
     /// goodbye.
     static let answering = Duration.seconds(1)
@@ -288,7 +290,9 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
             made.wire, made.machine, rest: made.rest, keepAlive: keepAlive, writeLimit: context.settings.timeouts.idle,
             context)
         let keeper = Task { await link.keepAlive() }
+        let began = context.time.now()
         let fault = await serve(link, context, made.first, &failures)
+        if context.time.now() - began >= ChannelTerms.lasting { failures = 0 }
         keeper.cancel()
         await link.farewell(within: .seconds(1))
         made.ended(fault.flatMap { $0.isGraceful ? nil : $0.error })
@@ -310,7 +314,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
                 case .message(let message, let bytes):
                     failures = 0
                     await keep(message, bytes, link)
-                case .other: break
+                case .other: failures = 0
                 case .ended(let fault): return fault
                 case .closed(let fault):
                     await untilAnswered(link, context)

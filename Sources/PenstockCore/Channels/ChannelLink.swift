@@ -10,10 +10,8 @@ protocol ChannelMachine: Sendable {
     mutating func encode(_ message: Message) throws(ChannelFault)
     /// Asks the other end for a sign of life.
     mutating func probe() throws(ChannelFault)
-    /// Says goodbye.
-    ///
-    /// - Returns: whether the other end answers that.
-    mutating func finish() -> Bool
+    /// Says goodbye; nothing is encoded behind it.
+    mutating func finish() -> ChannelGoodbye
     /// Says what is owed to the other end behind its goodbye, or behind what was wrong with its bytes. Messages can go until then.
     ///
     /// - Returns: whether there is something of the kind, which the other end should get to read.
@@ -22,6 +20,16 @@ protocol ChannelMachine: Sendable {
     mutating func takeOutput() -> Data
     /// What it means that the connection has come to its end; `nil` where that is as it should be.
     func judgeEnd() -> ChannelFault?
+}
+
+/// How a channel says that it is done.
+enum ChannelGoodbye: Sendable {
+    /// Both ends have said so already.
+    case none
+    /// By bytes that the other end answers.
+    case answered
+    /// By the end of the bytes, which the other end answers with its own.
+    case endOfBytes
 }
 
 enum ChannelEvent<Message: Sendable>: Sendable {
@@ -57,6 +65,8 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         var keepAlive: KeepAlive?
         /// Whether nobody looks for bytes.
         var isHeld = false
+        /// Whether this end has said all that it has to say, and the wire is to be closed once the other end has as well.
+        var hasEndedWriting = false
     }
 
     let wire: any TransportWire
@@ -114,13 +124,13 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         return try event.get()
     }
 
-    /// Writes what the protocol still has to say, and closes the wire. Where that is more than a goodbye of this end's own, the
-    /// other end has the chance to close first: bytes of its that come to a closed socket would have the system take back what
-    /// was written (RFC 6455 §7.1.1).
+    /// Writes what the protocol still has to say, and closes the wire. Where that is more than a goodbye of this end's own, or the
+    /// end of the bytes is the goodbye, the other end has the chance to close first: bytes of its that come to a closed socket, or
+    /// that nobody has read, would have the system take back what was written (RFC 6455 §7.1.1).
     ///
     /// - Parameter limit: how long the writing may take, and how long the other end.
     func farewell(within limit: Duration) async {
-        let owes = state.withLock { $0.machine.conclude() }
+        let owes = state.withLock { $0.machine.conclude() || $0.hasEndedWriting }
         let alarm = context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
         let written = await Result { () async throws(ChannelFault) in try await flush() }
         context.deadlines.remove(alarm)
@@ -153,11 +163,20 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         try await write { machine throws(ChannelFault) in try machine.encode(message) }
     }
 
+    /// Says goodbye behind what was given to be written.
+    ///
     /// - Returns: whether the other end answers the goodbye.
     func finish() async -> Bool {
-        let awaitsAnswer = state.withLock { $0.machine.finish() }
+        let goodbye = state.withLock { $0.machine.finish() }
         let isSent = await Result { () async throws(ChannelFault) in try await flush() }
-        return awaitsAnswer && (try? isSent.get()) != nil
+        guard (try? isSent.get()) != nil else { return false }
+        switch goodbye {
+        case .none: return false
+        case .answered: return true
+        case .endOfBytes:
+            state.withLock { $0.hasEndedWriting = true }
+            return (try? await wire.endWriting()) ?? false
+        }
     }
 
     private func write(_ change: (inout Machine) throws(ChannelFault) -> Void) async throws(ChannelFault) {
@@ -222,7 +241,7 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
             let now = context.time.now()
             let step = state.withLock { state -> KeepAlive.Step? in
                 if state.isHeld { state.keepAlive?.heard(now) }
-                return state.keepAlive?.next(now)
+                return state.hasEndedWriting ? nil : state.keepAlive?.next(now)
             }
             guard let step else { return }
             switch step {

@@ -38,7 +38,8 @@ public struct ChannelReconnection: Hashable, Sendable {
     /// Decides what follows an end.
     ///
     /// - Parameters:
-    ///   - failures: how many in a row, this one included; 1 after a connection that had worked.
+    ///   - failures: how many in a row, this one included; 1 after a connection that had worked: over which something had come, be it
+    ///     a ping or an answer to one, or that had lasted for 5 s.
     ///   - random: spreads the wait.
     /// - Returns: how long to wait before the next try; `nil` for none.
     public func delay(

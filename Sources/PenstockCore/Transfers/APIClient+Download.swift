@@ -12,10 +12,12 @@ extension APIClient {
     /// Never is half a file seen under the final name. Until all of it is there, what has come is in a hidden file in the same folder
     /// with a description beside it, and both stay when the call fails, is cancelled, or the process is killed. The next download of
     /// the same to the same place asks for the rest (`Range`, `If-Range`), if the server gave a strong validator; where it has
-    /// another version by then, or does not do ranges, all is loaded anew. ``APIClient/removePartialDownloads(in:olderThan:)``
-    /// removes what nobody will go on with. Within the call, a connection that ends early is gone on from in the same way, as often
-    /// as ``CallOptions/retry`` allows without headway in between; what is loaded anew is none. An answer that has no content
-    /// (204, 205) is no empty file, and fails.
+    /// another version by then, or does not do ranges, all is loaded anew. What is whole already, and did not get its name,
+    /// is asked about as well, unless `sha256` says what it is to be. ``APIClient/removePartialDownloads(in:olderThan:)``
+    /// removes what nobody will go on with. Within the call, a connection that ends early, or is slower than
+    /// ``ResponseLimits/minimumThroughput``, is gone on from in the same way, as often as ``CallOptions/retry`` allows
+    /// without headway in between; what is loaded anew is none. An answer that has no content (204, 205) is no empty file,
+    /// and fails.
     ///
     /// The content is checked where the server names its SHA-256 or SHA-512 (`Repr-Digest`, RFC 9530), or `sha256` does. Suspending and
     /// resuming the call pauses the bytes. The cache has no part in it, the envelope and the decoding have none either. A request

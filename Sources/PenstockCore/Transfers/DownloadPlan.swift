@@ -51,7 +51,11 @@ struct PartialDownload: Codable, Hashable, Sendable {
 /// | 416 to a request for the rest, which names the length of the part | the part is the whole |
 /// | any other 416 | the part is dropped, all is asked for anew |
 /// | content in a coding | asked for anew with the codings that the transport removes; such a part is gone on with by nobody |
-/// | the connection ends early | the rest is asked for, where the validator is strong; else all |
+/// | the connection ends early, or the server is too slow | the rest is asked for, where the validator is strong; else all |
+/// | 206 for some of the rest | the rest behind it is asked for |
+///
+/// A part that an earlier call has left and that is the whole may be of a version that is no more. Where the app has not named the
+/// digest of the whole, its last byte is asked for once more, which tells.
 struct DownloadPlan: Hashable, Sendable {
     /// What is asked for.
     enum Ask: Hashable, Sendable {
@@ -87,6 +91,9 @@ struct DownloadPlan: Hashable, Sendable {
     /// again. Less may be what is left in the buffers of a connection that is dead, and what begins anew brings what was there.
     static let headway = 64 << 10
 
+    /// In how many answers a file may come, besides one for each KiB: what brings less at a time for long is no way to load it.
+    static let mostAnswers = 1_024
+
     /// Fields of the response that a download keeps beside its part: what names it and what checks it.
     static let keptFields: [HTTPFieldName] = [
         .contentType, .contentDisposition, .eTag, .lastModified, "Repr-Digest", "Content-Language",
@@ -105,6 +112,8 @@ struct DownloadPlan: Hashable, Sendable {
     private var isDigestNamed: Bool
     private var restarts = 0
     private var failures = 0
+    /// How many answers were in full, and brought some of the rest.
+    private var answers = 0
     private var begunAt = 0
     private var end: Int?
     /// How far exchanges before this one have come, at most, and of which version that is.
@@ -130,10 +139,11 @@ struct DownloadPlan: Hashable, Sendable {
             return
         }
         offset = kept?.offset ?? 0
-        (begunAt, reached) = (offset, offset)
         validator = kept?.part.validator
         reachedOf = validator
         length = kept?.part.length
+        if !isDigestGiven, offset > 0, offset == length { offset -= 1 }
+        (begunAt, reached) = (offset, offset)
     }
 
     /// What to do first, and after ``Verdict/drop``.
@@ -237,8 +247,15 @@ struct DownloadPlan: Hashable, Sendable {
         // All of it ends where it ends; of a part without a length of the whole only the next answer tells.
         if let length { if offset == length { return .finish } } else if begunAt == 0, end == nil { return .finish }
         // A server may send less than the rest, but it has to get on.
-        if length != nil, offset == end, hasGained() { return .ask(ask, after: .zero) }
-        return failed(.transport(.connectionLost), using: &random)
+        guard offset == end, offset > begunAt, validator != nil else {
+            return failed(.transport(.connectionLost), using: &random)
+        }
+        reached = max(reached, offset)
+        answers += 1
+        guard answers <= Self.mostAnswers + offset >> 10 else {
+            return .fail(.transport(.protocolViolation), "the file comes in too many parts")
+        }
+        return .ask(ask, after: .zero)
     }
 
     /// The content has ended early.
@@ -246,7 +263,7 @@ struct DownloadPlan: Hashable, Sendable {
     /// - Parameter random: draws the wait.
     mutating func failed(_ kind: APIError.Kind, using random: inout some RandomNumberGenerator) -> Step {
         switch kind {
-        case .transport(.connectionLost), .timeout(.idle): break
+        case .transport(.connectionLost), .timeout(.idle), .limitExceeded(.minimumThroughput): break
         default: return .fail(kind, "")
         }
         failures = hasGained() ? max(renewals, 1) : failures + 1

@@ -16,6 +16,8 @@ import Foundation
 ///   sent again, and an upload that may be complete is never begun anew.
 /// - **One file.** The server completes the file that the upload began with or nothing: its SHA-256 is taken when the upload
 ///   begins, in a later process before it goes on, and of the bytes as they are sent before the last of them goes out.
+/// - **One call.** From its beginning to its end it counts as one call, also while it waits or is paused: its scope,
+///   ``APIClient/cancelAll()``, ``APIClient/cancel(_:)-(CallID)`` and ``APIClient/signOut(_:)`` end it, and what is on disk stays.
 /// - **The path of every call.** Each request is a call of its own: the service's headers and credentials, retries, time-outs
 ///   and events apply. Where the server puts the upload at another origin than the service's, what goes there is what
 ///   ``RedirectPolicy`` lets go there: nothing by default, and the file without headers of the app's, cookies and credentials
@@ -135,12 +137,13 @@ extension APIClient {
     ///   - options: for each of its requests, ``Timeouts/total`` too.
     ///   - background: what goes on with it while the app is suspended, or was ended by the system. `nil`, the default, leaves it to
     ///     the client's transport, and so to the time in which the app runs.
+    ///   - scope: ends the upload when it goes.
     public func upload(
         _ file: URL, to path: RoutePath, resumableBy form: ResumableUploadProtocol = .httpDraft,
         method: HTTPMethod = .post, service: ServiceID = .main, contentType: String = "application/octet-stream",
         fileName: String? = nil, metadata: [String: String] = [:], state: URL? = nil,
         policy: ResumableUploadPolicy = .standard, options: CallOptions = .init(),
-        background: BackgroundTransfers? = nil
+        background: BackgroundTransfers? = nil, in scope: CallScope? = nil
     ) -> ResumableUpload {
         let name = fileName ?? file.lastPathComponent
         let order = ResumableUploadOrder(
@@ -148,6 +151,6 @@ extension APIClient {
             metadata: UploadMetadata(fileName: name.isEmpty ? nil : name, contentType: contentType, others: metadata),
             state: state ?? ResumableUploadState.place(of: file), policy: policy, options: options,
             background: background)
-        return ResumableUpload(ResumableUploadWorker(order, self))
+        return ResumableUpload(ResumableUploadWorker(order, self, in: scope))
     }
 }

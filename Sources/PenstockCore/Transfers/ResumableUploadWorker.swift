@@ -15,27 +15,33 @@ struct ResumableUploadOrder: Sendable {
     var background: BackgroundTransfers?
 }
 
-/// Carries out what the machine of an upload decides: each step is a call of its own.
+/// Carries out what the machine of an upload decides. The upload is one call from its beginning to its end, also while it waits,
+/// and each step is a call of its own that works for it.
 final class ResumableUploadWorker: Sendable {
     let reports = UploadReports()
     private let order: ResumableUploadOrder
     private let client: APIClient
+    private let call: ActiveCall<UploadRequest>
     private let standing = Monitor(Standing())
 
     private struct Standing {
         var isPaused = false
-        var isCancelled = false
         /// Whether a request was made, which tells of itself.
         var hasSent = false
         /// That of the request under way.
         var control: ExchangeControl?
+        /// Whether a pause has ended the request under way.
+        var isInterrupted = false
         /// The wait under way.
         var wait: Task<Void, any Error>?
     }
 
-    init(_ order: ResumableUploadOrder, _ client: APIClient) {
+    init(_ order: ResumableUploadOrder, _ client: APIClient, in scope: CallScope?) {
         self.order = order
         self.client = client
+        call = client.begin(
+            UploadRequest(route: order.route, service: order.service, body: .none),
+            CallTerms(own: order.options, scope: scope, isSilent: true, isEndless: true))
     }
 
     private var environment: String { (order.options.environment ?? client.environment).name }
@@ -45,7 +51,12 @@ final class ResumableUploadWorker: Sendable {
     var isPaused: Bool { standing.withLock { $0.isPaused } }
 
     func pause() {
-        interrupt { $0.isPaused = true }
+        let (control, wait) = standing.withLock { standing in
+            (standing.isPaused, standing.isInterrupted) = (true, standing.control != nil)
+            return (standing.control, standing.wait)
+        }
+        control?.cancel()
+        wait?.cancel()
     }
 
     func resume() {
@@ -53,28 +64,23 @@ final class ResumableUploadWorker: Sendable {
     }
 
     func cancel() {
-        interrupt { $0.isCancelled = true }
+        call.context.end(.requested)
     }
 
-    private func interrupt(_ change: (inout Standing) -> Void) {
-        let (control, wait) = standing.withLock { standing in
-            change(&standing)
-            return (standing.control, standing.wait)
-        }
-        control?.cancel()
-        wait?.cancel()
-    }
+    /// Whether it is to end: by its handle, its client or its scope, or with its user.
+    private var isCancelled: Bool { call.context.isCancelled }
 
     /// Returns when the upload is not paused.
     private func waitForLeave() async throws(APIError) {
-        await standing.wait { !$0.isPaused || $0.isCancelled }
-        if standing.withLock({ $0.isCancelled }) { throw APIError(.cancelled, stage: .transport) }
+        await standing.wait { [call] in !$0.isPaused || call.context.isCancelled }
+        try call.context.checkGoesOn(at: .transport)
     }
 
     // MARK: The loop
 
     func run() async -> Result<ResumableUpload.Receipt, APIError> {
         let began = client.configuration.time.now()
+        call.context.endsWithCall(self)
         let result = await Result { () async throws(APIError) in
             try checkContent()
             try checkBackground()
@@ -90,6 +96,8 @@ final class ResumableUploadWorker: Sendable {
         }
         if case .failure(let error) = result { tell(of: error, began) }
         reports.end()
+        call.context.doesNotEnd(self)
+        call.finish(nil)
         return result
     }
 
@@ -108,9 +116,9 @@ final class ResumableUploadWorker: Sendable {
     private func openSource() async throws(APIError) -> ResumableUploadSource {
         do throws(ResumableUploadError) {
             return try await ResumableUploadSource.open(
-                order.file, while: { [standing] in !standing.withLock { $0.isCancelled } })
+                order.file, while: { [call] in !call.context.isCancelled })
         } catch {
-            if standing.withLock({ $0.isCancelled }) { throw APIError(.cancelled, stage: .transport) }
+            try call.context.checkGoesOn(at: .transport)
             throw APIError(error)
         }
     }
@@ -239,7 +247,7 @@ final class ResumableUploadWorker: Sendable {
         }
         let outcome = await send(step, of: job, adopting: handover.key)
         // Who cancels or pauses before it is waited for ends it all the same.
-        if standing.withLock({ $0.isPaused || $0.isCancelled }) { background.cancel(handover.key) }
+        if isPaused || isCancelled { background.cancel(handover.key) }
         guard let outcome else { return (.begun, nil) }
         // It was sent with a credential of that time; whether the user may go on is for the present one to say.
         if case .success(let response) = outcome, response.http.status == 401 { return (.begun, nil) }
@@ -305,7 +313,7 @@ final class ResumableUploadWorker: Sendable {
         let sleep = Task { [time = client.configuration.time] in try await time.sleep(delay) }
         let isInterrupted = standing.withLock { standing in
             standing.wait = sleep
-            return standing.isPaused || standing.isCancelled
+            return standing.isPaused || isCancelled
         }
         if isInterrupted { sleep.cancel() }
         _ = await sleep.result
@@ -319,20 +327,21 @@ final class ResumableUploadWorker: Sendable {
         _ step: UploadStep, of job: Job, adopting key: String? = nil
     ) async -> Result<APIResponse<Data>, APIError>? {
         let control = control(for: step, job)
-        let isInterrupted = standing.withLock { standing in
-            standing.control = control
-            return standing.isPaused || standing.isCancelled
+        let isPaused = standing.withLock { standing in
+            (standing.control, standing.isInterrupted) = (control, standing.isPaused)
+            return standing.isPaused
         }
-        if isInterrupted { control.cancel() }
+        if isPaused { control.cancel() }
         let result = await Result { () async throws(APIError) in
             try await perform(step, of: job, control, adopting: key)
         }
-        let isCancelled = standing.withLock { standing in
+        let isInterrupted = standing.withLock { standing in
             standing.control = nil
-            return standing.isCancelled
+            return standing.isInterrupted
         }
         guard case .failure(let error) = result, error.kind == .cancelled else { return result }
-        return control.isCancelled && !isCancelled ? nil : result
+        // Whatever else has ended it ends the upload.
+        return isInterrupted && !isCancelled ? nil : result
     }
 
     private func perform(
@@ -345,7 +354,8 @@ final class ResumableUploadWorker: Sendable {
         }
         let (making, own) = try way(of: step, job)
         let body = try await told { () async throws(ResumableUploadError) in try await self.body(of: step, job) }
-        var terms = CallTerms(own: own.over(order.options), control: control)
+        var terms = CallTerms(
+            own: own.over(order.options), control: control, origin: call.context, isAdopted: true)
         if let carrier = carrier(of: step, job, adopting: key) {
             (terms.carrier, terms.isEndless, terms.own.retry) = (carrier, true, RetryPolicy.none)
             // Nothing is sent that a credential would have to be renewed for.
@@ -441,6 +451,13 @@ extension APIError.Kind {
         case .unreachable, .timeout, .transport, .unavailable, .limitExceeded(.minimumThroughput): true
         default: false
         }
+    }
+}
+
+extension ResumableUploadWorker: CallWait {
+    /// Its call has ended, and with it the request under way.
+    func abandon() {
+        standing.withLock { $0.wait }?.cancel()
     }
 }
 

@@ -109,8 +109,8 @@ public actor TransferList<Order: Codable & Sendable> {
         }
     }
 
-    /// Waits for the end of a call and notes it: finished, or failed and of what. One that was cancelled, or that a full disk, a lost
-    /// connection or a time-out has ended, is waiting still, and the next launch makes it again.
+    /// Waits for the end of a call and notes it: finished, or failed and of what. One that was cancelled, or that a full disk, a lost or
+    /// slow connection or a time-out has ended, is waiting still, and the next launch makes it again.
     ///
     /// - Returns: what was noted.
     @discardableResult
@@ -198,8 +198,8 @@ public enum TransferState: Codable, Hashable, Sendable {
     /// Whether it may be otherwise another time, without anybody doing anything but waiting or making room.
     private static func isPassing(_ kind: APIError.Kind) -> Bool {
         switch kind {
-        case .cancelled, .unreachable, .timeout, .unavailable, .transport(.connectionLost), .storage(.noSpace),
-            .storage(.inUse):
+        case .cancelled, .unreachable, .timeout, .unavailable, .transport(.connectionLost),
+            .limitExceeded(.minimumThroughput), .storage(.noSpace), .storage(.inUse):
             true
         case .httpStatus(let status): [408, 425, 429, 500, 502, 503, 504].contains(status)
         default: false

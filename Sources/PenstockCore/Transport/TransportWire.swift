@@ -21,11 +21,24 @@ public protocol TransportWire: ControlledExchange {
     /// - Throws: what ``read()`` throws.
     func write(_ bytes: Data) async throws(TransportError)
 
-    /// Closes the connection behind what was written. Nothing where it is closed.
+    /// Tells the other end that nothing more is written: by the end of TLS where that is spoken, and by that of TCP. What the other
+    /// end has still to say can be read on. Returns once the system has taken it.
+    ///
+    /// - Returns: `false`, also by default, where the wire has no such end: it is closed as a whole then.
+    /// - Throws: what ``read()`` throws.
+    func endWriting() async throws(TransportError) -> Bool
+
+    /// Closes the connection behind what was written. Where bytes have come that nobody has read, the system may take back what the
+    /// other end has not got yet. Nothing where it is closed.
     func close()
 
     /// Ends the connection at once; who reads or writes is told so. Nothing where it is closed.
     func fail(_ kind: TransportError.Kind)
+}
+
+extension TransportWire {
+    /// None.
+    public func endWriting() async throws(TransportError) -> Bool { false }
 }
 
 /// A socket for datagrams to one address and from it, and nothing else.

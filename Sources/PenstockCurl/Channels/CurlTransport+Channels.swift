@@ -5,7 +5,8 @@
 
     extension CurlTransport {
         /// Makes a connection by libcurl (`CURLOPT_CONNECT_ONLY`), through the proxy's tunnel where there is one. It is made on a
-        /// thread of its own, 16 at a time and the others in their order, and served by no thread afterwards.
+        /// thread of its own, eight at a time to one origin and 128 in all, the others in their order, and served by no thread
+        /// afterwards. The time to connect begins when it has its turn.
         ///
         /// - Throws: what an exchange to the same place would, as far as its connection goes; nothing was sent.
         public func connect(
@@ -38,6 +39,7 @@
             var handle: CurlWireHandle?
             var ending: TransportError?
             var result: Result<CurlWire, TransportError>?
+            var clock: ConnectClock
         }
 
         private let request: TransportRequest
@@ -45,7 +47,7 @@
         private let speaking: WireProtocol
         private let finder: any HostFinder
         private let poller: CurlWirePoller
-        private let state = Monitor(State())
+        private let state: Monitor<State>
         private let began = ContinuousClock.now
 
         init(
@@ -57,19 +59,32 @@
             self.speaking = speaking
             self.finder = finder
             self.poller = poller
+            state = Monitor(State(clock: ConnectClock(left: request.timeouts.connect)))
         }
 
         func run() async throws(TransportError) -> CurlWire {
+            runClock()
             if request.hasKnownHost { begin([], lookup: nil, isChosen: false) } else { lookUp(asksSystem: false) }
-            // Whoever looks up or connects may take longer than there is time.
-            let alarm = Task { [request, weak self] in
-                guard let (limit, phase) = request.timeouts.firstToEnd else { return }
+            // Whoever looks up or connects, or stands in line, may take longer than there is time.
+            let alarm = request.timeouts.total.map { ends(after: $0, .total) }
+            let result = await state.wait(for: \.result)
+            alarm?.cancel()
+            state.withLock { $0.clock.stop() }
+            return try result.get()
+        }
+
+        private func ends(after limit: Duration, _ phase: TimeoutPhase) -> Task<Void, any Error> {
+            Task { [weak self] in
                 try await TimeSource.system.sleep(limit)
                 self?.end(TransportError(.timeout(phase), sendState: .unsent))
             }
-            let result = await state.wait(for: \.result)
-            alarm.cancel()
-            return try result.get()
+        }
+
+        private func runClock() {
+            state.withLock { state in
+                guard state.result == nil else { return }
+                state.clock.run { ends(after: $0, .connect) }
+            }
         }
 
         private func lookUp(asksSystem: Bool) {
@@ -91,17 +106,23 @@
             guard let handle else { return end(.outOfMemory) }
             let goesOn = state.withLock { state in
                 state.handle = handle
+                state.clock.stop()
                 return state.ending == nil
             }
             guard goesOn else { return }
-            let isTaken = CurlConnectors.shared.run { [self] in connect(handle) }
+            let isTaken = CurlConnectors.shared.run(to: request.request.url.origin) { [self] in
+                runClock()
+                connect(handle)
+            }
             if !isTaken { end(TransportError(.other, sendState: .unsent, message: "the system gives no thread")) }
         }
 
         private func connect(_ handle: CurlWireHandle) {
             guard state.withLock({ $0.ending == nil }) else { return }
             do throws(TransportError) {
-                try handle.connect()
+                let left = state.withLock { $0.clock.left }
+                let total = request.timeouts.total.map { $0 - (ContinuousClock.now - began) }
+                try handle.connect(within: [left, total].compactMap(\.self).min())
                 let wire = CurlWire(handle, request.control, poller)
                 let isFirst = settle(.success(wire))
                 if !isFirst { wire.close() }
@@ -139,60 +160,5 @@
         func suspend() {}
 
         func resume() {}
-    }
-
-    /// Threads that wait for libcurl to connect, so many at a time: each waits for a peer and does next to nothing.
-    final class CurlConnectors: Sendable {
-        static let shared = CurlConnectors()
-        private static let most = 16
-
-        private struct State: Sendable {
-            var waiting: [@Sendable () -> Void] = []
-            var running = 0
-        }
-
-        private let state = Locked(State())
-
-        /// - Returns: `false` where the system gives no thread and none is running.
-        func run(_ body: @escaping @Sendable () -> Void) -> Bool {
-            let starts = state.withLock { state in
-                state.waiting.append(body)
-                guard state.running < Self.most else { return false }
-                state.running += 1
-                return true
-            }
-            guard starts, !CurlThread.start({ [self] in work() }) else { return true }
-            return state.withLock { state in
-                state.running -= 1
-                guard state.running == 0 else { return true }
-                _ = state.waiting.popLast()
-                return false
-            }
-        }
-
-        private func work() {
-            while true {
-                let body = state.withLock { state -> (@Sendable () -> Void)? in
-                    guard !state.waiting.isEmpty else {
-                        state.running -= 1
-                        return nil
-                    }
-                    return state.waiting.removeFirst()
-                }
-                guard let body else { return }
-                body()
-            }
-        }
-    }
-
-    extension Timeouts {
-        fileprivate var firstToEnd: (Duration, TimeoutPhase)? {
-            switch (connect, total) {
-            case (let connect?, let total?): connect <= total ? (connect, .connect) : (total, .total)
-            case (let connect?, nil): (connect, .connect)
-            case (nil, let total?): (total, .total)
-            case (nil, nil): nil
-            }
-        }
     }
 #endif

@@ -15,6 +15,8 @@
         private struct Writer {
             let bytes: Data
             var offset = 0
+            /// Whether nothing is written behind it.
+            var isLast = false
             let waiting: Waiting<WriteResult>
         }
 
@@ -125,7 +127,7 @@
             let result = isOpen.withLock { _ -> WriteResult? in
                 if writer != nil { return .failure(Self.misuse("two tasks write")) }
                 var new = new
-                if let result = send(new.bytes, &new.offset) { return result }
+                if let result = send(new.bytes, &new.offset, isLast: new.isLast) { return result }
                 writer = new
                 watch()
                 return nil
@@ -134,7 +136,7 @@
         }
 
         /// - Returns: `nil` where the system takes no more for now.
-        private func send(_ bytes: Data, _ offset: inout Int) -> WriteResult? {
+        private func send(_ bytes: Data, _ offset: inout Int, isLast: Bool = false) -> WriteResult? {
             if let failure { return .failure(failure) }
             guard let handle else { return .failure(TransportError(.connectionLost, sendState: .unsent)) }
             if isSuspended { return nil }
@@ -142,12 +144,29 @@
                 switch handle.send(bytes, from: offset) {
                 case .bytes(let count): offset += count
                 case .later: return nil
-                case .failed(let message):
-                    end(CurlErrors.kindOfLoss(message), message)
-                    return .failure(failure ?? TransportError(.connectionLost, sendState: .maybeProcessed))
+                case .failed(let message): return lost(message)
                 }
             }
-            return .success(())
+            guard isLast else { return .success(()) }
+            switch handle.endWriting() {
+            case .bytes: return .success(())
+            case .later: return nil
+            case .failed(let message): return lost(message)
+            }
+        }
+
+        private func lost(_ message: String) -> WriteResult {
+            end(CurlErrors.kindOfLoss(message), message)
+            return .failure(failure ?? TransportError(.connectionLost, sendState: .maybeProcessed))
+        }
+
+        func endWriting() async throws(TransportError) -> Bool {
+            guard isOpen.withLock({ _ in handle?.mayEndWriting() ?? true }) else { return false }
+            try await Waiting<WriteResult>(.success(())).value {
+                park(Writer(bytes: Data(), isLast: true, waiting: $0))
+            }
+            .get()
+            return true
         }
 
         private static func misuse(_ what: String) -> TransportError {
@@ -169,7 +188,7 @@
                 if read != nil { wait.note(CurlClock.now() - parked) }
                 var written: WriteResult?
                 if var waiting = writer {
-                    written = send(waiting.bytes, &waiting.offset)
+                    written = send(waiting.bytes, &waiting.offset, isLast: waiting.isLast)
                     writer = waiting
                 }
                 return (read, written)

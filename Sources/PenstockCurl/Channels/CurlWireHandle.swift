@@ -1,5 +1,6 @@
 #if os(Linux)
     import CCurl
+    import COpenSSL
     import Foundation
     import PenstockCore
 
@@ -37,6 +38,8 @@
         private(set) var isUnreached = false
         /// After so many milliseconds an address of the other family is tried as well (RFC 8305 §5).
         private static let attemptDelay = 250
+        /// What tells the other end that TLS is over, once this end is to write no more, as far as it is not sent yet.
+        private var lastRecord: Data?
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
         /// - Parameters:
@@ -67,7 +70,10 @@
         // MARK: Connecting
 
         /// Makes the connection, on a thread that may wait for it.
-        func connect() throws(TransportError) {
+        ///
+        /// - Parameter limit: how long that may take; `nil` for as long as it likes.
+        func connect(within limit: Duration?) throws(TransportError) {
+            set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(limit))
             choice.withLock { $0 = $0.map { _ in CurlChoice(CurlClock.now()) } }
             let code = curl_easy_perform(easy)
             tellChoice(code)
@@ -165,6 +171,45 @@
             }
         }
 
+        /// Whether ``endWriting()`` can end TLS, where that is spoken.
+        func mayEndWriting() -> Bool {
+            if lastRecord == nil { lastRecord = isSecure ? endOfTLS() : Data() }
+            return lastRecord != nil
+        }
+
+        /// Ends this direction of the connection. To be called again where the system takes no more for now.
+        func endWriting() -> Sent {
+            while let rest = lastRecord, !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                guard count >= 0 || errno == EINTR else { return errno == EAGAIN ? .later : .failed("send: \(errno)") }
+                lastRecord = rest.dropFirst(max(count, 0))
+            }
+            return shutdown(socket, Int32(SHUT_WR)) == 0 ? .bytes(0) : .failed("shutdown: \(errno)")
+        }
+
+        /// The last record of this end (`close_notify`, RFC 8446 §6.1). libcurl has no call that sends it without closing the
+        /// connection, and OpenSSL writes to libcurl's own BIO within libcurl's calls alone, so it is written into memory.
+        ///
+        /// - Returns: `nil` where another library speaks TLS.
+        private func endOfTLS() -> Data? {
+            guard let session = ccurl_openssl_session(easy).map({ OpaquePointer($0) }), let own = SSL_get_wbio(session),
+                let memory = BIO_new(BIO_s_mem())
+            else { return nil }
+            // A session that is given another BIO lets go of the one before, and is given that back.
+            BIO_up_ref(own)
+            SSL_set0_wbio(session, memory)
+            defer { SSL_set0_wbio(session, own) }
+            guard SSL_shutdown(session) >= 0 else {
+                ERR_clear_error()
+                return nil
+            }
+            var contents: UnsafeMutablePointer<CChar>?
+            let count = copenssl_memory_contents(memory, &contents)
+            return contents.map { Data(bytes: $0, count: count) } ?? Data()
+        }
+
         /// Whether the bytes go through OpenSSL. No proxy is reached over TLS.
         private var isSecure: Bool { request.request.url.scheme == .https }
 
@@ -183,7 +228,6 @@
             proxy.apply(to: easy, keep)
             // Bytes that are no requests have no other way through a proxy.
             if case .http = request.proxy.route { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
-            set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
             set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.attemptDelay)
             if let addresses { keep(ccurl_set_pointer(easy, CURLOPT_RESOLVE, addresses)) }
             setTrust(speaking)
@@ -207,10 +251,10 @@
         }
 
         /// What is left of the time to connect; libcurl takes nothing for its own five minutes.
-        private var milliseconds: Int {
-            guard let limit = request.timeouts.untilConnected else { return Int(Int32.max) }
+        private func milliseconds(_ limit: Duration?) -> Int {
+            guard let limit else { return Int(Int32.max) }
             // Two weeks are as good as for ever, and libcurl takes no more than 31 bits.
-            let left = min(limit, .seconds(1_209_600)) - (lookup ?? .zero)
+            let left = min(limit, .seconds(1_209_600))
             let milliseconds = max(1, Int(clamping: left.components.seconds) * 1_000 + left.milliseconds)
             // Where the system can be asked behind the resolver's addresses, half of the time is left for that.
             let leavesHalf = choice.withLock { $0 != nil } && request.resolver.fallsBackToSystem
@@ -258,11 +302,6 @@
             let isSet = CurlHostVerification.require(host, of: connection) && handle.trust.apply(to: connection, host)
             return isSet ? CURLE_OK : CURLE_SSL_CONNECT_ERROR
         }
-    }
-
-    extension Timeouts {
-        /// The shorter of those that count until there is a connection.
-        fileprivate var untilConnected: Duration? { [connect, total].compactMap(\.self).min() }
     }
 
     extension Duration {

@@ -181,6 +181,18 @@
             if let error { throw TransportError(Self.kind(error), sendState: .maybeProcessed) }
         }
 
+        func endWriting() async throws(TransportError) -> Bool {
+            try check()
+            let error = await withCheckedContinuation { continuation in
+                network.send(
+                    content: nil, contentContext: .finalMessage, isComplete: true,
+                    completion: .contentProcessed { error in continuation.resume(returning: error) })
+            }
+            try check()
+            if let error { throw TransportError(Self.kind(error), sendState: .maybeProcessed) }
+            return true
+        }
+
         private func check() throws(TransportError) {
             if let failure = state.withLock(\.failure) { throw failure }
         }

@@ -188,6 +188,36 @@ import Testing
         #expect(wire.state.withLock(\.wasClosed))
     }
 
+    @Test("Who closes a line ends its own direction, and drops what comes until the other end closes, for 5 s at most")
+    func endOfBytes() async throws {
+        for closes in [true, false] {
+            let (clock, wire) = (TestClock(), ScriptedWire())
+            wire.state.withLock { $0.mayEndWriting = true }
+            let beat = TCPOptions(heartbeat: Heartbeat("beat", every: .seconds(1)), bufferedBytes: 1)
+            let line = Self.client(wire, clock).tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false, beat)
+            try await line.open()
+            for _ in 0..<10 { wire.send(Data("unread\n".utf8)) }
+            try await line.send("last")
+            let closing = Task { await line.close() }
+            await wire.state.wait { $0.hasEndedWriting && $0.incoming.isEmpty }
+            #expect(!wire.isOver)
+            let late = await #expect(throws: APIError.self) { try await line.send("late") }
+            #expect(late?.kind == .transport(.connectionLost))
+            if closes {
+                wire.state.withLock { $0.hasEnded = true }
+            } else {
+                for _ in 0..<49 {
+                    clock.advance(by: .milliseconds(100))
+                    for _ in 0..<20 { await Task.yield() }
+                }
+                #expect(!wire.isOver)
+                clock.advance(by: .milliseconds(100))
+            }
+            await closing.value
+            #expect(wire.state.withLock(\.wasClosed) && wire.state.withLock(\.written) == Data("last\n".utf8))
+        }
+    }
+
     // MARK: Requests
 
     @Test("The time for a reply counts from the call, also where the other end takes no request")

@@ -66,6 +66,36 @@ import Testing
         socket.cancel()
     }
 
+    /// What a connection has been good for.
+    enum Use: CaseIterable { case nothing, ping, time, message }
+
+    @Test("A connection over which anything came, or that has lasted for 5 s, has worked", arguments: Use.allCases)
+    func worked(use: Use) async {
+        let (clock, all) = (TestClock(), (0..<4).map { _ in ScriptedWire() })
+        let wires = ScriptedWires(all[0], all[1], all[2], all[3])
+        var options = Self.options
+        options.reconnection?.maxFailures = 1
+        let socket = Self.client(wires, clock).webSocket("/chat", options)
+        let reading = Task { for try await _ in socket.messages {} }
+        for (number, wire) in all.enumerated() where use != .nothing || number < 2 {
+            let head = await wire.upgrade()
+            while !Task.isCancelled, !socket.isOpen { await Task.yield() }
+            switch use {
+            case .nothing: clock.advance(by: .seconds(5) - .nanoseconds(1))
+            case .time: clock.advance(by: .seconds(5))
+            case .message: wire.send(RawFrame(1, "hello").bytes)
+            case .ping:
+                wire.send(RawFrame(9).bytes)
+                _ = await wire.events(behind: head) { !$0.isEmpty }
+            }
+            wire.state.withLock { $0.hasEnded = true }
+            await wire.state.wait { $0.failure != nil }
+        }
+        _ = await reading.result
+        // The last connection that is asked for is one that there is not.
+        #expect(wires.connects == (use == .nothing ? 2 : 5))
+    }
+
     @Test(
         "A name of a subprotocol that is no token is refused, and nothing is sent",
         arguments: ["a\r\nX-Evil: 1", "a, b", "", "a b"])

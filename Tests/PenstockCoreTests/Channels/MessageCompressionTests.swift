@@ -86,10 +86,10 @@ import Testing
         #expect(failure?.kind == .compression)
     }
 
-    /// A KiB more than the message itself may have.
+    /// An eighth, a 64th and a KiB more than the message itself may have.
     @Test(
-        "A compressed frame may be a KiB longer than the limit and no longer",
-        arguments: [(0, 1_024), (10, 1_034), (.max, .max)] as [(Int, Int)])
+        "A compressed frame may be as much longer than the limit as DEFLATE makes what it cannot shorten, and no longer",
+        arguments: [(0, 1_024), (10, 1_035), (1_048_576, 1_197_056), (.max, .max)] as [(Int, Int)])
     func longest(limit: Int, length: Int) throws {
         for excess in limit == .max ? [0] : [0, 1] {
             var raw = RawFrame(2, Data(), reserved: 0x40)
@@ -111,7 +111,7 @@ import Testing
         var end = try Self.machine(.client, NotedCompression(), limit: 10)
         end.receive(Self.frame(2, Array(repeating: 1, count: 10), isFinal: false))
         var raw = RawFrame(0, Data(), isFinal: false)
-        raw.length = (2, 1_034)
+        raw.length = (2, 1_035)
         end.receive(raw.bytes)
         #expect(try end.next() == nil)
         #expect(end.state == .open)

@@ -14,6 +14,9 @@ final class ScriptedWire: TransportWire {
         var isBlocked = false
         /// How many writings have begun.
         var writings = 0
+        /// Whether this end can say that it writes no more, and whether it has.
+        var mayEndWriting = false
+        var hasEndedWriting = false
         var failure: TransportError?
         /// Whether it was closed by this end, and not broken.
         var wasClosed = false
@@ -43,6 +46,13 @@ final class ScriptedWire: TransportWire {
         }
         tellOthers()
         try result.get()
+    }
+
+    func endWriting() async throws(TransportError) -> Bool {
+        state.withLock { state in
+            state.hasEndedWriting = state.mayEndWriting
+            return state.mayEndWriting
+        }
     }
 
     /// What a condition has changed is not looked at by the others that wait.

@@ -38,7 +38,8 @@ enum DNSBytes {
     private typealias Bytes = DNSBytes
 
     private static func read(_ data: Data, _ host: String = "a.example", _ kind: DNSMessage.Kind = .a) -> HostAnswer? {
-        DNSMessage.answer(data, to: host, kind)
+        guard case .addresses(let answer)? = DNSMessage.reply(data, to: host, kind) else { return nil }
+        return answer
     }
 
     private static func answer(_ addresses: [String], _ seconds: Int) -> HostAnswer {
@@ -184,6 +185,21 @@ enum DNSBytes {
         let record = Bytes.record(Bytes.asked, 1, [1, 0, 0, 1])
         #expect(Self.read(Bytes.answer(flags: 0x8183, [record])) == HostAnswer([]))
         #expect(Self.read(Bytes.answer(flags: 0x8180, [record]))?.addresses.count == 1)
+    }
+
+    @Test
+    func `a server that has not found out says so for this question alone, and repeats it where it could read it`() {
+        for code in [1, 2, 4, 5, 15] {
+            let refused = DNSMessage.Reply.refused(code: UInt8(code))
+            #expect(DNSMessage.reply(Bytes.answer(flags: 0x8180 | code, []), to: "a.example", .a) == refused)
+            let silent = Bytes.answer(flags: 0x8180 | code, questions: 0, []).prefix(12)
+            #expect(DNSMessage.reply(silent, to: "a.example", .a) == refused)
+            let other = Bytes.answer(flags: 0x8180 | code, to: "b.example", [])
+            #expect(DNSMessage.reply(other, to: "a.example", .a) == nil)
+            #expect(DNSMessage.reply(Bytes.answer(flags: 0x8380 | code, []), to: "a.example", .a) == nil)
+            #expect(DNSMessage.reply(Bytes.answer(flags: 0x0180 | code, []), to: "a.example", .a) == nil)
+        }
+        #expect(DNSMessage.reply(Bytes.answer(questions: 0, []).prefix(12), to: "a.example", .a) == nil)
     }
 
     @Test func `pointers lead back or nowhere`() {

@@ -43,11 +43,28 @@ import Testing
         #expect(Self.plan(nil).next() == .ask(.whole, after: .zero))
         #expect(Self.plan(0).next() == .ask(.whole, after: .zero))
         #expect(Self.plan(999_999).next() == .ask(.rest(from: 999_999, ifRange: Self.tag), after: .zero))
-        #expect(Self.plan(1_000_000).next() == .finish)
         #expect(Self.plan(1).next() == .ask(.rest(from: 1, ifRange: Self.tag), after: .zero))
-        #expect(Self.plan(1, length: 1).next() == .finish)
         #expect(Self.plan(nil).offset == 0 && Self.plan(nil).validator == nil && Self.plan(nil).length == nil)
         #expect(Self.plan(0, length: 0).next() == .ask(.whole, after: .zero))
+    }
+
+    @Test func `of a whole part the last byte is asked for once more, unless the app has named its digest`() {
+        for (length, ask) in [(1_000_000, Ask.rest(from: 999_999, ifRange: Self.tag)), (1, .whole)] {
+            #expect(Self.plan(length, length: length).next() == .ask(ask, after: .zero))
+            let named = DownloadPlan((Self.part(length), length), .get, retry: .none, isDigestGiven: true)
+            #expect(named.next() == .finish && named.offset == length)
+        }
+        var random = Seeded(seed: 10)
+        let rest = Ask.rest(from: 999_999, ifRange: Self.tag)
+        var same = Self.plan(1_000_000)
+        #expect(
+            same.judge(206, Self.fields("bytes 999999-999999/1000000"), to: rest, at: Self.now)
+                == .write(from: 999_999, end: 1_000_000))
+        #expect(same.take(1) == true)
+        #expect(same.ended(using: &random) == .finish)
+        var other = Self.plan(1_000_000)
+        let head = Self.fields(nil, tag: "\"v2\"", ["Content-Length": "7"])
+        #expect(other.judge(200, head, to: rest, at: Self.now) == .write(from: 0, end: 7))
     }
 
     @Test func `what is no GET is asked for once, whole, with a coding if the server likes`() {
@@ -300,19 +317,44 @@ import Testing
             _ = plan.take(DownloadPlan.headway)
             #expect(plan.ended(using: &random) == .ask(.rest(from: to, ifRange: Self.tag), after: .zero))
         }
+        // What is cut off has to bring more than that.
         for number in 1...3 {
             let from = plan.offset
             _ = plan.judge(
-                206, Self.fields("bytes \(from)-\(from)/10000000"), to: .rest(from: from, ifRange: Self.tag),
+                206, Self.fields("bytes \(from)-9999999/10000000"), to: .rest(from: from, ifRange: Self.tag),
                 at: Self.now)
             _ = plan.take(1)
-            let step = plan.ended(using: &random)
+            let step = plan.failed(.transport(.connectionLost), using: &random)
             #expect(
                 step
                     == (number == 3
                         ? .fail(.transport(.connectionLost), "")
                         : .ask(.rest(from: from + 1, ifRange: Self.tag), after: .zero)))
         }
+    }
+
+    /// How often a server is asked that answers so many bytes at a time, up to 3,000 times.
+    private static func requests(bringing count: Int, of length: Int?) -> Int {
+        var random = Seeded(seed: 11)
+        var plan = Self.plan(1, length: length, limit: 0)
+        var ask = Ask.rest(from: 1, ifRange: tag)
+        for number in 1...3_000 {
+            let (from, whole) = (plan.offset, length.map { "\($0)" } ?? "*")
+            _ = plan.judge(206, fields("bytes \(from)-\(from + count - 1)/\(whole)"), to: ask, at: now)
+            _ = plan.take(count)
+            guard case .ask(let next, .zero) = plan.ended(using: &random) else { return number }
+            ask = next
+        }
+        return 3_000
+    }
+
+    @Test func `short answers in full are no failures, and only crumbs without end are too many`() {
+        #expect(Self.requests(bringing: 32 << 10, of: 1 << 30) == 3_000)
+        #expect(Self.requests(bringing: 32 << 10, of: nil) == 3_000)
+        #expect(Self.requests(bringing: 1_024, of: 1 << 30) == 3_000)
+        // One more for each KiB that they have come to.
+        #expect(Self.requests(bringing: 1, of: 1 << 30) == 1_026)
+        #expect(DownloadPlan.mostAnswers == 1_024)
     }
 
     @Test func `an answer that ends before what it said counts as a lost connection`() {
@@ -334,7 +376,9 @@ import Testing
             var plan = Self.plan()
             #expect(plan.failed(kind, using: &random) == .fail(kind, ""))
         }
-        for kind in [APIError.Kind.transport(.connectionLost), .timeout(.idle)] {
+        for kind in [
+            APIError.Kind.transport(.connectionLost), .timeout(.idle), .limitExceeded(.minimumThroughput),
+        ] {
             var plan = Self.plan()
             _ = plan.judge(206, Self.fields("bytes 400000-999999/1000000"), to: Self.rest, at: Self.now)
             #expect(plan.failed(kind, using: &random) == .ask(Self.rest, after: .zero))

@@ -141,6 +141,7 @@ import Testing
         (.cancelled, .waiting), (.unreachable(.offline), .waiting), (.timeout(.idle), .waiting),
         (.storage(.noSpace), .waiting),
         (.storage(.inUse), .waiting), (.unavailable(reason: ""), .waiting), (.transport(.connectionLost), .waiting),
+        (.limitExceeded(.minimumThroughput), .waiting), (.limitExceeded(.bodyBytes), .failed("limitExceeded")),
         (.httpStatus(503), .waiting), (.httpStatus(429), .waiting), (.httpStatus(403), .failed("httpStatus")),
         (.storage(.exists), .failed("storage")), (.transport(.protocolViolation), .failed("transport")),
         (.validation(rule: "sha256"), .failed("validation")), (.tls(.expired), .failed("tls")),

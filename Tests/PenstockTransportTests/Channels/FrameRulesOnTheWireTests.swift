@@ -36,6 +36,19 @@ struct FrameRulesOnTheWireTests {
         } catch {}
     }
 
+    /// A group or a case that is left out is a change that is seen here.
+    @Test("Each group has so many cases, each with a name of its own")
+    func scope() {
+        #expect(
+            FrameCase.groups.map { "\($0.0): \($0.1.count)" } == [
+                "framing: 21", "pings and pongs: 10", "reserved bits: 28", "reserved opcodes: 30", "fragmentation: 13",
+                "UTF-8: 73", "closing: 37", "large messages: 6",
+            ])
+        for (name, cases) in FrameCase.groups {
+            #expect(Set(cases.map(\.description)).count == cases.count, "\(name)")
+        }
+    }
+
     // MARK: The client
 
     @Test(

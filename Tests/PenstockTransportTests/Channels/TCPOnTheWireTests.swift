@@ -90,6 +90,84 @@ struct TCPOnTheWireTests {
         }
     }
 
+    @Test(
+        "What was sent before the closing arrives, whatever the other end has sent that nobody has read",
+        arguments: TransportUnderTest.withChannels, [false, true])
+    func closingBehindUnread(transport: TransportUnderTest, isSecure: Bool) async throws {
+        let seen = Locked(0)
+        let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            wire.send(Data(String(repeating: "unread\n", count: 40_000).utf8))
+            usleep(300_000)
+            Self.lines(wire) { _ in
+                seen.withLock { $0 += 1 }
+                return true
+            }
+        }
+        let authority = try TestCertificateAuthority()
+        let tls = try isSecure ? LoopbackServer.TLS(authority.issue()) : nil
+        try await run(transport, tls: tls, trust: .authorities(authority.file), serve) { server, client in
+            let channel = line(client, server, TCPOptions(bufferedBytes: 1), isSecure: isSecure)
+            var iterator = channel.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "unread")
+            let order = String(repeating: "x", count: 4_000)
+            for _ in 0..<200 { try await channel.send(order) }
+            await channel.close()
+            try await server.waitForOpenConnections(atMost: 0)
+            #expect(seen.withLock { $0 } == 200)
+        }
+    }
+
+    // MARK: Peers that say nothing
+
+    /// Channels that connect to a server that says nothing to their handshake.
+    private func stalled(
+        _ count: Int, _ client: APIClient, _ server: LoopbackServer, connect: Duration
+    ) -> [Task<APIError.Kind?, Never>] {
+        (0..<count).map { _ in
+            let channel = client.tcp(
+                "127.0.0.1", port: server.url.port, codec: LineCodec(),
+                options: .with { $0.timeouts.connect = connect })
+            return Task {
+                do throws(APIError) { try await channel.open() } catch { return error.kind }
+                return nil
+            }
+        }
+    }
+
+    @Test(
+        "Peers of one host that say nothing hold up nobody who goes elsewhere",
+        arguments: TransportUnderTest.withChannels)
+    func stalledElsewhere(transport: TransportUnderTest) async throws {
+        let silent = try LoopbackServer(.init(), serving: { wire, _ in wire.waitForHangUp() })
+        defer { silent.stop() }
+        let echo: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
+            Self.lines(wire) { wire.send(Data("\($0)\n".utf8)) }
+        }
+        try await run(transport, echo) { server, client in
+            let openings = stalled(60, client, silent, connect: .seconds(120))
+            try await silent.waitForConnections(count: 8)
+            let channel = line(client, server)
+            try await channel.send("hello")
+            #expect(try await channel.messages.first { _ in true } == "hello")
+            #expect(client.callCount == 61)
+            await channel.close()
+            client.cancelAll()
+            for opening in openings { #expect(await opening.value == .cancelled) }
+        }
+    }
+
+    @Test(
+        "Each connection has its own time to connect, however long it waits for its turn",
+        arguments: TransportUnderTest.withChannels)
+    func stalledInLine(transport: TransportUnderTest) async throws {
+        try await run(transport, { wire, _ in wire.waitForHangUp() }) { server, client in
+            for opening in stalled(20, client, server, connect: .milliseconds(300)) {
+                #expect(await opening.value == .timeout(.connect))
+            }
+            #expect(server.connectionCount == 20)
+        }
+    }
+
     @Test("Replies come to their requests by their ids, in whatever order", arguments: TransportUnderTest.withChannels)
     func replies(transport: TransportUnderTest) async throws {
         let serve: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in

@@ -132,6 +132,31 @@
             }
         }
 
+        @Test(
+            "What nothing can shorten is read up to the limit, also where it is sent in the shortest blocks there are")
+        func incompressible() throws {
+            let limit = 1 << 20
+            for excess in [0, 1] {
+                let content = sampleBytes(seed: 77, count: limit + excess)
+                // As zlib stores it that was given the least memory.
+                var payload = Data()
+                for start in stride(from: 0, to: content.count, by: 127) {
+                    let block = content.dropFirst(start).prefix(127)
+                    payload += Data([0, UInt8(block.count), 0, ~UInt8(block.count), 0xFF]) + block
+                }
+                payload.append(0)
+                var client = try pair(limits: WebSocketLimits(messageBytes: limit)).client
+                let length = withUnsafeBytes(of: UInt64(payload.count).bigEndian) { Data($0) }
+                client.receive(Data([0xC2, 127]) + length + payload)
+                if excess == 0 {
+                    #expect(try client.next() == .message(.binary(content)))
+                } else {
+                    let failure = #expect(throws: WebSocketFailure.self) { try client.next() }
+                    #expect(failure?.kind == .messageTooBig)
+                }
+            }
+        }
+
         @Test("A gigabyte in a megabyte is refused at the limit, and its memory is never taken")
         func largeBomb() throws {
             let deflater = try #require(ZlibCompression().deflater(windowBits: 15))

@@ -78,7 +78,8 @@ public final class TCPChannel<Codec: FrameCodec>: Channel {
         ChannelMessages { [self] () async throws(APIError) in try await engine.next() }
     }
 
-    /// Closes it behind what was sent.
+    /// Closes it behind what was sent: ends this direction, and waits up to 5 s for the other end to close as well, so that nothing of
+    /// what was sent is lost. Frames that come meanwhile are dropped.
     public func close() async { await engine.close() }
 
     /// Ends it at once.
@@ -100,6 +101,7 @@ struct FramedMachine<Codec: FrameCodec>: ChannelMachine {
     private let heartbeat: Heartbeat<Codec.Frame>?
     private var input = FrameInput()
     private var output = Data()
+    private var isFinished = false
 
     init(_ codec: Codec, _ heartbeat: Heartbeat<Codec.Frame>?) {
         self.codec = codec
@@ -122,6 +124,9 @@ struct FramedMachine<Codec: FrameCodec>: ChannelMachine {
     }
 
     mutating func encode(_ frame: Codec.Frame) throws(ChannelFault) {
+        guard !isFinished else {
+            throw ChannelFault(kind: .transport(.connectionLost), ending: .failed(.connectionLost), reason: nil)
+        }
         do {
             output.append(try codec.encode(frame))
         } catch {
@@ -134,7 +139,10 @@ struct FramedMachine<Codec: FrameCodec>: ChannelMachine {
         if let heartbeat { try encode(heartbeat.frame) }
     }
 
-    mutating func finish() -> Bool { false }
+    mutating func finish() -> ChannelGoodbye {
+        isFinished = true
+        return .endOfBytes
+    }
 
     mutating func conclude() -> Bool { false }
 

@@ -170,10 +170,10 @@ struct WebSocketChannel: ChannelMachine {
         do throws(WebSocketFailure) { try machine.ping() } catch { throw ChannelFault(error) }
     }
 
-    mutating func finish() -> Bool {
+    mutating func finish() -> ChannelGoodbye {
         let isOpen = machine.state == .open
         try? machine.close()
-        return isOpen && machine.state == .closing
+        return isOpen && machine.state == .closing ? .answered : .none
     }
 
     mutating func conclude() -> Bool {

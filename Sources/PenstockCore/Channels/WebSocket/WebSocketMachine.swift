@@ -60,8 +60,13 @@ public struct WebSocketMachine: Sendable {
         var text = UTF8Scanner()
     }
 
-    /// By how many bytes a message that is compressed may be longer than the limit of what it is made of.
-    private static let compressedExcess = 1_024
+    /// How long a frame of a compressed message may be. Whatever DEFLATE makes longer, it does by no more than this: zlib's own bound
+    /// (`deflateBound`) for the least memory, and for the fixed codes. What the message expands to is counted as it comes, and no
+    /// frame is kept, so that more room costs no memory.
+    private var longestCompressed: Int {
+        let (limit, excess) = (limits.messageBytes, limits.messageBytes / 8 + limits.messageBytes / 64 + 1_024)
+        return min(limit, .max - excess) + excess
+    }
     /// How many pongs are kept for a reader that does not write. The newest are the ones to be sent (RFC 6455 §5.5.3).
     private static let mostPongs = 64
 
@@ -169,11 +174,7 @@ public struct WebSocketMachine: Sendable {
         guard let assembly, assembly.fragments <= limits.fragments else {
             throw WebSocketFailure(.tooManyFragments, "a message is in more than \(limits.fragments) frames")
         }
-        // What is compressed is seldom longer than what it is made of, and never by much.
-        let room =
-            assembly.isCompressed
-            ? min(limits.messageBytes, .max - Self.compressedExcess) + Self.compressedExcess
-            : limits.messageBytes - assembly.content.count
+        let room = assembly.isCompressed ? longestCompressed : limits.messageBytes - assembly.content.count
         guard head.length <= room else { throw tooBig }
     }
 

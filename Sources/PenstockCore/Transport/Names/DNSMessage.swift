@@ -28,21 +28,37 @@ enum DNSMessage {
         return Data([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]) + name + bytes(kind.rawValue) + bytes(internet)
     }
 
-    /// The addresses that an answer has for the name, and how long they hold; an answer of no addresses where the name, or its
-    /// addresses of that kind, do not exist. `nil` where the bytes are no answer to that question, or the server has failed.
-    static func answer(_ message: Data, to host: String, _ kind: Kind) -> HostAnswer? {
+    /// What a server has made of a question.
+    enum Reply: Hashable, Sendable {
+        /// The addresses, and how long they hold; none where the name, or its addresses of that kind, do not exist.
+        case addresses(HostAnswer)
+        /// It has not found out (RFC 1035 §4.1.1): with this code.
+        case refused(code: UInt8)
+    }
+
+    /// What a message says to a question; `nil` where the bytes are no answer to it.
+    static func reply(_ message: Data, to host: String, _ kind: Kind) -> Reply? {
         var reader = Reader(message)
         guard reader.number() == 0, let flags = reader.number(), let questions = reader.number(),
-            let answers = reader.number(), reader.skip(4), questions == 1
+            let answers = reader.number(), reader.skip(4)
         else { return nil }
-        // A response, not cut off; without error, or because there is no such name.
-        guard flags & 0x8000 != 0, flags & 0x7A00 == 0, flags & 0xF == 0 || flags & 0xF == 3 else { return nil }
+        // A response, not cut off.
+        guard flags & 0x8000 != 0, flags & 0x7A00 == 0 else { return nil }
+        let code = UInt8(flags & 0xF)
+        // Who could not read the question need not repeat it.
+        if questions == 0, !isOutcome(code) { return .refused(code: code) }
+        guard questions == 1 else { return nil }
         guard let asked = reader.name(), asked == canonical(host), reader.number() == kind.rawValue,
             reader.number() == internet
         else { return nil }
+        guard isOutcome(code) else { return .refused(code: code) }
         // Whatever addresses come with a name that does not exist are none of it (RFC 8020 §2).
-        return flags & 0xF == 0 ? records(&reader, Int(answers), asked, kind) : HostAnswer([])
+        guard code == 0 else { return .addresses(HostAnswer([])) }
+        return records(&reader, Int(answers), asked, kind).map { .addresses($0) }
     }
+
+    /// Whether a code says what there is: no error, or that there is no such name.
+    private static func isOutcome(_ code: UInt8) -> Bool { code == 0 || code == 3 }
 
     /// Aliases may stand in any order, so that the addresses are chosen when all are known.
     private static func records(_ reader: inout Reader, _ count: Int, _ asked: String, _ kind: Kind) -> HostAnswer? {

@@ -7,11 +7,14 @@ import Foundation
 /// ```
 ///
 /// The server's own name is looked up by the system. What it says holds for as long as it says, less the time that it spent in
-/// a cache on the way.
+/// a cache on the way. Once the addresses of one kind have come, those of the other have 50 ms more (RFC 8305 §3).
 public struct DNSOverHTTPS: HostSource {
     private let url: HTTPURL
     private let transport: any Transport
     private let isolation: IsolationKey
+    var time = TimeSource.system
+    /// How long those of one kind wait for those of the other.
+    private static let delay = Duration.milliseconds(50)
 
     /// A server.
     ///
@@ -29,25 +32,46 @@ public struct DNSOverHTTPS: HostSource {
 
     /// Asks for the addresses of both kinds at once.
     ///
-    /// - Throws: ``TransportError`` where the server is not reached, or does not answer what was asked.
+    /// - Throws: ``TransportError`` where the server is not reached, or does not answer what was asked;
+    ///   ``HostSourceError/unanswered(_:)`` where it answers that it has not found out.
     public func answer(for host: String, port: Int) async throws -> HostAnswer? {
-        async let new = ask(host, .aaaa)
-        async let old = ask(host, .a)
-        let answers = [await new, await old]
+        let answers = await answers(for: host)
         let found = answers.compactMap { try? $0.get() }.filter { !$0.addresses.isEmpty }
         guard let lifetime = found.map(\.lifetime).min() else {
-            for answer in answers { _ = try answer.get() }
+            // Whoever has answered one question is well, whatever became of the other.
+            let errors = answers.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+            if let error = errors.first(where: { $0 is HostSourceError }) ?? errors.first { throw error }
             return nil
         }
         return HostAnswer(found.flatMap(\.addresses), lifetime: lifetime)
     }
 
-    private func ask(_ host: String, _ kind: DNSMessage.Kind) async -> Result<HostAnswer, TransportError> {
+    /// What has come of both questions, that of the new kind first; of one alone where the other takes too long.
+    private func answers(for host: String) async -> [Result<HostAnswer, any Error>] {
+        let kinds = [DNSMessage.Kind.aaaa, .a]
+        return await withTaskGroup(of: (kind: DNSMessage.Kind, answer: Result<HostAnswer, any Error>)?.self) { group in
+            for kind in kinds { group.addTask { (kind, await ask(host, kind)) } }
+            var answers: [DNSMessage.Kind: Result<HostAnswer, any Error>] = [:]
+            while answers.count < kinds.count, let next = await group.next() {
+                guard let next else { break }
+                answers[next.kind] = next.answer
+                guard answers.count == 1, (try? next.answer.get())?.addresses.isEmpty == false else { continue }
+                group.addTask {
+                    try? await time.sleep(Self.delay)
+                    return nil
+                }
+            }
+            group.cancelAll()
+            return kinds.compactMap { answers[$0] }
+        }
+    }
+
+    private func ask(_ host: String, _ kind: DNSMessage.Kind) async -> Result<HostAnswer, any Error> {
         guard let question = DNSMessage.question(host, kind) else { return .success(HostAnswer([])) }
         let control = ExchangeControl()
         let exchange = request(question, control)
         return await withTaskCancellationHandler {
-            do throws(TransportError) {
+            do {
                 return .success(try Self.read(try await transport.perform(exchange).response, host, kind))
             } catch {
                 return .failure(error)
@@ -71,16 +95,15 @@ public struct DNSOverHTTPS: HostSource {
     /// RFC 8484 §6: no message is longer.
     private static let most = 65_535
 
-    static func read(
-        _ response: HTTPResponse, _ host: String, _ kind: DNSMessage.Kind
-    ) throws(TransportError) -> HostAnswer {
+    static func read(_ response: HTTPResponse, _ host: String, _ kind: DNSMessage.Kind) throws -> HostAnswer {
         let type = response.fields[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
         guard response.status == 200, type?.lowercased() == Self.type,
-            let answer = DNSMessage.answer(response.body, to: host, kind)
+            let reply = DNSMessage.reply(response.body, to: host, kind)
         else {
             throw TransportError(
                 .protocolViolation, sendState: .answered, message: "the name server has not answered the question")
         }
+        guard case .addresses(let answer) = reply else { throw HostSourceError.unanswered(host) }
         return HostAnswer(answer.addresses, lifetime: answer.lifetime - .seconds(age(response.fields)))
     }
 

@@ -83,11 +83,12 @@ public protocol HostSource: Sendable {
     ///   - host: in ASCII and lower case; never a numeric address, nor `localhost` or a name below it.
     ///   - port: of the connection.
     /// - Returns: `nil` where it does not know the name, as an answer without an address: the next source is asked then.
-    /// - Throws: anything: the next source is asked.
+    /// - Throws: anything: the next source is asked, and this one rests for a while; not for ``HostSourceError/unanswered(_:)``, which
+    ///   is of this name alone.
     func answer(for host: String, port: Int) async throws -> HostAnswer?
 }
 
-/// Why no source is made of a list.
+/// Why no source is made of a list, or what a source has not answered.
 @nonexhaustive
 public enum HostSourceError: Error, Hashable, Sendable {
     /// The text is no host, or its port is none.
@@ -96,6 +97,9 @@ public enum HostSourceError: Error, Hashable, Sendable {
     case malformedAddress(String)
     /// The host has no address in the list.
     case noAddress(String)
+    /// The source is well, and cannot say anything of this name at the moment, nor that it does not exist: a name server whose own
+    /// question failed. The next source is asked, and the source is asked for other names as before.
+    case unanswered(String)
 }
 
 extension HostSourceError: CustomStringConvertible {
@@ -104,6 +108,7 @@ extension HostSourceError: CustomStringConvertible {
         case .malformedHost(let text): "\(text) is no host, or its port is none"
         case .malformedAddress(let text): "\(text) is no numeric address"
         case .noAddress(let host): "\(host) has no address in the list"
+        case .unanswered(let host): "nothing can be said of \(host) at the moment"
         }
     }
 }

@@ -10,9 +10,10 @@ import Foundation
 ///
 /// Sources are asked in their order until one knows the name. What they say is used for as long as it holds, then for a while
 /// longer during which they are asked again; nobody waits for that. Of several addresses the fastest is connected to, by the
-/// time that connecting took; those that did not answer rest, and so does a source that did not answer in time, or failed: 30 s,
-/// twice as long each further time, ten minutes at most. That nobody knows a name is believed for 5 s. Where no source knows the name, or all its addresses are dead,
-/// the system is asked, unless that is switched off.
+/// time that connecting took; those that did not answer rest, and so does a source that did not answer in time, or failed for more
+/// than the one name (``HostSourceError/unanswered(_:)``): 30 s, twice as long each further time, ten minutes at most. That nobody
+/// knows a name is believed for 5 s. Where no source knows the name, or all its addresses are dead, the system is asked, unless
+/// that is switched off.
 ///
 /// `localhost` and the names below it are this machine, and nobody is asked for them (RFC 6761 §6.3); ``StaticHosts`` may say which
 /// of its own addresses is meant.
@@ -38,6 +39,8 @@ public final class HostResolver: Sendable {
     /// What has come of a source.
     private enum Outcome: Sendable {
         case answered(HostAnswer?)
+        /// It has answered that it cannot say anything of this name.
+        case silent
         /// It has thrown, or not answered in time.
         case failed
         /// Nobody waits any more.
@@ -230,7 +233,7 @@ public final class HostResolver: Sendable {
             switch outcome {
             case .answered(let answer?) where !answer.addresses.isEmpty: return .known(answer)
             case .answered: break
-            case .failed, .abandoned: haveAllAnswered = false
+            case .silent, .failed, .abandoned: haveAllAnswered = false
             }
         }
         noteUnknown(key)
@@ -241,7 +244,7 @@ public final class HostResolver: Sendable {
         let now = time.now()
         state.withLock { state in
             switch outcome {
-            case .answered: state.rests[number] = nil
+            case .answered, .silent: state.rests[number] = nil
             case .failed:
                 let before = state.rests[number]
                 // Those who asked it at the same time have met with the same failure.
@@ -274,6 +277,8 @@ public final class HostResolver: Sendable {
         let work = Task {
             do {
                 promise.keep(.answered(try await source.answer(for: key.host, port: key.port)))
+            } catch HostSourceError.unanswered {
+                promise.keep(.silent)
             } catch {
                 promise.keep(.failed)
             }
