@@ -167,6 +167,7 @@ let package = Package(
             dependencies: [
                 "Penstock", "PenstockCurl", "PenstockSecurity", "PenstockSQLite", "PenstockTesting",
                 "PenstockTestSupport", "vault-writer",
+                .target(name: "CKernelKeyring", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -213,6 +213,50 @@ import Testing
         #expect(steps.canonicalRequest.hasSuffix("\nhost\nUNSIGNED-PAYLOAD"))
     }
 
+    @Test func `what is signed for S3 in the query follows the form, until it is set`() async throws {
+        let body = HTTPBody.bytes(Data("Welcome to Amazon S3.".utf8))
+        let digest = try await ContentDigest.digest(of: body, by: .sha256).hexadecimal
+        let old: [(HTTPFieldName, String)] = [("X-Amz-Content-Sha256", "old"), ("X-Amz-Security-Token", "old")]
+        let request = try HTTPRequest(.put, Self.bucket + "/a", old, body: body)
+        var signer = AWSSignatureV4(region: "us-east-1", service: "s3", credentials: Self.s3Credentials)
+        #expect(signer.payload == .signed)
+        signer.form = .query(expires: .seconds(60))
+        #expect(signer.payload == .unsigned)
+        let unsigned = try await signer.signed(request, at: Self.day)
+        #expect(unsigned.canonicalRequest.hasSuffix("\nhost:examplebucket.s3.amazonaws.com\n\nhost\nUNSIGNED-PAYLOAD"))
+        #expect(unsigned.request.fields.isEmpty)
+        // S3 reads from a signed field that the payload is signed.
+        signer.payload = .signed
+        let signed = try await signer.signed(request, at: Self.day)
+        #expect(signed.request.fields == ["X-Amz-Content-Sha256": digest])
+        #expect(signed.signedFields == "host;x-amz-content-sha256")
+        #expect(
+            signed.canonicalRequest.hasSuffix("\nx-amz-content-sha256:\(digest)\n\n\(signed.signedFields)\n\(digest)"))
+        #expect(signed.request.url.query?.contains("&X-Amz-SignedHeaders=host%3Bx-amz-content-sha256&") == true)
+        signer.sendsContentDigest = false
+        #expect(try await signer.signed(try HTTPRequest(.get, Self.bucket), at: Self.day).signedFields == "host")
+        // What was set stays as the form changes.
+        signer.form = .header
+        #expect(signer.payload == .signed && !signer.sendsContentDigest)
+        signer.payload = .unsigned
+        #expect(signer.payload == .unsigned)
+    }
+
+    @Test func `the rules for S3 follow the service, until they are set`() {
+        var signer = AWSSignatureV4(region: "r", service: "execute-api", credentials: Self.credentials)
+        func rules() -> [Bool] { [signer.normalizesPath, signer.escapesPathTwice, signer.sendsContentDigest] }
+        #expect(rules() == [true, true, false])
+        signer.service = "s3"
+        #expect(rules() == [false, false, true])
+        (signer.normalizesPath, signer.escapesPathTwice, signer.sendsContentDigest) = (true, true, false)
+        #expect(rules() == [true, true, false])
+        signer.form = .query(expires: .seconds(1))
+        signer.service = "execute-api"
+        #expect(rules() == [true, true, false] && signer.payload == .signed)
+        (signer.normalizesPath, signer.escapesPathTwice, signer.sendsContentDigest) = (false, false, true)
+        #expect(rules() == [false, false, true])
+    }
+
     @Test func `a signature in the query is good for a second to seven days`() async throws {
         func failure(_ expires: Duration) async throws -> APIError.Kind? {
             let signer = AWSSignatureV4(

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CKernelKeyring
     import Foundation
     import PenstockCore
     import PenstockTestSupport
@@ -60,6 +61,71 @@
             try KernelKeyring.add(key, name: name)
             #expect(try await vault.load(Sample.key) == Sample.item("1"))
             try KernelKeyring.remove(name: name)
+        }
+
+        /// On a thread that ends with it: which session's keyring there is belongs to the thread, and writing into it
+        /// may make a new one.
+        private static func onOwnThread<Value: Sendable>(
+            _ body: @escaping @Sendable () throws -> Value
+        ) async throws -> Value {
+            try await withCheckedThrowingContinuation { done in
+                Thread.detachNewThread { done.resume(with: Result { try body() }) }
+            }
+        }
+
+        @Test(
+            "A key in the session's keyring hides none of the user's, and opens what that has none for",
+            .enabled(if: KernelKeyringTests.isAllowed))
+        func shadowed() async throws {
+            let (name, key, other) = (name, VaultKey.random(), VaultKey.random())
+            try await Self.onOwnThread {
+                let bytes = [UInt8](other)
+                #expect(ckernelkeyring_add(name, bytes, bytes.count, 0, KEY_SPEC_SESSION_KEYRING) == 0)
+                let session = ckernelkeyring_find(name, KEY_SPEC_SESSION_KEYRING)
+                #expect(session >= 0)
+                defer { _ = ckernelkeyring_remove(session, KEY_SPEC_SESSION_KEYRING) }
+                #expect(try KernelKeyring.key(name) == other)
+                // It is not the user's, and stays.
+                #expect(try KernelKeyring.remove(name: name) == false)
+                try KernelKeyring.add(key, name: name)
+                #expect(try KernelKeyring.key(name) == key)
+                #expect(try KernelKeyring.remove(name: name))
+                #expect(try KernelKeyring.key(name) == other)
+            }
+            #expect(throws: VaultError.locked) { try KernelKeyring.key(name) }
+        }
+
+        @Test(
+            "A session that is not linked to the user's keyring adds, replaces and removes keys there all the same",
+            .enabled(if: KernelKeyringTests.isAllowed))
+        func unlinked() async throws {
+            let (name, keys) = (name, [VaultKey.random(), VaultKey.random()])
+            try await Self.onOwnThread {
+                // Where the process has no session of its own, writing into it makes one.
+                #expect(ckernelkeyring_add(name, [1], 1, 0, KEY_SPEC_SESSION_KEYRING) == 0)
+                #expect(ckernelkeyring_remove(ckernelkeyring_find_anywhere(name), KEY_SPEC_SESSION_KEYRING) == 0)
+                for key in keys {
+                    try KernelKeyring.add(key, name: name, lifetime: .seconds(600))
+                    // Nothing is left in the thread's keyring.
+                    #expect(ckernelkeyring_find(name, KEY_SPEC_THREAD_KEYRING) < 0)
+                    #expect(try KernelKeyring.key(name) == key)
+                }
+            }
+            #expect(try KernelKeyring.key(name) == keys[1])
+            #expect(try KernelKeyring.remove(name: name))
+            #expect(throws: VaultError.locked) { try KernelKeyring.key(name) }
+        }
+
+        @Test("A key that has expired is none", .enabled(if: KernelKeyringTests.isAllowed))
+        func lifetime() async throws {
+            try KernelKeyring.add(VaultKey.random(), name: name, lifetime: .zero)
+            let deadline = ContinuousClock.now + .seconds(30)
+            var error: VaultError?
+            while error == nil, ContinuousClock.now < deadline {
+                error = await vaultError { try KernelKeyring.key(name) }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(error == .locked)
         }
 
         @Test("What a container forbids is denied", .enabled(if: !KernelKeyringTests.isAllowed))

@@ -287,6 +287,9 @@ import Testing
         #expect(error([.method, .method]) == .duplicate(#""@method""#))
         #expect(error([.field("date"), .field("Date")]) == .duplicate(#""date""#))
         #expect(error([.field("Date"), .binary("Date")]) == nil)
+        // Read in two ways, and written in one.
+        let typed = [StructuredFieldKind.list, .item].map { SignatureComponent.structured(.contentType, $0) }
+        #expect(error(typed) == .duplicate(#""content-type";sf"#))
         #expect(error([], .init(keyID: "a\"b\\c")) == nil)
         #expect(error([], .init(keyID: " ~")) == nil)
         #expect(error([], .init(keyID: "\u{1F}")) == .invalidParameter("keyid"))
@@ -298,6 +301,26 @@ import Testing
         #expect(error([], .init(created: Date(timeIntervalSince1970: -999_999_999_999_999))) == nil)
         #expect(error([], .init(created: Date(timeIntervalSince1970: -1e15))) == .invalidParameter("created"))
         #expect(error([], .init(expires: Date(timeIntervalSince1970: .infinity))) == .invalidParameter("expires"))
+        #expect(error([], .init(created: Self.created, expires: Self.created)) == nil)
+        #expect(error([], .init(created: Self.created, expires: Self.created - 1)) == .invalidParameter("expires"))
+    }
+
+    static let bodiless: [(HTTPMethod, String?)] = [
+        (.post, "0"), (.put, "0"), (.patch, "0"), (.get, nil), (.head, nil), (.delete, nil), (.options, nil),
+    ]
+
+    @Test("the length of a body that is not there is 0 where the method mostly has one", arguments: bodiless)
+    func lengths(method: HTTPMethod, length: String?) async throws {
+        let component = SignatureComponent.field(.contentLength)
+        let request = try HTTPRequest(method, "https://a.example/")
+        #expect((try? component.value(in: request)) == length)
+        let signer = HTTPMessageSigner(try SharedSecret(text: "s"), keyID: "k", covering: [], optional: [component])
+        let isCovered = try await signer.signed(request, at: Self.created).base.text.hasPrefix(
+            "\"content-length\": 0\n")
+        #expect(isCovered == (length != nil))
+        var empty = request
+        empty.body = .bytes(Data())
+        #expect(try component.value(in: empty) == "0")
     }
 
     @Test func `all parameters stand in their order, times in whole seconds`() throws {
@@ -397,6 +420,46 @@ import Testing
         #expect(malformed?.underlying as? SignatureBaseError == .malformed("Signature"))
     }
 
+    @Test func `what is covered anyway is not covered once more in another reading of it`() async throws {
+        let request = try HTTPRequest(.get, "https://a.example/", [("X-A", "1")])
+        let signer = HTTPMessageSigner(
+            try SharedSecret(text: "s"), keyID: "k", covering: [.structured("X-A", .list)],
+            optional: [.structured("X-A", .item), .field("X-A")])
+        let steps = try await signer.signed(request, at: Self.created)
+        #expect(steps.base.input.hasPrefix(#"("x-a";sf "x-a");"#))
+        var twice = signer
+        (twice.components, twice.optionalComponents) = ([], [.structured("X-A", .item), .structured("X-A", .list)])
+        let error = await #expect(throws: APIError.self) { try await twice.signed(request, at: Self.created) }
+        #expect(error?.underlying as? SignatureBaseError == .duplicate(#""x-a";sf"#))
+    }
+
+    static let ofSignatures: [(SignatureComponent, String?)] = [
+        (.member("sig1", of: .signature), nil), (.member("sig1", of: .signatureInput), nil),
+        (.field(.signature), #""signature""#), (.field("SIGNATURE-INPUT"), #""signature-input""#),
+        (.binary(.signature), #""signature";bs"#),
+        (.structured(.signatureInput, .dictionary), #""signature-input";sf"#),
+    ]
+
+    @Test("of the fields that a signature is added to, other signatures alone can be covered", arguments: ofSignatures)
+    func ofOtherSignatures(component: SignatureComponent, refused: String?) async throws {
+        var signer = HTTPMessageSigner(try SharedSecret(text: "s"), keyID: "k")
+        let first = try await signer.signed(try Self.request(), at: Self.created).request
+        signer.label = "sig2"
+        for isOptional in [false, true] {
+            (signer.components, signer.optionalComponents) = isOptional ? ([], [component]) : ([component], [])
+            let error: SignatureBaseError?
+            do {
+                let steps = try await signer.signed(first, at: Self.created)
+                // As who checks it finds it.
+                #expect(try component.value(in: steps.request) == component.value(in: first))
+                error = nil
+            } catch let thrown as APIError {
+                error = thrown.underlying as? SignatureBaseError
+            }
+            #expect(error == refused.map(SignatureBaseError.selfChanging))
+        }
+    }
+
     @Test func `a signature that is good for a while says until when`() async throws {
         var signer = HTTPMessageSigner(try SharedSecret(text: "s"), keyID: "k")
         signer.lifetime = .seconds(60)
@@ -404,6 +467,14 @@ import Testing
         let input = try await signer.signed(try Self.request(), at: Self.created).base.input
         #expect(input.contains(";created=1618884473;expires=1618884533;"))
         #expect(input.hasSuffix(#";tag="pay""#))
+        signer.lifetime = .zero
+        let least = try await signer.signed(try Self.request(), at: Self.created).base.input
+        #expect(least.contains(";created=1618884473;expires=1618884473;"))
+        signer.lifetime = .milliseconds(-1)
+        let error = await #expect(throws: APIError.self) {
+            try await signer.signed(try Self.request(), at: Self.created)
+        }
+        #expect(error?.underlying as? SignatureBaseError == .invalidParameter("expires"))
     }
 }
 

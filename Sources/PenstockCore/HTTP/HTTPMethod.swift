@@ -53,5 +53,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringConv
         isSafe || self == .put || self == .delete
     }
 
+    /// Whether a request without content says so by `Content-Length: 0`, as it mostly has some (RFC 9110 §8.6).
+    package var expectsContent: Bool { self == .post || self == .put || self == .patch }
+
     public var description: String { rawValue }
 }

@@ -23,7 +23,7 @@ struct CodedDigests {
         return fields
     }
 
-    private static let names: HTTPFieldNames = ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5"]
+    fileprivate static let names: HTTPFieldNames = ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5"]
 
     /// The names of the fields, and what makes their values anew.
     private static let renewals: [(HTTPFieldName, @Sendable (CodedDigests) -> ([String]) -> String?)] = [
@@ -55,6 +55,11 @@ struct CodedDigests {
         }
         return renewed.isEmpty ? nil : renewed.joined(separator: ", ")
     }
+}
+
+extension HTTPFields {
+    /// The same without what tells a digest of the content, for who puts other content in its place.
+    package func withoutContentDigests() -> HTTPFields { without(CodedDigests.names) }
 }
 
 /// The digests that can be made, by their names in `Content-Digest` and `Repr-Digest` (RFC 9530 §5), the ones to prefer first.

@@ -20,7 +20,7 @@
             if let source { return setUpload(source) }
             switch request.body.source {
             case .bytes(let data): setInline(data)
-            default: if [.post, .put, .patch].contains(request.method) { setInline(Data()) }
+            default: if request.method.expectsContent { setInline(Data()) }
             }
         }
 

@@ -63,7 +63,7 @@ extension HTTPRequest {
     private func curlContent(_ isShown: Bool) -> [String]? {
         switch body.source {
         // No content of a method that mostly has some is said to be none (RFC 9110 §8.6).
-        case .none: [.post, .put, .patch].contains(method) ? ["--data-raw", "''"] : nil
+        case .none: method.expectsContent ? ["--data-raw", "''"] : nil
         case .bytes(let data): ["--data-raw", ShellWord.quoted(shown(data, isShown))]
         case .file(let url):
             // A file of the name `-` would be the standard input.

@@ -17,6 +17,9 @@ import PenstockCore
 ///   memory for it.
 /// - A query becomes one parameter, ``queryName``, whose value is a message with the `cty` `x-www-form-urlencoded`.
 /// - A request without either is sent as it is. Method, path and fields are not sealed.
+/// - Digests of the content (`Content-Digest`, `Repr-Digest`, `Digest`, `Content-MD5`) are left out beside a sealed
+///   body, since a guess at the content could be tried by them, and of a response, since they speak of what came
+///   sealed.
 /// - A response of 200 to 299 must be of the media type `application/jose` and open with one of the keys, also where its content
 ///   is empty: who takes it away on the way must not make a success of that. Those to `HEAD`, 204 and 205 have none. What
 ///   comes with another status and is not sealed, such as a page of a proxy's, is not read: the status is told, without content.
@@ -67,8 +70,8 @@ public struct JWESealer: Sealer {
         let text = try JWE.seal(content, with: key, contentType: request.fields[.contentType], randomness(key))
         sealed.body = .bytes(Data(text.utf8))
         sealed.fields[.contentType] = Self.mediaType
-        // Speaks of the content in plain, and would tell whether a guess at it is right.
-        sealed.fields.remove(.contentDigest)
+        // A digest speaks of the content in plain, and would tell whether a guess at it is right.
+        sealed.fields = sealed.fields.withoutContentDigests()
         return sealed
     }
 
@@ -90,6 +93,9 @@ public struct JWESealer: Sealer {
         // What is not read, a redirect for example, comes without its content.
         if response.body.isEmpty, !isSuccess { return response }
         var opened = response
+        // What digests there are speak of what came, in place of which another content is handed on.
+        opened.fields = opened.fields.withoutContentDigests()
+        opened.trailers = opened.trailers.withoutContentDigests()
         guard Self.isSealed(response) else {
             guard !isSuccess else { throw Self.refusal }
             opened.body = Data()
@@ -103,8 +109,6 @@ public struct JWESealer: Sealer {
         opened.body = message.content
         opened.fields[.contentType] = message.contentType
         opened.fields[.contentLength] = "\(message.content.count)"
-        // Of the sealed content.
-        opened.fields.remove(.contentDigest)
         return opened
     }
 

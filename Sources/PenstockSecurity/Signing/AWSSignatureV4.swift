@@ -61,17 +61,43 @@ public struct AWSSignatureV4: Signer {
     public var service: String
     /// ``Form/header`` unless set.
     public var form: Form
-    /// ``Payload/signed`` unless set, and ``Payload/unsigned`` for S3 with a signature in the query.
-    public var payload: Payload
-    /// Whether runs of slashes in the path count as one. For every service but S3, whose names may have them.
-    public var normalizesPath: Bool
-    /// Whether the escapes of the path are escaped once more. For every service but S3.
-    public var escapesPathTwice: Bool
-    /// Whether the digest of the content stands in `X-Amz-Content-Sha256`. For S3 alone, which asks for it.
-    public var sendsContentDigest: Bool
+    /// Unless set, ``Payload/unsigned`` for S3 with a signature in the query, and ``Payload/signed`` for all else.
+    /// Where it is set to be signed for S3 in the query, who uses the URL must send the field `X-Amz-Content-Sha256`.
+    public var payload: Payload {
+        get { chosen.payload ?? (isS3 && form != .header ? .unsigned : .signed) }
+        set { chosen.payload = newValue }
+    }
+    /// Whether runs of slashes in the path count as one. Unless set, for every service but S3, whose names may have
+    /// them.
+    public var normalizesPath: Bool {
+        get { chosen.normalizesPath ?? !isS3 }
+        set { chosen.normalizesPath = newValue }
+    }
+    /// Whether the escapes of the path are escaped once more. Unless set, for every service but S3.
+    public var escapesPathTwice: Bool {
+        get { chosen.escapesPathTwice ?? !isS3 }
+        set { chosen.escapesPathTwice = newValue }
+    }
+    /// Whether the digest of the content stands in `X-Amz-Content-Sha256`: with a signature in the query that of a
+    /// signed payload alone. Unless set, for S3, which asks for it.
+    public var sendsContentDigest: Bool {
+        get { chosen.sendsContentDigest ?? isS3 }
+        set { chosen.sendsContentDigest = newValue }
+    }
     /// None unless set.
     public var trustedOrigins: Set<HTTPURL.Origin> = []
+    private var chosen = Chosen()
     private let credentials: Credentials
+
+    /// What the app has set; the rest follows the service and the form, which may be set later.
+    private struct Chosen {
+        var payload: Payload?
+        var normalizesPath: Bool?
+        var escapesPathTwice: Bool?
+        var sendsContentDigest: Bool?
+    }
+
+    private var isS3: Bool { service == "s3" }
 
     /// A signer that asks for its credentials each time, so that temporary ones can be renewed.
     ///
@@ -79,15 +105,10 @@ public struct AWSSignatureV4: Signer {
     public init(
         region: String, service: String, form: Form = .header, credentials: @escaping Credentials
     ) {
-        let isS3 = service == "s3"
         self.region = region
         self.service = service
         self.form = form
         self.credentials = credentials
-        payload = isS3 && form != .header ? .unsigned : .signed
-        normalizesPath = !isS3
-        escapesPathTwice = !isS3
-        sendsContentDigest = isS3
     }
 
     /// A signer with credentials that stay what they are.
@@ -179,6 +200,9 @@ public struct AWSSignatureV4: Signer {
         "X-Amz-SignedHeaders", "X-Amz-Signature",
     ]
 
+    /// What the parameters take the place of.
+    private static let replacedFields: [HTTPFieldName] = ["X-Amz-Date", "X-Amz-Security-Token", .authorization]
+
     /// Seven days is the most that AWS takes.
     private static let longestExpiry: Int64 = 604_800
 
@@ -205,8 +229,9 @@ public struct AWSSignatureV4: Signer {
             request.fields["X-Amz-Date"] = moment.text
             if sendsContentDigest { request.fields["X-Amz-Content-Sha256"] = digest }
         } else {
-            request.fields.remove("X-Amz-Date")
-            request.fields.remove(.authorization)
+            for name in Self.replacedFields { request.fields.remove(name) }
+            // S3 takes the payload for unsigned unless the field names its digest.
+            if sendsContentDigest { request.fields["X-Amz-Content-Sha256"] = payload == .signed ? digest : nil }
             request.url = request.url.removing(Self.parameters)
         }
         return request

@@ -5,7 +5,7 @@ import PenstockCore
 public struct SignatureParameters: Hashable, Sendable {
     /// When it was made; `nil` for none.
     public var created: Date?
-    /// From when it is of no more use; `nil` for none.
+    /// From when it is of no more use, which is not before ``created``; `nil` for none.
     public var expires: Date?
     /// The name of the key, by which the server finds it; `nil` for none.
     public var keyID: String?
@@ -39,6 +39,8 @@ public struct SignatureParameters: Hashable, Sendable {
             else { throw .invalidParameter(name) }
             text += ";\(name)=\(seconds)"
         }
+        // It would be of no use from the beginning.
+        if let created, let expires, expires < created { throw .invalidParameter("expires") }
         let texts = [("keyid", keyID), ("nonce", nonce), ("alg", algorithm?.rawValue), ("tag", tag)]
         for (name, value) in texts {
             guard let value else { continue }
@@ -64,9 +66,10 @@ public struct SignatureBase: Hashable, Sendable {
         of request: HTTPRequest, covering components: [SignatureComponent], _ parameters: SignatureParameters
     ) throws(SignatureBaseError) {
         var lines: [String] = []
-        var known: Set<SignatureComponent> = []
+        // What is written alike is one component, however it is read: the kind of a Structured Field is not written.
+        var known: Set<String> = []
         for component in components {
-            guard known.insert(component).inserted else { throw .duplicate(component.description) }
+            guard known.insert(component.description).inserted else { throw .duplicate(component.description) }
             guard SignatureValue.isQuotable(component.description) else {
                 throw .unsignable(component.description)
             }
@@ -97,7 +100,8 @@ public struct HTTPMessageSigner: Signer {
     /// The name of the signature among others of the request; `sig1` unless set. A key of a dictionary: small letters,
     /// digits and `_-.*`.
     public var label = "sig1"
-    /// How long the signature is good for, as the server is told; `nil`, the default, leaves that to the server.
+    /// How long the signature is good for, as the server is told; `nil`, the default, leaves that to the server. One
+    /// that is negative fails the call.
     public var lifetime: Duration?
     /// Whether each signature has a random text of 128 bits, so that the server can refuse a second one. `true` unless set.
     public var hasNonce = true
@@ -160,9 +164,10 @@ public struct HTTPMessageSigner: Signer {
     ///   ``SignatureBaseError`` underneath; what the key throws; what ``ContentDigest/digest(of:by:)`` throws.
     public func signed(_ request: HTTPRequest, at date: Date) async throws -> Steps {
         var request = try await digested(request)
+        let named = Set(components.map(\.description))
         let covered =
             components
-            + optionalComponents.filter { !components.contains($0) && $0.isPresent(in: request) }
+            + optionalComponents.filter { !named.contains($0.description) && $0.isPresent(in: request) }
         let base = try self.base(of: request, covering: covered, at: date)
         let signature = try await key.sign(Data(base.text.utf8))
         // Both are dictionaries, to which a line of their own adds a member (RFC 9651 §3.2).
@@ -185,6 +190,7 @@ public struct HTTPMessageSigner: Signer {
     ) throws(APIError) -> SignatureBase {
         do throws(SignatureBaseError) {
             try checkLabel(in: request)
+            if let changed = components.first(where: \.isChangedBySigning) { throw .selfChanging(changed.description) }
             let parameters = SignatureParameters(
                 created: date, expires: lifetime.map { date.addingTimeInterval($0 / .seconds(1)) }, keyID: keyID,
                 nonce: hasNonce ? Nonce.text(random) : nil, algorithm: namesAlgorithm ? key.signatureAlgorithm : nil,

@@ -54,7 +54,8 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
     // MARK: Fields
 
     /// A field, its lines joined by commas (§2.1). `Content-Length` and `Host`, which the transport writes, can be covered as
-    /// well, the first where the length is known.
+    /// well, the first where the length is known. Of a request without a body it is 0 with POST, PUT and PATCH, as the
+    /// transports send it (not run on Apple's systems), and missing with other methods.
     public static func field(_ name: HTTPFieldName) -> SignatureComponent {
         SignatureComponent(name.text.lowercased())
     }
@@ -84,6 +85,13 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         case .binary: name + ";bs"
         case .queryParameter(let parameter): name + ";name=" + SignatureValue.quoted(parameter)
         }
+    }
+
+    /// Whether its value is another one once a signature is added to the request.
+    var isChangedBySigning: Bool {
+        guard HTTPFieldName(name) == .signature || HTTPFieldName(name) == .signatureInput else { return false }
+        if case .member = selector { return false }
+        return true
     }
 
     /// Whether a request has it, also where its value cannot be written.
@@ -162,7 +170,10 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         guard lines.isEmpty else { return lines }
         switch name {
         case "host": return [request.url.authority]
-        case "content-length": return request.body.isNone ? [] : request.body.length.map { ["\($0)"] } ?? []
+        case "content-length":
+            // A body that is not there has the length 0 as well, which is told with some methods alone.
+            guard !request.body.isNone || request.method.expectsContent else { return [] }
+            return request.body.length.map { ["\($0)"] } ?? []
         default: return []
         }
     }
@@ -180,8 +191,11 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
     /// Its value holds what the text of a signature cannot: characters beyond ASCII, or in a parameter of the query bytes that
     /// are not UTF-8.
     case unsignable(String)
-    /// It is covered twice.
+    /// It is covered twice: two that are written alike, which is what counts (RFC 9421 §2).
     case duplicate(String)
+    /// The signature itself is added to the field, whose value is another one then: of `Signature` and
+    /// `Signature-Input` the members of other signatures can be covered, and nothing else (RFC 9421 §4.3).
+    case selfChanging(String)
     /// A parameter of the signature holds what a String of Structured Fields cannot, or its label is no key.
     case invalidParameter(String)
 
@@ -192,6 +206,7 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
         case .malformed(let name): "\(name) is no structured field of its kind"
         case .unsignable(let name): "\(name) holds characters beyond ASCII, or is no UTF-8"
         case .duplicate(let name): "\(name) is covered twice"
+        case .selfChanging(let name): "the signature itself is added to \(name)"
         case .invalidParameter(let name): "the parameter \(name) of the signature cannot be written"
         }
     }

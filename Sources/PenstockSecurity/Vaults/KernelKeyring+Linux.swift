@@ -7,13 +7,15 @@
         /// A key of the type `user` in Linux's kernel, which never comes to a disk (keyrings(7)): put there by
         /// ``KernelKeyring/add(_:name:lifetime:)`` or by `keyctl padd user NAME @u`.
         ///
-        /// While it is not there, because it has expired, or the machine was started anew, the vault is ``VaultError/locked``.
+        /// It is looked for in the user's keyring (`@u`), and in those of the process and of its session where that has
+        /// none. While it is nowhere, because it has expired, or the machine was started anew, the vault is
+        /// ``VaultError/locked``.
         public static func kernelKeyring(_ name: String) -> VaultKey {
             VaultKey(origin: .held { () throws(VaultError) in try KernelKeyring.key(name) })
         }
     }
 
-    /// The keys that Linux's kernel holds for the user.
+    /// The keys that Linux's kernel holds for the user, in the user's keyring (`@u`).
     public enum KernelKeyring {
         /// What is longer is no key of ours.
         private static let limit = 4_096
@@ -28,38 +30,45 @@
         ///   the user's quota is used up.
         public static func add(_ key: Data, name: String, lifetime: Duration? = nil) throws(VaultError) {
             let bytes = [UInt8](key)
-            let added = ckernelkeyring_add(name, bytes, bytes.count)
-            guard added >= 0 else { throw VaultError(keyErrno: errno) }
-            guard let lifetime else { return }
             // Nothing is "for good" to the kernel.
-            let seconds = UInt32(clamping: max(lifetime.components.seconds, 1))
-            guard ckernelkeyring_set_timeout(added, seconds) == 0 else { throw VaultError(keyErrno: errno) }
+            let seconds = lifetime.map { UInt32(clamping: max($0.components.seconds, 1)) } ?? 0
+            guard ckernelkeyring_add(name, bytes, bytes.count, seconds, KEY_SPEC_USER_KEYRING) == 0 else {
+                throw VaultError(keyErrno: errno)
+            }
         }
 
-        /// Locks the vaults whose key has this name.
+        /// Locks the vaults whose key has this name, unless a keyring of the session has one as well, which stays.
         ///
-        /// - Returns: whether there was one.
+        /// - Returns: whether there was one in the user's keyring.
         /// - Throws: ``VaultError/denied`` where the process may not remove it.
         @discardableResult
         public static func remove(name: String) throws(VaultError) -> Bool {
-            let key = ckernelkeyring_find(name)
+            let key = ckernelkeyring_find(name, KEY_SPEC_USER_KEYRING)
             guard key >= 0 else {
                 let error = VaultError(keyErrno: errno)
                 if error == .locked { return false }
                 throw error
             }
-            guard ckernelkeyring_remove(key) == 0 else { throw VaultError(keyErrno: errno) }
+            guard ckernelkeyring_remove(key, KEY_SPEC_USER_KEYRING) == 0 else { throw VaultError(keyErrno: errno) }
             return true
         }
 
         static func key(_ name: String) throws(VaultError) -> Data {
-            let key = ckernelkeyring_find(name)
-            guard key >= 0 else { throw VaultError(keyErrno: errno) }
+            let key = try find(name)
             var bytes = [UInt8](repeating: 0, count: limit)
             let count = ckernelkeyring_read(key, &bytes, limit)
             guard count >= 0 else { throw VaultError(keyErrno: errno) }
             guard count <= limit else { throw .corrupt }
             return Data(bytes.prefix(count))
+        }
+
+        /// The user's keyring comes first, since ``add(_:name:lifetime:)`` writes there: a key of the same name in the
+        /// session's would hide that one otherwise. The others follow for who puts keys there by other means.
+        private static func find(_ name: String) throws(VaultError) -> Int32 {
+            var key = ckernelkeyring_find(name, KEY_SPEC_USER_KEYRING)
+            if key < 0, VaultError(keyErrno: errno) == .locked { key = ckernelkeyring_find_anywhere(name) }
+            guard key >= 0 else { throw VaultError(keyErrno: errno) }
+            return key
         }
     }
 

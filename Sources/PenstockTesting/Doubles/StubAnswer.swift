@@ -35,7 +35,7 @@ enum StubAnswer {
         fields[.host] = request.url.host + port
         switch request.body.length {
         case nil: fields[.transferEncoding] = "chunked"
-        case .some where request.body.isNone: break
+        case .some where request.body.isNone && !request.method.expectsContent: break
         case .some(let length): fields[.contentLength] = String(length)
         }
         let seen = LoopbackServer.Request(
