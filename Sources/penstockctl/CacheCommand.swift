@@ -23,8 +23,7 @@ struct CacheCommand: Sendable {
     private func carryOut(_ store: any CacheStore) async -> Int32 {
         switch options.task {
         case .list:
-            let lines = await all(in: store).map(Self.line)
-            return lines.isEmpty ? ExitCode.success : Console.show(lines.joined(separator: "\n"))
+            return Console.show(lines: await all(in: store).map(Self.line))
         case .statistics:
             let statistics = await store.statistics()
             return Console.show("responses  \(statistics.entries)\nbytes      \(statistics.bytes)")
@@ -36,7 +35,7 @@ struct CacheCommand: Sendable {
                 Console.note("nothing is stored of this URL")
                 return ExitCode.otherError
             }
-            return Console.show(found.map(Self.head).joined(separator: "\n\n"))
+            return Console.show(lines: Array(found.map(Self.head).joined(separator: [""])))
         case .clear(let selection):
             guard await store.remove([selection]) else {
                 Console.note("it could not be removed for good")
@@ -64,13 +63,13 @@ struct CacheCommand: Sendable {
     }
 
     /// Fields print themselves without what is secret.
-    private static func head(_ stored: StoredResponse) -> String {
+    private static func head(_ stored: StoredResponse) -> [String] {
         let response = stored.response
         var lines = [line(stored)]
         if !response.key.partition.identity.isEmpty { lines.append("identity \(response.key.partition.identity)") }
         if !response.tags.isEmpty { lines.append("tags \(response.tags.joined(separator: " "))") }
         if response.isInvalidated { lines.append("out of date") }
         lines += response.variant.selectors.map { "for \($0.name) \($0.value == nil ? "absent" : "present")" }
-        return (lines + response.fields.map { "\($0)" }).joined(separator: "\n")
+        return lines + response.fields.map { "\($0)" }
     }
 }

@@ -24,6 +24,11 @@ enum Console {
         }
     }
 
+    /// Prints lines that were asked for and in which a server has chosen something, and gives the exit status.
+    static func show(lines: [String]) -> Int32 {
+        lines.isEmpty ? ExitCode.success : show(lines.map(printable).joined(separator: "\n"))
+    }
+
     static func note(_ text: String) {
         trace("penstockctl: \(text)")
     }
@@ -58,11 +63,33 @@ enum Console {
         isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
+    /// JSON that no terminal obeys: characters that are not seen stand in its texts alone, and are escaped there.
+    static func printable(json: Data) -> Data {
+        guard json.contains(where: { $0 >= 0x7F }) else { return json }
+        var result = ""
+        for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+            let isUnseen = scalar.value >= 0x7F && isUnseen(scalar)
+            guard isUnseen else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return Data(result.utf8)
+    }
+
+    private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+    }
+
     /// Servers choose part of what is printed; a terminal must not obey them.
     private static func printable(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
-            if scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format {
+            if isUnseen(scalar) {
                 result += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
                 result.unicodeScalars.append(scalar)

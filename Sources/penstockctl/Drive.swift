@@ -15,11 +15,16 @@ struct Drive: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for await line in Self.lines(until: output) {
                 guard !output.isGone else { break }
-                guard let request = DriveRequest(line) else {
-                    Console.note("a line is no request")
-                    continue
+                do throws(DriveRequest.Invalid) {
+                    let request = try DriveRequest(line)
+                    group.addTask { output.write(await Self.answer(request, client)) }
+                } catch {
+                    guard let id = error.id else {
+                        Console.note("a line is no request: \(error.reason)")
+                        continue
+                    }
+                    output.write(DriveReply(id: id, error: error.reason))
                 }
-                group.addTask { output.write(await Self.answer(request, client)) }
             }
             if output.isGone { group.cancelAll() }
         }

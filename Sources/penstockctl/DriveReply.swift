@@ -55,7 +55,7 @@ struct DriveReply: Encodable, Sendable {
     /// `nil` where it cannot be written as JSON.
     fileprivate var line: Data? {
         guard let json = try? JSONEncoder().encode(self) else { return nil }
-        return json + Data("\n".utf8)
+        return Console.printable(json: json) + Data("\n".utf8)
     }
 }
 

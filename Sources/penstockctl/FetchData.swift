@@ -24,6 +24,10 @@ enum FetchData: Sendable {
         case .text(let text):
             return .bytes(Data(text.utf8))
         case .file(let path):
+            var isFolder: ObjCBool = false
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+                throw UsageError("-d: \(String(reflecting: path)) is a folder, and a file is wanted")
+            }
             return try attempt("-d: there is no readable file \(String(reflecting: path))") {
                 let file = URL(fileURLWithPath: path)
                 try FileHandle(forReadingFrom: file).close()

@@ -49,7 +49,7 @@ struct FetchReport: Encodable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return try encoder.encode(self) + Data("\n".utf8)
+            return Console.printable(json: try encoder.encode(self)) + Data("\n".utf8)
         } catch {
             throw OutputFailure("JSON", error)
         }

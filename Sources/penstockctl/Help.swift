@@ -101,10 +101,11 @@ enum Help {
           id         a number, which is copied into the reply
           method     sent as it is written
           url        absolute; plain http to this machine alone
-          headers    a list of [name, value]
+          headers    a list of [name, value]; none unless told otherwise
           body       a text, or null
-          cacheMode  no-cache sends Cache-Control: max-age=0
-          redirect   manual makes a redirect the answer
+          cacheMode  no-cache sends Cache-Control: max-age=0; default does not
+          redirect   manual makes a redirect the answer; follow follows it
+        A line with an id that is no request otherwise gets a reply with the error.
         Each request is sent once: none is repeated, and no breaker opens.
         The first line of output says hello. Every other one is a reply, as soon as it is there:
           id, and status, headers, body (or bodyBase64) and cache, or error

@@ -12,6 +12,8 @@ struct Trace: EventSink {
             Self.head(
                 "< \(response.version) \(Self.text(of: response, over: connection))", response.fields, mark: "<",
                 .response)
+        case .responseBrokeOff(let response):
+            Self.head("< \(response.version) \(response.status)", response.fields, mark: "<", .response)
         default: break
         }
     }
@@ -33,11 +35,12 @@ struct Trace: EventSink {
         case .callStarted: "the call begins"
         case .stageStarted(let stage): "\(stage) begins"
         case .stageEnded(let stage, let outcome): "\(stage) ends: \(text(of: outcome))"
-        case .requestSent: nil
+        case .requestSent, .responseBrokeOff: nil
         case .responseReceived(let response, _, let connection):
             "status \(response.status) from \(text(of: connection))"
         case .requestFailed(let kind, let sendState, _, _):
-            "no response: \(Words.failure(kind)), the request was \(sendState)"
+            (sendState == .answered ? "no whole response" : "no response")
+                + ": \(Words.failure(kind)), the request was \(sendState)"
         case .callEnded(let outcome): "the call ends: \(text(of: outcome))"
         default: Words.decision(event)
         }

@@ -101,6 +101,10 @@ struct VaultOptions: Sendable {
 
     init(_ arguments: Arguments) throws(UsageError) {
         task = try Self.task(arguments)
+        // What lists or takes out finds nothing where there is no file; set makes it.
+        if case .list = task, let path = arguments.value("--vault"), !FileManager.default.fileExists(atPath: path) {
+            throw UsageError("--vault: there is no such file")
+        }
         vault = try Self.vault(arguments)
         if case .set = task, isatty(FileHandle.standardInput.fileDescriptor) == 1 {
             throw UsageError("set reads the value from a file or a pipe, since a terminal would show it")

@@ -54,7 +54,7 @@ enum InspectRig {
             .callStarted(.init(endpoint: "Hello", service: .main, environment: .test)), .callEnded(.success),
             .inFlightDecided(.waits(.seconds(1))), .stageStarted(.retry),
             .queued(.host), .admitted(after: .seconds(1)),
-            .credentialDecided(.renewing), .requestSent(request),
+            .credentialDecided(.renewing), .requestSent(request), .responseBrokeOff(greeting),
             .requestFailed(.timeout(.connect), sendState: .unsent, timings: .init(), connection: .init()),
             .retried(after: .seconds(1), reason: .timeout(.connect), budgetLeft: 9), .hedged, .requestSent(request),
             .responseReceived(greeting, timings: .init(), connection: .init()),

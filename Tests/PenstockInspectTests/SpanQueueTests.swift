@@ -179,15 +179,29 @@ private final class GatedExporter: TelemetryExporter {
         #expect(exporter.batches == [40, 20] && telemetry.droppedCount == 2)
     }
 
-    @Test("What waits when nobody holds the telemetry any more is sent")
+    @Test("What waits when nobody holds the telemetry any more is sent, the measurements too")
     func release() async throws {
         let exporter = GatedExporter()
         do {
             let (telemetry, _, _) = rig(exporter)
             try end(1, telemetry)
         }
-        await exporter.seen.wait { $0.ended == 1 }
+        await exporter.seen.wait { $0.ended == 1 && $0.metrics == 1 }
         #expect(exporter.batches == [2])
+    }
+
+    @Test("Measurements that were sent are not sent once more when nobody holds the telemetry any more")
+    func releaseAfterFlush() async throws {
+        let exporter = GatedExporter()
+        do {
+            let (telemetry, _, _) = rig(exporter)
+            try end(1, telemetry)
+            await telemetry.flush()
+            try end(1, telemetry)
+            await telemetry.flush()
+        }
+        await exporter.seen.wait { $0.ended == 2 }
+        #expect(exporter.seen.withLock(\.metrics) == 2)
     }
 
     @Test("An export that takes too long is cancelled and its spans are lost; the next one begins", .covers("X12"))

@@ -321,6 +321,43 @@ final class KeptTelemetry: TelemetryExporter {
         #expect(reasons == ["1 \(words) 1 of 2: too old", "1 \(words) 1 of 2", "2 \(words) 2 of 2"])
     }
 
+    @Test(
+        "Measurements that did not arrive are told with the reason, at once, then once a minute at most, and at the end"
+    )
+    func lostMeasurements() async throws {
+        let answers = [
+            (404, ""), (200, #"{"partialSuccess":{"rejectedDataPoints":"1","errorMessage":"too old"}}"#), (200, "{}"),
+        ]
+        var told: [[TelemetryProblem]] = []
+        for (status, answer) in answers {
+            let problems = Locked<[TelemetryProblem]>([])
+            let collector = StubTransport { request throws(TransportError) in
+                let isMetrics = request.url.path.hasSuffix("metrics")
+                return HTTPResponse(status: isMetrics ? status : 200, body: Data((isMetrics ? answer : "{}").utf8))
+            }
+            let telemetry = Telemetry(
+                "shop", to: OTLPExporter("http://127.0.0.1:4318", by: InspectRig.client(collector)),
+                time: TestClock().timeSource
+            ) { problem in problems.withLock { $0.append(problem) } }
+            _ = try await InspectRig.client { $0.sinks = [telemetry] }.send(Hello())
+            await telemetry.flush()
+            #expect(problems.withLock(\.count) == (answer == "{}" ? 0 : 1))
+            await telemetry.flush()
+            #expect(problems.withLock(\.count) == (answer == "{}" ? 0 : 1))
+            await telemetry.shutdown()
+            told.append(problems.withLock { $0 })
+            #expect(telemetry.lostCount == 0)
+        }
+        let lost = told.map { problems in
+            problems.map { if case .metricsFailed(let series, _) = $0 { series } else { 0 } }
+        }
+        #expect(lost == [[1, 2], [1, 2], []])
+        #expect(
+            "\(told[0])".contains("1 measurements did not arrive because the export failed: ")
+                && "\(told[0])".contains("404"))
+        #expect("\(told[1])".contains("the collector has rejected 1 of 1: too old"))
+    }
+
     @Test("A draw below the ratio is recorded, and no id is all zeros", .covers("X12"))
     func draws() async throws {
         let half = UInt64(1) << 63

@@ -75,6 +75,7 @@ enum FieldLine {
             return nil
         }
         let value = text[word.index(after: colon)...].drop(while: isSpace)
+        if let block = block(value) { return block }
         let closing = isClosed ? nil : quotes.first { $0 == sign }
         if name.contains(UInt8(ascii: "-")) || contains(fields, name) {
             let line = line(value, closing: closing, isQuoted: before == UInt8(ascii: "\""))
@@ -106,6 +107,33 @@ enum FieldLine {
         }
         let isFirst = head.count == count && (before == UInt8(ascii: "\n") || before == UInt8(ascii: "\r"))
         return secret(in: rest.drop(while: isSpace), closing: nil, isFirst)
+    }
+
+    /// The lines of a text that YAML has below a name (YAML 1.2 §8.1): `|` or `>` ends the line of the name, and they are indented.
+    /// `nil` for anything else.
+    static func block(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        guard text.first == UInt8(ascii: "|") || text.first == UInt8(ascii: ">") else { return nil }
+        let signs = "+-123456789".utf8
+        let head = text.dropFirst().drop { signs.contains($0) }.drop(while: isSpace)
+        let lineEnd = head.first == UInt8(ascii: "#") ? head.drop { !isLineEnd($0) } : head
+        guard lineEnd.first.map(isLineEnd) ?? false else { return nil }
+        let lines = lineEnd.drop(while: isLineEnd)
+        let indent = lines.prefix(while: isSpace).count
+        guard indent > 0 else { return nil }
+        var (rest, end) = (lines, lines.startIndex)
+        while !rest.isEmpty {
+            let line = rest.prefix { !isLineEnd($0) }
+            let lead = line.prefix(while: isSpace).count
+            guard lead >= indent || lead == line.count else { break }
+            if lead < line.count { end = line.endIndex }
+            rest = rest[line.endIndex...].dropFirst()
+        }
+        let block = lines[..<end].dropFirst(indent)
+        return block.isEmpty ? nil : block
+    }
+
+    private static func isLineEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 
     /// The colon behind a name: the last sign of the word, or within the first word of a line where what follows is neither the

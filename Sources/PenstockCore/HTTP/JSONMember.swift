@@ -1,4 +1,5 @@
-/// A member of JSON in a text, such as a body that somebody has put into a message, once or twice escaped.
+/// A member of JSON in a text, such as a body that somebody has put into a message, once or twice escaped, or that an event
+/// stream has on several lines.
 enum JSONMember {
     private static let quote = UInt8(ascii: "\"")
     private static let backslash = UInt8(ascii: "\\")
@@ -12,15 +13,44 @@ enum JSONMember {
     static func value(after name: Substring.UTF8View, in text: Substring.UTF8View) -> Substring.UTF8View? {
         let depth = name.reversed().prefix { $0 == backslash }.count
         guard Redaction.isSecret(HTTPFieldName(unescaped(name.dropLast(depth)))) else { return nil }
-        let colon = text.dropFirst().drop(while: isWhite)
+        let colon = behindGap(text.dropFirst())
         guard colon.first == UInt8(ascii: ":") else { return nil }
-        let value = colon.dropFirst().drop(while: isWhite)
+        let value = behindGap(colon.dropFirst())
         let start = value.drop { $0 == backslash }
         switch start.first {
         case quote: return QuotedText.content(start.dropFirst(), depth)
         case UInt8(ascii: "{"), UInt8(ascii: "["): return nested(value, depth)
-        default: return plain(value)
+        default: return FieldLine.block(value) ?? plain(value)
         }
+    }
+
+    /// How many bytes of comments and of lines of an event stream are looked past, so that the work has a bound.
+    private static let longestGap = 512
+
+    /// A text behind white space, comments, and what begins a line of an event stream, or is another field of the event.
+    private static func behindGap(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        var (rest, room) = (text, longestGap)
+        while true {
+            let behind = rest.drop(while: isWhite)
+            let isLine = rest[..<behind.startIndex].contains(UInt8(ascii: "\n"))
+            guard let count = gap(behind.prefix(room), isLine) else { return behind }
+            room -= count
+            rest = behind.dropFirst(count)
+        }
+    }
+
+    /// How many bytes are a comment, or stand before the data in a line; `nil` for none.
+    private static func gap(_ text: Substring.UTF8View, _ isLine: Bool) -> Int? {
+        if text.starts(with: "/*".utf8) {
+            let inner = text.dropFirst(2)
+            let end = zip(inner.indices, inner.indices.dropFirst()).first {
+                inner[$0] == UInt8(ascii: "*") && inner[$1] == UInt8(ascii: "/")
+            }
+            return end.map { 2 + inner.distance(from: inner.startIndex, to: $0.0) + 2 }
+        }
+        if isLine, text.starts(with: "data:".utf8) { return "data:".utf8.count }
+        let isOther = isLine && ["id:", "event:", "retry:"].contains { text.starts(with: $0.utf8) }
+        return isOther || text.starts(with: "//".utf8) ? text.prefix { $0 != UInt8(ascii: "\n") }.count : nil
     }
 
     /// A name with its escapes undone, however often they were escaped: `pass\\u0077ord` is `password`.

@@ -62,6 +62,18 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// The text with its escapes undone as often as they were made, three times at most: `%2574oken` is `token` to a server that
+    /// undoes escapes twice.
+    package static func unescaped(_ text: some StringProtocol) -> String {
+        var plain = String(text)
+        for _ in 0..<3 {
+            let bytes = decoded(plain)
+            guard bytes.count < plain.utf8.count else { break }
+            plain = String(decoding: bytes, as: UTF8.self)
+        }
+        return plain
+    }
+
     /// The bytes with every escape undone once; a `%` that begins no escape stays.
     package static func decoded(_ text: some StringProtocol) -> [UInt8] {
         let bytes = Array(text.utf8)

@@ -2,7 +2,9 @@
 ///
 /// It is read in one pass. What stands between white space, angle brackets and quotes is looked at as a reference: user
 /// information goes, and so do the values of secret parameters in its path, its query and its fragment. Credentials behind the
-/// name of their scheme go too, and so do the values of secret fields, members of JSON and quoted parameters.
+/// name of their scheme go too, and so do the values of secret fields, members of JSON and quoted parameters. Of markup it is
+/// read what ``RedactedMarkup`` has left. What is escaped is looked at without its escapes, and goes whole where that shows a
+/// secret.
 struct RedactedText {
     private let byShape: Bool
     private let depth: Int
@@ -15,6 +17,7 @@ struct RedactedText {
     static func make(of text: String, byShape: Bool, depth: Int = 0) -> String {
         if byShape, SecretShape.hasScheme(text) { return Redaction.mark }
         if isPlainWord(text) { return text }
+        let text = RedactedMarkup.make(of: text) ?? text
         var redacted = RedactedText(byShape: byShape, depth: depth)
         redacted.read(text)
         return String(decoding: redacted.output, as: UTF8.self)
@@ -145,44 +148,71 @@ struct RedactedText {
         guard SecretShape.mayBeToken(head) || head.utf8.contains(where: Self.isSign) else {
             return output += head.utf8
         }
+        let start = output.count
         let isReference = Self.isReference(head)
         var rest = head
         while let slashes = Self.slashes(in: rest) {
-            append(path: rest[..<slashes], isReference)
-            let authority = rest[slashes...].utf8.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
-            output += "//".utf8
-            let sign = authority.lastIndex(of: UInt8(ascii: "@"))
-            if sign != nil { appendMark() }
-            output += authority[(sign ?? authority.startIndex)...]
+            append(path: rest[..<slashes.lowerBound], isReference)
+            output += rest[slashes].utf8
+            let authority = rest[slashes.upperBound...].utf8.prefix { $0 != UInt8(ascii: "/") }
+            append(authority: Substring(authority))
             rest = rest[authority.endIndex...]
         }
         append(path: rest, isReference)
+        // What is escaped may go on behind the sign that ends a part.
+        guard hides(String(decoding: output[start...], as: UTF8.self)) else { return }
+        output.removeSubrange(start...)
+        appendMark()
     }
 
-    /// Whether a byte may begin a value, or a place of user information.
+    /// What stands between two slashes and the next one.
+    private mutating func append(authority: Substring) {
+        if let sign = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            appendMark()
+            return append(path: authority[sign...], true)
+        }
+        guard PercentEncoding.unescaped(authority).utf8.contains(UInt8(ascii: "@")) else {
+            return append(path: authority, true)
+        }
+        appendMark()
+    }
+
+    /// Whether a byte may begin a value, an escape, or a place of user information.
     private static func isSign(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "=") || byte == UInt8(ascii: "@")
+        byte == UInt8(ascii: "=") || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "%")
+    }
+
+    /// Whether a text shows a secret once its escapes are undone.
+    ///
+    /// - Parameter isReference: whether it is a part of a path, which may be long and random without being a secret.
+    private func hides(_ text: some StringProtocol, isReference: Bool = false) -> Bool {
+        guard depth < Self.deepest, text.utf8.contains(UInt8(ascii: "%")) else { return false }
+        let plain = PercentEncoding.unescaped(text)
+        guard !plain.utf8.elementsEqual(text.utf8) else { return false }
+        if isReference, SecretShape.hasScheme(plain) { return true }
+        return Self.make(of: plain, byShape: byShape && !isReference, depth: depth + 1) != plain
     }
 
     /// Whether it is a URL or a path, alone or as in `url=/next`: either may have a long random segment without being a
     /// secret, such as the name of a file.
     private static func isReference(_ head: Substring) -> Bool {
         let value = (head.utf8.firstIndex(of: UInt8(ascii: "=")).map { head[$0...].utf8.dropFirst() } ?? head.utf8)
-            .drop { $0 == UInt8(ascii: "'") }
+            .drop { $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\\") }
         let first = [head.utf8.first, value.first]
         return first.contains(UInt8(ascii: "/")) || first.contains(UInt8(ascii: ".")) || slashes(in: head) != nil
     }
 
-    /// Where two slashes stand, behind which user information may follow.
-    private static func slashes(in head: Substring) -> Substring.Index? {
-        var previous: Substring.Index?
+    /// Where two slashes stand, behind which user information may follow. JSON may have a backslash before each.
+    private static func slashes(in head: Substring) -> Range<Substring.Index>? {
+        var first: Substring.Index?
         for index in head.utf8.indices {
-            guard head.utf8[index] == UInt8(ascii: "/") else {
-                previous = nil
-                continue
+            switch head.utf8[index] {
+            case UInt8(ascii: "/"):
+                if let first { return first..<head.utf8.index(after: index) }
+                first = index
+            case UInt8(ascii: "\\"): continue
+            default: first = nil
             }
-            if let previous { return previous }
-            previous = index
         }
         return nil
     }
@@ -205,15 +235,29 @@ struct RedactedText {
     }
 
     private mutating func append(part: Substring, _ isReference: Bool) {
+        // A value that was replaced stays replaced, also where it has been made a part of a URL again.
+        if part == Self.escapedMark { return appendMark() }
         if let sign = part.utf8.firstIndex(of: UInt8(ascii: "=")) {
-            let value = part[part.utf8.index(after: sign)...]
-            if !value.isEmpty, Redaction.isSecret(parameter: part[..<sign]) || byShape && Redaction.looksSecret(value) {
-                output += part[...sign].utf8
+            let (name, value) = (part[..<sign], part[part.utf8.index(after: sign)...])
+            if !value.isEmpty, Redaction.isSecret(parameter: name) || isSecretPart(value) {
+                if hides(name) { appendMark() } else { output += name.utf8 }
+                output.append(UInt8(ascii: "="))
                 return appendMark()
             }
         }
         let mayBeToken = part.utf8.starts(with: "eyJ".utf8) || byShape && !isReference
-        if mayBeToken, Redaction.looksSecret(part) { appendMark() } else { output += part.utf8 }
+        if mayBeToken && Redaction.looksSecret(part) || hides(part, isReference: isReference) {
+            appendMark()
+        } else {
+            output += part.utf8
+        }
+    }
+
+    /// Whether the value of a part is secret, whatever its name.
+    private func isSecretPart(_ value: Substring) -> Bool {
+        if value == Self.escapedMark || byShape && Redaction.looksSecret(value) || hides(value) { return true }
+        guard depth < Self.deepest, value.utf8.contains(UInt8(ascii: "=")) else { return false }
+        return Self.make(of: String(value), byShape: byShape, depth: depth + 1) != value
     }
 
     // MARK: Pairs
@@ -237,12 +281,11 @@ struct RedactedText {
             return
         }
         let value = pair[pair.utf8.index(after: sign)...]
-        // A name alone gives nothing away.
-        guard !value.isEmpty, Redaction.isSecret(parameter: pair[..<sign]) || isSecretValue(value) else {
-            return output += pair.utf8
-        }
-        output += pair[...sign].utf8
-        appendMark()
+        // A name alone gives nothing away, unless it is a text of its own: `token%3Dhunter2=1`.
+        if isSecretValue(pair[..<sign]) { appendMark() } else { output += pair[..<sign].utf8 }
+        output.append(UInt8(ascii: "="))
+        let isSecret = !value.isEmpty && (Redaction.isSecret(parameter: pair[..<sign]) || isSecretValue(value))
+        if isSecret { appendMark() } else { output += value.utf8 }
     }
 
     private static let escapedMark = PercentEncoding.escaped(Redaction.mark)
@@ -251,7 +294,7 @@ struct RedactedText {
         // A value that was replaced stays replaced, also where it has been made a part of a URL again.
         if value == Self.escapedMark || Redaction.looksSecret(value) { return true }
         guard depth < Self.deepest, value.utf8.contains(where: Self.isOfReference) else { return false }
-        let plain = String(decoding: PercentEncoding.decoded(value), as: UTF8.self)
+        let plain = PercentEncoding.unescaped(value)
         return Self.make(of: plain, byShape: true, depth: depth + 1) != plain
     }
 

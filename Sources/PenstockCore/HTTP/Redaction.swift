@@ -92,25 +92,16 @@ enum SecretName {
     private static let parameterNames: Set<[UInt8]> = Set(["code", "key"].map { Array($0.utf8) })
 
     /// No name that is meant to be read is longer. A longer one is taken for a secret's, so that the work has a bound.
-    private static let longest = 128
+    static let longest = 128
 
     static func saysSecret(_ name: some StringProtocol, isParameter: Bool = false) -> Bool {
         guard name.utf8.count <= longest else { return true }
-        let plain = unescaped(Array(name.utf8))
+        let plain = Array(PercentEncoding.unescaped(name).utf8)
         var compact = plain.filter(isAlphanumeric).map(HTTPSyntax.lowercased)
         if compact.last == UInt8(ascii: "2") { compact.removeLast() }
         return names.contains(compact) || isParameter && parameterNames.contains(compact)
             || parts.contains { firstIndex(of: $0, in: compact[...]) != nil } || saysAuthentication(compact[...])
             || split(plain).contains { words.contains($0) }
-    }
-
-    /// `%74oken` is `token`, and so is `%2574oken` to a server that undoes escapes twice.
-    private static func unescaped(_ name: [UInt8]) -> [UInt8] {
-        var name = name
-        for _ in 0..<3 where name.contains(UInt8(ascii: "%")) {
-            name = PercentEncoding.decoded(String(decoding: name, as: UTF8.self))
-        }
-        return name
     }
 
     /// `auth`, `oauth`, `authorization`, but not `author` and `authority`.

@@ -1,12 +1,28 @@
 import Foundation
 
 /// A `multipart/form-data` body (RFC 7578) as it may be shown: without the content of parts whose names are those of secrets.
+/// So is any other body of several parts (RFC 2046 §5.1), whose parts need no names.
 ///
 /// It is read to the letter, as what one reader takes for a part's content another one may take for a name: a preamble, an epilogue,
 /// a bare line feed, a folded line, or a part without one name make it no form.
 struct RedactedForm {
+    /// The boundary that a body begins with; `nil` for what does not begin as a body of several parts does.
+    static func boundary(of data: Data) -> String? {
+        let line = data.prefix(longestBoundary + 3).prefix { $0 > 0x20 && $0 < 0x7F }
+        guard line.starts(with: "--".utf8), data[line.endIndex...].starts(with: lineEnd) else { return nil }
+        return usable(String(decoding: line.dropFirst(2), as: UTF8.self))
+    }
+
+    /// A boundary has 1 to 70 characters (RFC 2046 §5.1.1).
+    static func usable(_ boundary: String?) -> String? {
+        boundary.flatMap { (1...longestBoundary).contains($0.utf8.count) ? $0 : nil }
+    }
+
+    private static let longestBoundary = 70
+
+    /// - Parameter isForm: whether each part has a name.
     /// - Returns: `nil` where the body is no form with this boundary. A form without secrets stays byte for byte.
-    static func make(of data: Data, boundary: String) -> Data? {
+    static func make(of data: Data, boundary: String, isForm: Bool = true) -> Data? {
         let delimiter = Data("\r\n--\(boundary)".utf8)
         // The line end of the first one would stand before the body.
         guard data.starts(with: delimiter.dropFirst(lineEnd.count)) else { return nil }
@@ -14,7 +30,9 @@ struct RedactedForm {
         output += delimiter.dropFirst(lineEnd.count)
         while rest.starts(with: lineEnd) {
             let part = rest.dropFirst(lineEnd.count)
-            guard let end = part.range(of: delimiter), let shown = shown(part[..<end.lowerBound]) else { return nil }
+            guard let end = part.range(of: delimiter), let shown = shown(part[..<end.lowerBound], isForm) else {
+                return nil
+            }
             output += lineEnd + shown + delimiter
             rest = part[end.upperBound...]
         }
@@ -25,12 +43,13 @@ struct RedactedForm {
 
     // MARK: One part
 
-    private static func shown(_ part: Data) -> Data? {
+    private static func shown(_ part: Data, _ isForm: Bool) -> Data? {
         guard let end = part.range(of: lineEnd + lineEnd), let lines = lines(part[..<end.lowerBound]) else {
             return nil
         }
         let fields = lines.map { HTTPField(name: HTTPFieldName($0.name), value: HTTPSyntax.trimmed($0.value)) }
-        guard let name = name(fields) else { return nil }
+        let isNamed = isForm || fields.contains { $0.name == .contentDisposition && $0.value.contains("form-data") }
+        guard let name = name(fields) ?? (isNamed ? nil : "") else { return nil }
         let head = zip(lines, fields).map { line, field in
             let shown = Redaction.value(field.value, of: field.name)
             return shown == field.value ? "\(line.name):\(line.value)" : "\(line.name): \(shown)"
@@ -70,9 +89,9 @@ struct RedactedForm {
         let mark = Data(Redaction.mark.utf8)
         guard !Redaction.isSecret(parameter: name), !isCoded(fields) else { return mark }
         let type = fields[.contentType]
-        // A form in a form has no meaning, and forms in forms no end.
-        guard type.flatMap(ParameterizedValue.init)?.value != "multipart/form-data" else { return mark }
-        return (try? Redaction.readable(content, type: type)) ?? mark
+        // A form in a form has no meaning, and parts in parts no end.
+        guard type.map({ HTTPSyntax.trimmed($0).lowercased().hasPrefix("multipart/") }) != true else { return mark }
+        return (try? Redaction.readable(content, type: type, isPart: true)) ?? mark
     }
 
     /// Whether what is secret in the content cannot be found as it stands: form data should have no such coding (RFC 7578 §4.7).

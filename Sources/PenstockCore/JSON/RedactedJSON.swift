@@ -13,6 +13,8 @@ struct RedactedJSON {
 
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
+    /// Where values begin that are secret because of what stands beside them.
+    private let labelled: Set<Int>
     private var output: [UInt8] = []
     private var levels: [Level] = []
     /// Whether the next text is the name of a member.
@@ -24,19 +26,21 @@ struct RedactedJSON {
     static func make(of data: Data) -> Data? {
         guard (try? JSONParser.parse(data, maximumDepth: deepest)) != nil else { return nil }
         return data.withUnsafeBytes { bytes in
-            var redacted = RedactedJSON(bytes)
+            var redacted = RedactedJSON(bytes, labelled: (try? LabelledValues.places(in: bytes)) ?? [])
             guard (try? redacted.read()) != nil else { return nil }
             return Data(redacted.output)
         }
     }
 
-    private init(_ bytes: UnsafeRawBufferPointer) {
+    private init(_ bytes: UnsafeRawBufferPointer, labelled: Set<Int>) {
         self.bytes = bytes
+        self.labelled = labelled
         output.reserveCapacity(bytes.count)
     }
 
     private mutating func read() throws(JSONFault) {
         while position < bytes.count {
+            if !labelled.isEmpty, labelled.contains(position) { isSecret = true }
             switch bytes[position] {
             case UInt8(ascii: "\""): try readText()
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): readNumber()

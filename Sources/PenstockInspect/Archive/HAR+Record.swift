@@ -35,7 +35,7 @@ private struct EntryMaker {
             response: attempt.response.map {
                 response(
                     $0, to: attempt.request, attempt.responseSize, attempt.connection,
-                    isLeftOut: attempt.isResponseLeftOut)
+                    isLeftOut: attempt.isResponseLeftOut, isBroken: attempt.failure != nil)
             } ?? noResponse,
             cache: HAR.Cache(), timings: timings(phases), serverIPAddress: attempt.connection.remoteAddress,
             comment: comment(attempt.isRequestLeftOut || attempt.isResponseLeftOut), _call: call)
@@ -106,7 +106,7 @@ private struct EntryMaker {
 
     private func postData(_ request: HTTPRequest, _ size: Int?, isLeftOut: Bool) -> HAR.PostData? {
         guard size != 0 else { return nil }
-        let type = request.fields[.contentType] ?? "application/octet-stream"
+        let type = Self.type(request.fields) ?? "application/octet-stream"
         func note(_ reason: String = "") -> HAR.PostData {
             let amount = size.map { "\($0) bytes" } ?? "a stream"
             return HAR.PostData(mimeType: type, text: "", comment: "\(amount), not kept\(reason)")
@@ -121,25 +121,37 @@ private struct EntryMaker {
         }
     }
 
-    /// - Parameter connection: `nil` for what came from no wire.
+    /// The type of content, in which a parameter may be a secret.
+    private static func type(_ fields: HTTPFields) -> String? {
+        fields[.contentType].map { Redaction.value($0, of: .contentType) }
+    }
+
+    /// - Parameters:
+    ///   - connection: `nil` for what came from no wire.
+    ///   - isBroken: whether its content has broken off.
     private func response(
-        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, _ connection: ConnectionInfo?, isLeftOut: Bool
+        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, _ connection: ConnectionInfo?, isLeftOut: Bool,
+        isBroken: Bool = false
     ) -> HAR.Response {
         let wire = connection.map { $0.bytesReceived > 0 || size == 0 ? $0.bytesReceived : -1 } ?? 0
         return HAR.Response(
             status: response.status, statusText: "", httpVersion: Self.name(response.version),
             cookies: response.fields.values(of: .setCookie).compactMap(HARCookies.received),
             headers: pairs(response.fields),
-            content: content(response, to: request, size, wire: wire, isLeftOut: isLeftOut),
+            content: content(response, to: request, size, wire: wire, isLeftOut: isLeftOut, isBroken: isBroken),
             redirectURL: response.fields[.location].map { Redaction.value($0, of: .location) } ?? "", headersSize: -1,
             bodySize: wire)
     }
 
     private func content(
-        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, wire: Int, isLeftOut: Bool
+        _ response: HTTPResponse, to request: HTTPRequest, _ size: Int, wire: Int, isLeftOut: Bool, isBroken: Bool
     ) -> HAR.Content {
-        var content = HAR.Content(size: size, mimeType: response.fields[.contentType] ?? "x-unknown")
+        var content = HAR.Content(size: size, mimeType: Self.type(response.fields) ?? "x-unknown")
         if wire > 0, size > wire { content.compression = size - wire }
+        if isBroken {
+            content.comment = "it broke off, \(max(size, wire, 0)) bytes were received"
+            return content
+        }
         // Of an answer that is followed by another attempt nobody reads the content.
         if size == 0, wire > 0, !(200...299).contains(response.status) {
             (content.size, content.comment) = (wire, "\(wire) bytes, not read")
@@ -194,14 +206,15 @@ private struct EntryMaker {
     }
 }
 
-/// The query of a URL as pairs, each value by the rule for parameters of its name.
+/// The query of a URL as pairs, as far as the URL itself shows it: names and values by the rules for parameters.
 enum HARQuery {
     static func pairs(_ query: String?) -> [HAR.Pair] {
-        (query ?? "").split(separator: "&").map { item in
+        Redaction.query(query ?? "").split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = decoded(parts[0])
             let value = parts.count > 1 ? decoded(parts[1]) : ""
-            return HAR.Pair(name: name, value: value.isEmpty ? "" : Redaction.value(value, ofParameter: name))
+            return HAR.Pair(
+                name: Redaction.text(name), value: value.isEmpty ? "" : Redaction.value(value, ofParameter: name))
         }
     }
 
@@ -215,29 +228,46 @@ enum HARQuery {
 enum HARCookies {
     /// Those of one line of `Cookie` (RFC 6265 §4.2.1).
     static func sent(_ line: String) -> [HAR.Cookie] {
-        line.split(separator: ";").compactMap { pair in
-            let text = pair.trimmingCharacters(in: .whitespaces)
+        parts(line).compactMap { text in
             // What has no `=` is a value, and has no name.
             let name = text.contains("=") ? text.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) : ""
-            return text.isEmpty ? nil : HAR.Cookie(name: name, value: Redaction.mark)
+            return text.isEmpty ? nil : HAR.Cookie(name: Redaction.text(name), value: Redaction.mark)
         }
     }
 
     /// That of one line of `Set-Cookie` (RFC 6265 §4.1.1); `nil` for one without a name.
     static func received(_ line: String) -> HAR.Cookie? {
-        let parts = line.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, let cookie = sent(String(first)).first, !cookie.name.isEmpty else { return nil }
+        let parts = parts(line)
+        guard let first = parts.first, let cookie = sent(first).first, !cookie.name.isEmpty else { return nil }
         return parts.dropFirst().reduce(into: cookie) { cookie, part in
             let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             let value = pair.count > 1 ? pair[1] : ""
             switch pair.first?.lowercased() {
             case "path": cookie.path = Redaction.text(value)
-            case "domain": cookie.domain = value
+            case "domain": cookie.domain = Redaction.text(value)
             case "expires": cookie.expires = HTTPDate.parse(value, at: Date()).map(HARDate.text)
             case "httponly": cookie.httpOnly = true
             case "secure": cookie.secure = true
             default: break
             }
         }
+    }
+
+    /// What stands between semicolons, without the white space around it. A value in quotes goes on to its second quote, whatever
+    /// is between: many a server reads it so, and what looks like an attribute is a part of the secret then.
+    private static func parts(_ line: String) -> [String] {
+        var (parts, open) = ([String](), false)
+        for part in line.split(separator: ";", omittingEmptySubsequences: false) {
+            let text = part.trimmingCharacters(in: .whitespaces)
+            if open {
+                parts[parts.count - 1] += ";\(part)"
+                open = !text.hasSuffix("\"")
+            } else {
+                parts.append(text)
+                let value = text.drop { $0 != "=" }.dropFirst().trimmingCharacters(in: .whitespaces)
+                open = value.hasPrefix("\"") && (value.count == 1 || !value.hasSuffix("\""))
+            }
+        }
+        return parts
     }
 }

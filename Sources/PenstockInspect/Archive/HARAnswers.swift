@@ -49,7 +49,7 @@ public enum HARAnswers {
         .contentLength, .contentEncoding, .transferEncoding, "Connection", "Keep-Alive", "Upgrade", "Trailer",
     ]
 
-    /// The answers of an archive in their order. What had none, and URLs that are none, are left out.
+    /// The answers of an archive in their order. What had none or half of one, and URLs that are none, are left out.
     ///
     /// - Parameter onProblem: told of an archive that was cut off, ``HARError/cutOff(wholeEntries:lostBytes:)``, whose whole
     ///   entries are read.
@@ -58,9 +58,9 @@ public enum HARAnswers {
         _ archive: URL, onProblem: (HARError) -> Void = { _ in }
     ) throws(HARError) -> [Answer] {
         try HAR(contentsOf: archive, onProblem: onProblem).log.entries.enumerated().compactMap { index, entry in
-            guard (200...999).contains(entry.response.status), let url = try? HTTPURL(entry.request.url) else {
-                return nil
-            }
+            let isWhole = entry._call?.attemptError == nil
+            guard isWhole, (200...999).contains(entry.response.status), let url = try? HTTPURL(entry.request.url)
+            else { return nil }
             let content = content(entry.response, to: entry.request.method)
             let result = content.map { content in
                 Result<_, HARError>.success(response(entry.response, to: entry.request.method, url, content))

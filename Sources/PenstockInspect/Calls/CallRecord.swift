@@ -53,6 +53,7 @@ struct AttemptRecord: Sendable {
     let requestSize: Int?
     /// Since the call began; `nil` while it is under way.
     var ended: Duration?
+    /// Of an attempt that failed, what had come of it.
     var response: HTTPResponse?
     /// The size of the response's content, its codings removed.
     var responseSize = 0
@@ -76,6 +77,13 @@ struct AttemptRecord: Sendable {
 
     /// How many bytes of content it holds.
     var contentBytes: Int { request.contentBytes + (response?.body.count ?? 0) }
+
+    fileprivate mutating func take(_ response: HTTPResponse, _ content: inout ContentBudget) {
+        content.release(self.response?.body.count ?? 0)
+        let (kept, isLeftOut) = response.kept(in: &content)
+        (self.response, isResponseLeftOut) = (kept, isLeftOut)
+        responseSize = response.body.count
+    }
 }
 
 /// Which content is kept: what is short enough, and has room among what is held already.
@@ -158,14 +166,13 @@ extension CallRecord {
         case .responseReceived(let response, let timings, let connection):
             update(context.attempt) { attempt in
                 attempt.ended = context.elapsed
-                content.release(attempt.response?.body.count ?? 0)
-                let (kept, isLeftOut) = response.kept(in: &content)
-                (attempt.response, attempt.isResponseLeftOut) = (kept, isLeftOut)
-                attempt.responseSize = response.body.count
+                attempt.take(response, &content)
                 attempt.timings = timings
                 attempt.connection = connection
                 attempt.sendState = .answered
             }
+        case .responseBrokeOff(let response):
+            update(context.attempt) { $0.take(response, &content) }
         case .requestFailed(let kind, let sendState, let timings, let connection):
             update(context.attempt) { attempt in
                 attempt.ended = context.elapsed

@@ -28,8 +28,8 @@ extension LogLevel {
         case .requestFailed(.cancelled, _, _, _): self = .debug
         case .requestFailed, .retried, .notRetried, .circuitChanged: self = .warning
         case .callEnded: self = .info
-        case .requestSent, .responseReceived, .redirected, .replayed, .cacheDecided, .hedged, .queued, .admitted,
-            .inFlightDecided, .credentialDecided, .defaultUsed, .contentEnded:
+        case .requestSent, .responseReceived, .responseBrokeOff, .redirected, .replayed, .cacheDecided, .hedged,
+            .queued, .admitted, .inFlightDecided, .credentialDecided, .defaultUsed, .contentEnded:
             self = .debug
         case .callStarted, .stageStarted, .stageEnded, .answered: self = .trace
         }

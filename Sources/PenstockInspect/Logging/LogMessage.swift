@@ -19,8 +19,10 @@ enum LogMessage {
             let time = timings.total ?? timings.responseStart
             return "\(name) \(response.status), \(connection.bytesReceived) bytes"
                 + (time.map { " in \(Words.duration($0))" } ?? "")
+        case .responseBrokeOff(let response): return "\(name) \(response.status) broke off"
         case .requestFailed(let kind, let sendState, _, _):
-            return "\(name) has no response: \(Words.failure(kind)), the request was \(sendState)"
+            let what = sendState == .answered ? "has no whole response" : "has no response"
+            return "\(name) \(what): \(Words.failure(kind)), the request was \(sendState)"
         case .answered(let answer): return "\(name) \(answer.response.status) from \(Words.source(answer))"
         case .contentEnded(let bytes, _): return "\(lead)\(bytes) bytes were read"
         case .callEnded(.failure(let kind)):

@@ -9,7 +9,8 @@ import PenstockCore
 /// try HTMLReport.write(archive: folder.appending(path: "calls.har"), to: folder.appending(path: "report.html"))
 /// ```
 ///
-/// It is made of an archive: of one that ``HARRecorder`` has written, however long ago, or of any other HAR 1.2. What comes from
+/// It is made of an archive: of one that ``HARRecorder`` has written, however long ago, or of any other HAR 1.2, which is redacted as
+/// it is read, since other programs keep credentials in theirs. What comes from
 /// the archive is data to the page and never markup; its content security policy allows its own script and style by a
 /// random nonce, and nothing from anywhere.
 public enum HTMLReport {
@@ -48,7 +49,7 @@ public enum HTMLReport {
     package static func page(_ har: HAR, title: String = "Calls") throws(HARError) -> Data {
         let page = ReportPage(title: title)
         do {
-            return Data(page.beforeData.utf8) + (try data(of: har.log.entries)) + Data(page.afterData.utf8)
+            return Data(page.beforeData.utf8) + (try data(of: har)) + Data(page.afterData.utf8)
         } catch {
             throw HARError(error)
         }
@@ -58,11 +59,12 @@ public enum HTMLReport {
     private static let partSize = 1 << 18
 
     /// The entries, in parts that the page reads one after the other, so that it answers in between.
-    private static func data(of entries: [HAR.Entry]) throws -> Data {
+    private static func data(of har: HAR) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         var (result, part) = (Data(), Data())
-        for entry in entries {
+        for entry in har.log.entries {
+            let entry = har.isOwn ? entry : entry.redacted()
             part += Data((part.isEmpty ? "[" : ",\n").utf8) + escaped(try encoder.encode(entry))
             guard part.count >= partSize else { continue }
             result += ReportPage.element(part)

@@ -17,6 +17,8 @@ extension ReportScript {
         const roomOf = () => Math.max(0, list.clientHeight - head.offsetHeight);
         /* What an attempt is drawn of: a name, a start and a length each. What no phase accounts for is drawn as well, and what took
            no time at all. */
+        const failed = (entry) => entry.response.status === 0 || entry.response.status >= 400
+          || Boolean(entry._call && entry._call.attemptError);
         const piecesOfEntry = (entry, start, isCancelled) => {
           const [pieces, time] = [[], positive(entry.time)];
           let at = start;
@@ -26,7 +28,7 @@ extension ReportScript {
           }
           if (!pieces.length || start + time - at > 0.01) pieces.push(['other', at, Math.max(0, start + time - at)]);
           if (isCancelled) pieces.push(['stopped', start, time]);
-          else if (entry.response.status === 0 || entry.response.status >= 400) pieces.push(['failed', start, time]);
+          else if (failed(entry)) pieces.push(['failed', start, time]);
           return pieces;
         };
         const startOf = (call, entry) => (entry._call ? call.start + positive(entry._call.offset) : call.start);

@@ -62,7 +62,8 @@ enum ReportScript {
           const parts = /^[a-z]+:\/\/([^\/?#]*)(.*)$/i.exec(call.url);
           call.host = parts ? parts[1] : '';
           call.path = parts ? parts[2] || '/' : own ? own.endpoint : call.url;
-          call.status = end.response.status;
+          /* The status of an answer that broke off is not how the call ended. */
+          call.status = own && own.attemptError ? 0 : end.response.status;
           call.took = positive(own ? own.elapsed : end.time);
           call.attempts = own && !own.attempt ? 0 : call.entries.length;
           call.isCached = Boolean(own && ['memory', 'disk', 'revalidated'].includes(own.source));

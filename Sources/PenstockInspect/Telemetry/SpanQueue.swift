@@ -30,13 +30,16 @@ public struct SpanBatching: Hashable, Sendable {
     }
 }
 
-/// What was lost of the spans.
+/// What was lost of the spans, and what of the measurements did not arrive.
 @nonexhaustive
 public enum TelemetryProblem: Error, Hashable, Sendable {
     /// So many spans found the queue full, since this was told before: more calls end than the exporter takes.
     case queueFull(droppedSpans: Int)
     /// So many spans were handed to the exporter in vain, since this was told before; what it said the last time, redacted.
     case exportFailed(lostSpans: Int, reason: String)
+    /// The measurements of so many sets of attributes were handed to the exporter in vain, since this was told before; what it said
+    /// the last time, redacted. They are cumulative: the next ones that arrive have them as well.
+    case metricsFailed(series: Int, reason: String)
 }
 
 extension TelemetryProblem: CustomStringConvertible {
@@ -44,6 +47,8 @@ extension TelemetryProblem: CustomStringConvertible {
         switch self {
         case .queueFull(let count): "\(count) spans were dropped because the queue was full"
         case .exportFailed(let count, let reason): "\(count) spans were lost because the export failed: \(reason)"
+        case .metricsFailed(let count, let reason):
+            "\(count) measurements did not arrive because the export failed: \(reason)"
         }
     }
 }
@@ -159,13 +164,53 @@ final class SpanQueue: Sendable {
 
     /// - Returns: what the exporter said of it, and how many spans are lost by that; `nil` where it took them.
     private func failure(of spans: [Span]) async -> (reason: String, lost: Int)? {
-        do {
-            try await time.run(within: limit) { [export] in try await export(spans) }
-            return nil
-        } catch {
-            let lost = (error as? TelemetryRejection)?.count ?? spans.count
-            return (LogText.oneLine(Redaction.text("\(error)")), lost)
+        await time.failure(of: spans.count, within: limit) { [export] in try await export(spans) }
+    }
+}
+
+/// Sends measurements, and tells what did not arrive as ``SpanQueue`` tells what was lost.
+final class MetricSender: Sendable {
+    private struct State: Sendable {
+        var failed = TelemetryLoss()
+        /// Why the last export that failed did.
+        var reason = ""
+    }
+
+    typealias Series = [[TelemetryAttribute]: DurationHistogram]
+
+    private let export: @Sendable (Series) async throws -> Void
+    private let onProblem: @Sendable (TelemetryProblem) -> Void
+    private let limit: Duration
+    private let time: TimeSource
+    private let state = Locked(State())
+
+    init(
+        within limit: Duration, time: TimeSource, onProblem: @escaping @Sendable (TelemetryProblem) -> Void,
+        export: @escaping @Sendable (Series) async throws -> Void
+    ) {
+        self.limit = limit
+        self.time = time
+        self.onProblem = onProblem
+        self.export = export
+    }
+
+    func send(_ series: Series) async {
+        guard !series.isEmpty,
+            let failure = await time.failure(
+                of: series.count, within: limit, { [export] in try await export(series) })
+        else { return }
+        let now = time.now()
+        let untold = state.withLock { state -> Int? in
+            state.reason = failure.reason
+            return state.failed.lose(failure.lost, at: now)
         }
+        if let untold { onProblem(.metricsFailed(series: untold, reason: failure.reason)) }
+    }
+
+    /// Tells what has not been told.
+    func tellRest() {
+        let (failed, reason) = state.withLock { ($0.failed.rest(), $0.reason) }
+        if let failed { onProblem(.metricsFailed(series: failed, reason: reason)) }
     }
 }
 
@@ -224,6 +269,20 @@ extension TimeSource {
             }
             defer { group.cancelAll() }
             try await group.next()
+        }
+    }
+
+    /// - Parameter count: how much is exported.
+    /// - Returns: what the exporter said of it, and how much is lost by that; `nil` where it took everything.
+    func failure(
+        of count: Int, within limit: Duration, _ export: @escaping @Sendable () async throws -> Void
+    ) async -> (reason: String, lost: Int)? {
+        do {
+            try await run(within: limit, export)
+            return nil
+        } catch {
+            let lost = (error as? TelemetryRejection)?.count ?? count
+            return (LogText.oneLine(Redaction.text("\(error)")), lost)
         }
     }
 }

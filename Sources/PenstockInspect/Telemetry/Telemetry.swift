@@ -6,7 +6,7 @@ public protocol TelemetryExporter: Sendable {
     /// Takes spans that have ended. What it throws loses them, and is counted. The next export waits until it returns, which it
     /// should do soon once its task is cancelled: that is so after ``SpanBatching/exportTimeout``.
     func export(_ spans: [Span], of resource: [TelemetryAttribute]) async throws
-    /// Takes the histogram of `http.client.request.duration` for each set of attributes, since `start`.
+    /// Takes the histogram of `http.client.request.duration` for each set of attributes, since `start`. What it throws is told of.
     func export(
         _ durations: [[TelemetryAttribute]: DurationHistogram], since start: Date, of resource: [TelemetryAttribute])
         async throws
@@ -43,19 +43,19 @@ public final class Telemetry: EventSink, Interceptor {
         var collector = CallCollector(content: ContentBudget(longest: -1))
         var traces: [CallID: Trace] = [:]
         var metric = DurationMetric()
+        /// Whether there are measurements that were not sent.
+        var isMeasured = false
         /// Sends what waits, a while after it has come.
         var sending: Task<Void, Never>?
     }
 
-    private let exporter: any TelemetryExporter
     private let origins: Set<String>
-    private let resource: [TelemetryAttribute]
     private let ratio: Double
     private let batching: SpanBatching
     private let time: TimeSource
     private let random: RandomSource
-    private let start: Date
     private let queue: SpanQueue
+    private let metrics: MetricSender
     private let state = Locked(State())
 
     /// Telemetry of an app.
@@ -78,7 +78,6 @@ public final class Telemetry: EventSink, Interceptor {
         samples ratio: Double = 1, batching: SpanBatching = SpanBatching(), time: TimeSource = .system,
         random: RandomSource = .system, onProblem: (@Sendable (TelemetryProblem) -> Void)? = nil
     ) {
-        self.exporter = exporter
         let (known, unusable) = Self.parsed(origins)
         self.origins = known
         for text in unusable {
@@ -88,16 +87,18 @@ public final class Telemetry: EventSink, Interceptor {
         self.batching = batching
         self.time = time
         self.random = random
-        start = time.date()
+        let start = time.date()
         var resource = [
             TelemetryAttribute(.serviceName, service), TelemetryAttribute(.sdkName, "penstock"),
             TelemetryAttribute(.sdkLanguage, "swift"), TelemetryAttribute(.sdkVersion, PenstockVersion.current),
         ]
         if let version { resource.append(TelemetryAttribute(.serviceVersion, version)) }
-        self.resource = resource
         let tell = onProblem ?? { PlatformLog.warn("telemetry: \($0)", at: time.date()) }
         queue = SpanQueue(batching, time: time, onProblem: tell) { [resource] spans in
             try await exporter.export(spans, of: resource)
+        }
+        metrics = MetricSender(within: batching.exportTimeout, time: time, onProblem: tell) { [resource] series in
+            try await exporter.export(series, since: start, of: resource)
         }
     }
 
@@ -155,6 +156,7 @@ public final class Telemetry: EventSink, Interceptor {
             guard let trace = state.traces.removeValue(forKey: context.call) else { return nil }
             for attempt in record.attempts where attempt.failure != .cancelled {
                 state.metric.record(attempt.length, HTTPSemantics.common(attempt))
+                state.isMeasured = true
             }
             return (record, trace)
         }
@@ -169,6 +171,9 @@ public final class Telemetry: EventSink, Interceptor {
         state.withLock(\.sending)?.cancel()
         // Nobody else can ask for what waits; the queue lives until it is sent.
         queue.sendAll()
+        let series = state.withLock { $0.isMeasured ? $0.metric.series : [:] }
+        guard !series.isEmpty else { return }
+        Task { [metrics] in await metrics.send(series) }
     }
 
     private func callSpan(_ record: CallRecord, _ trace: Trace) -> Span {
@@ -199,11 +204,11 @@ public final class Telemetry: EventSink, Interceptor {
     /// Sends what waits, and returns when that is done.
     public func flush() async {
         await queue.flush()
-        let series = state.withLock(\.metric.series)
-        guard !series.isEmpty else { return }
-        try? await time.run(within: batching.exportTimeout) { [exporter, start, resource] in
-            try await exporter.export(series, since: start, of: resource)
+        let series = state.withLock { state in
+            state.isMeasured = false
+            return state.metric.series
         }
+        await metrics.send(series)
     }
 
     /// Sends what waits, tells of the losses that were not told, and returns when that is done. Spans of calls that end later are
@@ -211,6 +216,7 @@ public final class Telemetry: EventSink, Interceptor {
     public func shutdown() async {
         await queue.shutdown()
         await flush()
+        metrics.tellRest()
     }
 
     private func sendLater() {

@@ -132,6 +132,7 @@ struct TransportStage: Stage {
             control: call.control)
         exchange.skipsContent = discards
         if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
+        call.onSend?()
         call.emitSent(request)
         return exchange
     }
@@ -170,6 +171,7 @@ struct TransportStage: Stage {
         if case .unreachable(let reason) = error.kind {
             error.kind = .unreachable(ConnectivityRule.reason(reason, given: reachability?.status))
         }
+        if let response = failure.partialResponse { call.emit(.responseBrokeOff(response)) }
         call.emit(
             .requestFailed(
                 error.kind, sendState: failure.sendState, timings: failure.timings, connection: failure.connection))

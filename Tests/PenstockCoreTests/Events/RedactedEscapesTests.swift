@@ -1,0 +1,238 @@
+import Foundation
+import PenstockCore
+import PenstockTestSupport
+import Testing
+
+/// Secrets that are escaped, once or several times, wherever they stand.
+@Suite(.covers("X10")) struct RedactedEscapesTests {
+    static let escaped: [(text: String, shown: String)] = [
+        ("/img/https%3A%2F%2Fu%3Ahunter2%40h%2F%3Ftoken%3Dhunter2", "/img/‹redacted›"),
+        ("/go/token%3Dhunter2", "/go/‹redacted›"), ("/go/token%253Dhunter2/b", "/go/‹redacted›/b"),
+        ("/go/Bearer%20hunter2secret", "/go/‹redacted›"), ("/go/eyJhbGciOiJIUzI1%4EiJ9", "/go/‹redacted›"),
+        ("/cb;r=https%3A%2F%2Fh%2F%3Ftoken%3Dhunter2", "/cb;r=‹redacted›"),
+        ("/cb;token%3Dhunter2=1", "/cb;‹redacted›=‹redacted›"),
+        ("/?next=https%253A%252F%252Fh%252F%253Faccess_token%253Dhunter2", "/?next=‹redacted›"),
+        ("/?r=%252Fcb%253Ftoken%253Dhunter2", "/?r=‹redacted›"), ("/?a%3Dtoken%3Dhunter2", "/?‹redacted›"),
+        ("/?token%3Dhunter2=1", "/?‹redacted›=‹redacted›"),
+        ("https://u%3Ahunter2%40h/x", "https://‹redacted›/x"), ("https:%2F/u:hunter2@h/x", "‹redacted›"),
+        ("a=token=hunter2", "a=‹redacted›"), ("x,https%3A%2F%2Fu%3Ahunter2%40h", "x,‹redacted›"),
+        // What hides nothing stays as it is.
+        ("/a%20b/c%2Fd", "/a%20b/c%2Fd"), ("/100%", "/100%"), ("/?q=50%25+off", "/?q=50%25+off"),
+        ("/o/images%2FkJ8s9dKf02mXn4LqP7vTzR1bYw.jpg", "/o/images%2FkJ8s9dKf02mXn4LqP7vTzR1bYw.jpg"),
+        ("/?user%5Bname%5D=a", "/?user%5Bname%5D=a"), ("https://h%2Fx/y", "https://h%2Fx/y"), ("a=b=c", "a=b=c"),
+        // A mark that has been made a part of a path again.
+        ("/go/%E2%80%B9redacted%E2%80%BA", "/go/‹redacted›"),
+        ("/cb;r=%E2%80%B9redacted%E2%80%BA", "/cb;r=‹redacted›"),
+    ]
+
+    @Test("What is escaped is redacted by what it means, up to three times over", arguments: escaped)
+    func escapes(_ text: String, _ shown: String) throws {
+        #expect(Redaction.text(text) == shown)
+        #expect(Redaction.text(shown) == shown)
+        #expect(Redaction.value(text, of: "X-N") == shown)
+        if text.hasPrefix("/") { #expect("\(try HTTPURL("https://h" + text))" == "https://h" + shown) }
+        let json = Redaction.content(Data(#"{"n":"\#(text)"}"#.utf8), type: "application/json")
+        #expect(String(decoding: json, as: UTF8.self) == #"{"n":"\#(shown)"}"#)
+    }
+
+    static let names: [(query: String, shown: String)] = [
+        ("sk_live_4eC39HqLyjWDarjtT1zdp7dcXX=1", "‹redacted›=1"), ("Jq2Lk9Rt4Vw1Yz3Xc5Bn8M==", "‹redacted›=="),
+        ("https://u:p@h/=1", "‹redacted›=1"), ("token=", "token="), ("page%5B1%5D=2", "page%5B1%5D=2"),
+    ]
+
+    @Test("A name in a query that is a secret itself is redacted", arguments: names)
+    func namesOfPairs(_ query: String, _ shown: String) {
+        #expect(Redaction.query(query) == shown && Redaction.query(shown) == shown)
+    }
+
+    static let slashes: [(text: String, shown: String)] = [
+        (#"{"url":"https:\/\/u:hunter2@h\/", "a":"#, #"{"url":"https:\/\/‹redacted›@h\/", "a":"#),
+        (#"https:\/\/u:hunter2@h\/x"#, #"https:\/\/‹redacted›@h\/x"#), (#"\\/\\/u:hunter2@h"#, #"\\/\\/‹redacted›@h"#),
+        (#"https:\/\/h\/x"#, #"https:\/\/h\/x"#), (#"a\\b@c"#, #"a\\b@c"#),
+    ]
+
+    @Test(
+        "User information is found behind slashes that JSON has escaped, also in what is no whole JSON",
+        arguments: slashes)
+    func escapedSlashes(_ text: String, _ shown: String) {
+        #expect(Redaction.text(text) == shown && Redaction.text(shown) == shown)
+        #expect(Redaction.value(text, of: "X-N") == shown)
+    }
+}
+
+/// Markup without its secrets.
+@Suite(.covers("X10")) struct RedactedMarkupTests {
+    static let elements: [(text: String, shown: String)] = [
+        (
+            #"<wsse:Password Type="x">hunter2</wsse:Password><a>b</a>"#,
+            #"<wsse:Password Type="x">‹redacted›</wsse:Password><a>b</a>"#
+        ),
+        ("<SecretAccessKey>hunter2</SecretAccessKey>", "<SecretAccessKey>‹redacted›</SecretAccessKey>"),
+        ("<Token>\n  <a>hunter2</a>\n</Token>", "<Token>\n  ‹redacted›\n</Token>"),
+        ("<token><token>a</token>b</token>c", "<token>‹redacted›</token>c"),
+        ("<pin><![CDATA[hunter2]]></pin>", "<pin>‹redacted›</pin>"),
+        (#"<pin>hunter2<\/pin> x"#, #"<pin>‹redacted›<\/pin> x"#),
+        ("a <pin a='>'>hunter2</pin> b", "a <pin a='>'>‹redacted›</pin> b"),
+        // Cut off.
+        ("<?xml version=\"1.0\"?><a><Password>hunter2", "<?xml version=\"1.0\"?><a><Password>‹redacted›"),
+        // Without content, other elements, and words between angle brackets.
+        ("<Password></Password><pin/><pin> </pin>", "<Password></Password><pin/><pin> </pin>"),
+        ("<author>Ada</author>", "<author>Ada</author>"),
+        ("Bearer <token> is wanted, or <pin>", "Bearer <token> is wanted, or <pin>"),
+        ("<html><p>Bearer <token> is wanted</p>", "<html><p>Bearer <token> is wanted</p>"),
+        ("a < b <pin", "a < b <pin"), ("</pin> a </pin>", "</pin> a </pin>"),
+    ]
+
+    static let named: [(text: String, shown: String)] = [
+        (
+            #"<input type=hidden name="csrf_token" value="hunter2">"#,
+            #"<input type=hidden name="csrf_token" value="‹redacted›">"#
+        ),
+        ("<input value=hunter2 name=code>", "<input value=‹redacted› name=code>"),
+        (#"<meta name="csrf-token" content="hunter2">x"#, #"<meta name="csrf-token" content="‹redacted›">x"#),
+        (#"<add name='ApiKey' value='hunter2'/>"#, #"<add name='ApiKey' value='‹redacted›'/>"#),
+        // `key` is a parameter's name as well.
+        (#"<add key="ApiKey" value="hunter2"/>"#, #"<add key="‹redacted›" value="‹redacted›"/>"#),
+        (#"<string name="password">hunter2</string>"#, #"<string name="password">‹redacted›</string>"#),
+        (
+            "<property Name=\"pin\"><value>hunter2</value></property>",
+            "<property Name=\"pin\">‹redacted›</property>"
+        ),
+        (
+            "<key>password</key>\n<string>hunter2</string><key>a</key><string>b</string>",
+            "<key>password</key>\n<string>‹redacted›</string><key>a</key><string>b</string>"
+        ),
+        ("<Key>Api-Key</Key><Value>hunter2</Value>", "<Key>Api-Key</Key><Value>‹redacted›</Value>"),
+        (
+            "<name>token</name><value><string>hunter2</string></value>",
+            "<name>token</name><value>‹redacted›</value>"
+        ),
+        // What holds the fields of a form, sentences, and what follows no name.
+        ("<form name=\"login_password\"><p>a</p></form>", "<form name=\"login_password\"><p>a</p></form>"),
+        ("<meta name=\"keywords\" content=\"token\">", "<meta name=\"keywords\" content=\"token\">"),
+        ("<Name>My session</Name><Value>b</Value>", "<Name>My session</Name><Value>b</Value>"),
+        ("<Key>a/token.png</Key><Size>7</Size>", "<Key>a/token.png</Key><Size>7</Size>"),
+        ("<key>pin</key><true/><string>a</string>", "<key>pin</key><true/><string>a</string>"),
+    ]
+
+    @Test("What an element holds that is a secret by its name or its label is redacted", arguments: elements + named)
+    func contents(_ text: String, _ shown: String) throws {
+        #expect(Redaction.text(text) == shown)
+        #expect(Redaction.text(shown) == shown)
+        for type in ["text/xml", "application/soap+xml", "text/html; charset=utf-8", nil] {
+            #expect(String(decoding: Redaction.content(Data(text.utf8), type: type), as: UTF8.self) == shown)
+        }
+        let json = try JSONEncoder().encode(["a": text])
+        let redacted = Redaction.content(json, type: "application/json")
+        #expect(try JSONDecoder().decode([String: String].self, from: redacted) == ["a": shown])
+    }
+}
+
+/// Secrets whose names stand beside them, or before lines of their own.
+@Suite(.covers("X10")) struct LabelledSecretTests {
+    private func shown(_ text: String, _ type: String?) -> String {
+        String(decoding: Redaction.content(Data(text.utf8), type: type), as: UTF8.self)
+    }
+
+    static let documents: [(content: String, shown: String)] = [
+        (#"[{"name":"password","value":"hunter2"}]"#, #"[{"name":"password","value":"‹redacted›"}]"#),
+        (#"{"value":{"a":["hunter2"]},"key":"Api-Key"}"#, #"{"value":{"a":["‹redacted›"]},"key":"Api-Key"}"#),
+        (#"{"Key":"token","Value":7}"#, #"{"Key":"token","Value":0}"#),
+        (#"{"headers":[["Authorization","hunter2"]]}"#, #"{"headers":[["Authorization","‹redacted›"]]}"#),
+        (
+            #"[{"op":"replace","path":"/user/password","value":"hunter2"}]"#,
+            #"[{"op":"replace","path":"/user/password","value":"‹redacted›"}]"#
+        ),
+        (
+            #"{"code":"hunter2","grant_type":"authorization_code"}"#,
+            #"{"code":"‹redacted›","grant_type":"authorization_code"}"#
+        ),
+        // Other labels, sentences, lists of words, and codes of errors.
+        (#"{"name":"author","value":"Ada"}"#, #"{"name":"author","value":"Ada"}"#),
+        (#"{"name":"My session","value":"a"}"#, #"{"name":"My session","value":"a"}"#),
+        (#"{"name":"pin","a":{"value":"b"}}"#, #"{"name":"pin","a":{"value":"b"}}"#),
+        (#"["pin","a"]"#, #"["pin","a"]"#), (#"[["pin","a","b"],["a","pin"]]"#, #"[["pin","a","b"],["a","pin"]]"#),
+        (#"{"path":"/password/length","value":7}"#, #"{"path":"/password/length","value":7}"#),
+        (#"{"code":"E7","key":"a"}"#, #"{"code":"E7","key":"a"}"#),
+    ]
+
+    @Test("A value in JSON is secret where what stands beside it names it so", arguments: documents)
+    func labels(_ content: String, _ expected: String) {
+        #expect(shown(content, "application/json") == expected)
+        #expect(shown(content, nil) == expected)
+        #expect(shown("{}\n\(content)\n[", "application/x-ndjson") == "{}\n\(expected)\n[")
+        #expect(shown("id: 1\ndata: \(content)\n\n", "text/event-stream") == "id: 1\ndata: \(expected)\n\n")
+    }
+
+    static let texts: [(text: String, shown: String)] = [
+        ("data: {\"password\":\ndata: \"hunter2\"}", "data: {\"password\":\ndata: \"‹redacted›\"}"),
+        ("data: {\"pin\"\ndata: :\nid: 7\ndata: 12}", "data: {\"pin\"\ndata: :\nid: 7\ndata: ‹redacted›}"),
+        (#"{"password": /*c*/ "hunter2""#, #"{"password": /*c*/ "‹redacted›""#),
+        ("{\"password\": // c\n \"hunter2\"", "{\"password\": // c\n \"‹redacted›\""),
+        ("password: |\n  hunter2\n  more\n\n  end\na: b", "password: |\n  ‹redacted›\na: b"),
+        ("a:\n  - token: >-\n      hunter2\n    b: c", "a:\n  - token: >-\n      ‹redacted›\n    b: c"),
+        ("X-Api-Key: |2 # c\r\n  hunter2\r\na: b", "X-Api-Key: |2 # c\r\n  ‹redacted›\r\na: b"),
+        ("\"password\": |\n hunter2\n", "\"password\": |\n ‹redacted›\n"),
+        // A block of something else, and one without lines.
+        ("note: |\n  hunter2", "note: |\n  hunter2"), ("\"pin\": 7 /* 8 */", "\"pin\": ‹redacted› /* 8 */"),
+    ]
+
+    @Test("A value is found behind comments, on the next line of an event, and in a block of lines", arguments: texts)
+    func gaps(_ text: String, _ expected: String) {
+        #expect(Redaction.text(text) == expected)
+        #expect(Redaction.text(expected) == expected)
+    }
+
+    private static let part = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n"
+    private static let plain = "--b\r\nContent-Type: text/plain\r\n\r\ntoken=hunter2&a=b\r\n"
+
+    @Test(
+        "A body of several parts is read as a form is, whatever its type says",
+        arguments: ["multipart/mixed; boundary=b", "application/octet-stream", nil])
+    func parts(_ type: String?) {
+        let expected = (Self.part + Self.plain).replacing("hunter2", with: "‹redacted›") + "--b--\r\n"
+        #expect(shown(Self.part + Self.plain + "--b--\r\n", type) == expected)
+        // What seems to be a form and cannot be read as one goes whole.
+        #expect(shown(Self.part + "x", type) == Redaction.mark)
+        #expect(shown("--b\r\na token=hunter2", type) == "--b\r\na token=‹redacted›")
+    }
+}
+
+/// Texts whose encoding is told, or shows itself late.
+@Suite(.covers("X10")) struct RedactedEncodingTests {
+    static let encodings: [(encoding: String.Encoding, name: String)] = [
+        (.utf16BigEndian, "utf-16be"), (.utf16LittleEndian, "UTF-16LE"), (.utf16LittleEndian, "utf-16"),
+        (.utf16BigEndian, "utf-16"), (.utf32BigEndian, "utf-32be"), (.utf32LittleEndian, "utf-32"),
+    ]
+
+    @Test("A text that begins with what is not Latin is read in the encoding that it has", arguments: encodings)
+    func wide(_ encoding: String.Encoding, _ name: String) throws {
+        for text in ["„password=hunter2", "日本 {\"password\":\"hunter2\"}", "Ā\npassword: hunter2"] {
+            let content = try #require(text.data(using: encoding))
+            for type in ["text/plain; charset=\(name)", "text/plain", "application/json; charset=\(name)"] {
+                let shown = String(decoding: Redaction.content(content, type: type), as: UTF8.self)
+                #expect(shown.contains("‹redacted›") && !shown.contains("hunter2"), "\(type)")
+            }
+        }
+        let plain = try #require("„a".data(using: encoding))
+        #expect(Redaction.content(plain, type: "text/plain; charset=\(name)") == plain)
+    }
+
+    @Test("A charset that is wrong hides nothing, and content in one that cannot be read is not kept")
+    func otherCharsets() throws {
+        let text = Data("a password=hunter2".utf8)
+        #expect(Redaction.content(text, type: "text/plain; charset=utf-16") == Data("a password=‹redacted›".utf8))
+        for charset in ["utf-7", "IBM037", "cp1047", "x-ebcdic-us"] {
+            let response = HTTPResponse(
+                status: 200, fields: [.contentType: "text/plain; charset=\(charset)"], body: text)
+            let request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/"))
+            #expect(throws: WithheldContent("its charset is \(charset.lowercased())")) {
+                try Redaction.content(of: response, to: request)
+            }
+            #expect(Redaction.content(text, type: "text/plain; charset=\(charset)") == Data(Redaction.mark.utf8))
+        }
+        let broken = Data([0xDC, 0x00, 0xDC, 0x00, 0xDC, 0x00])
+        #expect(Redaction.content(broken, type: "text/plain; charset=utf-16be") == Data(Redaction.mark.utf8))
+        #expect(Redaction.content(broken, type: "text/plain") == broken)
+    }
+}
