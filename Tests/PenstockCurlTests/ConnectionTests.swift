@@ -19,15 +19,17 @@
             }
         }
 
-        @Test func partitionsShareNoConnection() async throws {
+        @Test(.covers("S1.22")) func partitionsShareNoConnection() async throws {
             try await withServer(.answering(okay)) { transport, server in
-                for identity in ["", "alice", "bob", "alice"] {
-                    let order = TransportRequest(
-                        HTTPRequest(method: .get, url: try server.url()),
-                        isolation: IsolationKey(environment: "test", identity: identity))
-                    _ = try await transport.perform(order)
+                for environment in ["", "test", "production", "test"] {
+                    for identity in ["", "alice", "bob", "alice"] {
+                        let order = TransportRequest(
+                            HTTPRequest(method: .get, url: try server.url()),
+                            isolation: IsolationKey(environment: environment, identity: identity))
+                        _ = try await transport.perform(order)
+                    }
                 }
-                #expect(server.connections == 3)
+                #expect(server.connections == 9)
             }
         }
 

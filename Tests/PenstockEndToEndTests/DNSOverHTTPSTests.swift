@@ -96,4 +96,51 @@ struct DNSOverHTTPSTests {
             #expect(transport.count >= 2)
         }
     }
+
+    /// A name that the system has for this machine in a list of its own, which no name server knows. Not `localhost`, which nobody
+    /// is asked for.
+    private static let ownName: String? = {
+        let text = (try? String(contentsOfFile: "/etc/hosts", encoding: .utf8)) ?? ""
+        for line in text.split(separator: "\n") {
+            let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace).map(String.init)
+            guard words.first == "127.0.0.1" else { continue }
+            for name in words.dropFirst() where !name.split(separator: ".").contains("localhost") { return name }
+        }
+        return nil
+    }()
+
+    @Test(
+        "Where the name server fails a call goes to what the system says, or, without the system, nowhere",
+        .covers("X17"), .enabled(if: ownName != nil, "this system has no name for 127.0.0.1 but localhost"),
+        arguments: [true, false])
+    func systemCalls(isReached: Bool) async throws {
+        let name = try #require(Self.ownName)
+        let server = try LoopbackServer { _ in .text("ok").ending(.close) }
+        defer { server.stop() }
+        let closed = try LoopbackServer { _ in .text("ok") }
+        closed.stop()
+        for fallsBack in [true, false] {
+            let before = server.requestCount
+            try await with({ isReached ? $0.wrongURL : "https://localhost:\(closed.url.port)/dns-query" }) {
+                source, transport in
+                let change: (inout APIClient.Configuration) -> Void = {
+                    $0.options.resolver = HostResolver([source], fallsBackToSystem: fallsBack)
+                    $0.options.cleartext = .everywhere
+                    $0.options.retry = RetryPolicy.none
+                    $0.cache = .none
+                }
+                try await Wire.libcurl.client(for: "http://\(name):\(server.url.port)", with: change) { client in
+                    if fallsBack {
+                        let greeting = try await client.send(Greeting())
+                        #expect(greeting == Data("ok".utf8))
+                    } else {
+                        let error = try await client.failure(Greeting())
+                        #expect(error.kind == .unreachable(.nameNotResolved))
+                    }
+                }
+                #expect(transport.count > 0)
+            }
+            #expect(server.requestCount == before + (fallsBack ? 1 : 0))
+        }
+    }
 }

@@ -58,16 +58,19 @@ struct ConformanceTests {
     @Test("A body comes back whole", arguments: Case.all(CacheStoreConformance.bodies))
     func bodies(example: Case) async throws { try await example.run() }
 
-    @Test("What is known of a response changes, its body does not", arguments: Case.all(CacheStoreConformance.changing))
+    @Test(
+        "What is known of a response changes, its body does not", .covers("S4.21"),
+        arguments: Case.all(CacheStoreConformance.changing))
     func changing(example: Case) async throws { try await example.run() }
 
     @Test(
-        "What is selected goes, the rest stays", .covers("S2.16", "S2.17"),
+        "What is selected goes, the rest stays", .covers("S2.16", "S2.17", "S4.21"),
         arguments: Case.all(CacheStoreConformance.removing))
     func removing(example: Case) async throws { try await example.run() }
 
     @Test(
-        "Limits of bytes, number and age hold", .covers("S2.20"), arguments: Case.all(CacheStoreConformance.limiting))
+        "Limits of bytes, number and age hold", .covers("S2.20", "S4.12"),
+        arguments: Case.all(CacheStoreConformance.limiting))
     func limiting(example: Case) async throws { try await example.run() }
 
     @Test(

@@ -25,6 +25,29 @@ struct ConformanceScopeTests {
         }
     }
 
+    @Test("Every group of rules is run by a test")
+    func everyGroupIsRun() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        func text(of folder: String, _ prefix: String) throws -> String {
+            let folder = root.appendingPathComponent(folder)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+                $0.hasPrefix(prefix) && $0.hasSuffix(".swift")
+            }
+            return try names.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+                .joined(separator: "\n")
+        }
+        let sources = try text(of: "Sources/PenstockTesting/Conformance", "TransportConformance")
+        let tests = try text(of: "Tests/PenstockTransportTests", "")
+        let groups = sources.matches(of: #/public static (?:let|var) (\w+): \[Rule\]/#).map { String($0.output.1) }
+        // These are made of others.
+        let wholes = ["rules", "http2", "secure"]
+        #expect(groups.count > 30 && Set(wholes).isSubset(of: groups))
+        for group in groups where !wholes.contains(group) {
+            #expect(tests.contains("Case.all(TransportConformance.\(group))"), "\(group)")
+        }
+    }
+
     @Test("Rules have names of their own")
     func namesAreUnique() {
         let names = Dictionary(grouping: TransportConformance.rules, by: \.name)

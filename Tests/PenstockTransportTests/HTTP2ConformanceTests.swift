@@ -47,6 +47,11 @@ struct HTTP2ConformanceTests {
     @Test(arguments: Case.all(TransportConformance.secureConnections))
     func `Connections of TLS are used again, and kept apart`(example: Case) async throws { try await example.run() }
 
+    @Test(.covers("H19", "H20", "S4.23"), arguments: Case.all(TransportConformance.securePolicies))
+    func `What a trust policy asks for is kept, or refused before anything is sent`(example: Case) async throws {
+        try await example.run()
+    }
+
     @Test(arguments: Case.all(TransportConformance.secureFaults))
     func `Whatever goes wrong over TLS has its send state`(example: Case) async throws { try await example.run() }
 }

@@ -17,7 +17,7 @@ struct OneParseTests {
             for text in [
                 "http://localhost:\(port)/a?b", "HTTP://LOCALHOST:\(port)/a?b", "http://LocalHost:\(port)/./a?b",
                 "http://localhost:\(port)/x/../a?b", "http://localhost:\(port)/%2e/x/%2E%2e/a?b#c",
-                "http://localhost:\(port)/../../a?b",
+                "http://localhost:\(port)/../../a?b", "http://\u{24DB}ocalhost:\(port)/a?b",
             ] {
                 let response = try await client.send(
                     HTTPRequest(method: .get, url: HTTPURL(text)), options: .cache(.http))
@@ -130,16 +130,38 @@ struct OneParseTests {
         }
     }
 
-    @Test("The name in the handshake is the URL's host", arguments: TransportUnderTest.withTrust)
-    func nameInHandshake(transport: TransportUnderTest) async throws {
+    /// Names that become `localhost`.
+    private static let names = ["LOCALHOST", "\u{24DB}ocalhost"]
+
+    @Test("The name in the handshake is the URL's host", arguments: TransportUnderTest.withTrust, names)
+    func nameInHandshake(transport: TransportUnderTest, name: String) async throws {
         let authority = try TestCertificateAuthority()
         let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { _ in .text("ok") }
         try await Shop.run(transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }) {
             server, client in
-            let url = try HTTPURL("HTTPS://LOCALHOST:\(server.url.port)/")
+            let url = try HTTPURL("HTTPS://\(name):\(server.url.port)/")
             _ = try await client.send(HTTPRequest(method: .get, url: url))
             #expect(server.connections.map { $0.handshake?.serverName } == ["localhost"])
             #expect(server.requests.map { $0.fields[.host] } == ["localhost:\(server.url.port)"])
+        }
+    }
+    @Test("The pins of a host hold however it is written", arguments: TransportUnderTest.withTrust, names)
+    func pins(transport: TransportUnderTest, name: String) async throws {
+        let authority = try TestCertificateAuthority()
+        let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { _ in .text("ok") }
+        let nobodys = [PublicKeyPin(ofKey: "nobody".utf8), PublicKeyPin(ofKey: "no one".utf8)]
+        let trust = try TrustPolicy.authorities(authority.file).pinned([PinSet("localhost", keys: nobodys)])
+        try await Shop.run(transport, on: server, configured: { $0.options.trust = trust }) { server, client in
+            let url = try HTTPURL("HTTPS://\(name):\(server.url.port)/")
+            let error = await #expect(throws: APIError.self) {
+                try await client.send(HTTPRequest(method: .get, url: url))
+            }
+            #expect(error?.kind == .tls(.pinMismatch))
+            #expect(server.requestCount == 0)
+            // Under another host's pins the same server is answered by.
+            let others = try TrustPolicy.authorities(authority.file).pinned([PinSet("ocalhost", keys: nobodys)])
+            _ = try await client.send(HTTPRequest(method: .get, url: url), options: .trust(others))
+            #expect(server.requestCount == 1)
         }
     }
 }

@@ -107,6 +107,90 @@ struct ResendTests {
         }
 
         @Test(
+            "A request that is always refused is sent on a new connection each time, and no more often than is allowed",
+            .covers("H14"),
+            arguments: TransportUnderTest.withTrust, [HTTPMethod.get, .post])
+        func alwaysRefused(transport: TransportUnderTest, method: HTTPMethod) async throws {
+            let authority = try TestCertificateAuthority()
+            for limit in 0...2 {
+                let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+                let (connections, books) = (Locked<[Int]>([]), Books())
+                let server = try LoopbackServer(
+                    .init(tls: tls),
+                    onHead: { request in
+                        connections.withLock { $0.append(request.connection) }
+                        return .fault(.closeStream(.refusedStream), at: .requestBody(after: 1_000))
+                    },
+                    handler: { request in
+                        books.book(request)
+                        return .text("ok")
+                    })
+                try await Shop.run(
+                    transport, on: server,
+                    configured: { configuration in
+                        configuration.options.trust = .authorities(authority.file)
+                        configuration.options.retry = RetryPolicy(limit: limit, backoff: .init(base: .zero))
+                    }
+                ) { server, client in
+                    let error = await client.failure(Write(mark: "a", method: method))
+                    #expect(error?.kind == .transport(.connectionLost))
+                    #expect(error?.attempts.prefix(2).map(\.sendState) == [.unprocessed, .unprocessed])
+                    #expect(books.count("a") == 0)
+                    let sent = connections.withLock { $0 }
+                    #expect(Set(sent).count == sent.count)
+                    #expect(error?.attempts.count == sent.count)
+                    switch (limit, method) {
+                    case (0, _): #expect(sent.count == 2 && error?.sendState == .unprocessed)
+                    case (_, .post):
+                        // The next attempt goes over a connection that the first one has made, and there a refusal
+                        // is no proof.
+                        #expect(sent.count == 3 && error?.sendState == .maybeProcessed)
+                    default:
+                        // libcurl sends what is idempotent up to five times more wherever it may be a lost answer.
+                        #expect((4...2 + 6 * limit).contains(sent.count))
+                    }
+                }
+            }
+        }
+
+        @Test(
+            "Refused on a connection that carried others, a GET is sent again, and a POST counts as maybe processed",
+            .covers("H14"),
+            arguments: TransportUnderTest.withTrust, [HTTPMethod.get, .post])
+        func refusedOnWarmConnection(transport: TransportUnderTest, method: HTTPMethod) async throws {
+            let authority = try TestCertificateAuthority()
+            let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
+            let (writes, books) = (Locked(0), Books())
+            let server = try LoopbackServer(
+                .init(tls: tls),
+                onHead: { request in
+                    guard request.path == "/write" else { return .proceed }
+                    let number = writes.withLock { writes in
+                        writes += 1
+                        return writes
+                    }
+                    return number == 1
+                        ? .fault(.closeStream(.refusedStream), at: .requestBody(after: 1_000)) : .proceed
+                },
+                handler: { request in
+                    books.book(request)
+                    return .text("ok")
+                })
+            try await Shop.run(
+                transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
+            ) { server, client in
+                _ = try await client.send(Page())
+                let error = await client.failure(Write(mark: "a", method: method))
+                // Nothing is done twice where the transport cannot tell a refusal from a lost answer.
+                let isSentAgain = method == .get
+                #expect(error?.kind == (isSentAgain ? nil : .transport(.connectionLost)))
+                #expect(error?.sendState == (isSentAgain ? nil : .maybeProcessed))
+                #expect(writes.withLock { $0 } == (isSentAgain ? 2 : 1))
+                #expect(books.count("a") == (isSentAgain ? 1 : 0))
+            }
+        }
+
+        @Test(
             "A refusal is no proof for the next request, also where there was no connection to send the refused one over",
             .covers("X8"),
             arguments: TransportUnderTest.withTrust)

@@ -31,7 +31,7 @@ class Upload:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-uploads, objects, received = {}, [], 0
+uploads, objects, received, appending = {}, [], 0, 0
 lock = threading.Lock()
 
 
@@ -54,7 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         with lock:
-            stats = {"objects": objects, "received": received, "uploads": len(uploads)}
+            stats = {"objects": objects, "received": received, "appending": appending}
         self.reply(200, [("Content-Type", "application/json")], json.dumps(stats).encode())
 
     def do_POST(self):
@@ -94,15 +94,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(204, state)
 
     def do_PATCH(self):
-        found = self.upload()
-        if found is None:
-            return
-        with found.lock:
-            found.connection = self.connection
-            try:
-                self.append(found)
-            finally:
-                found.connection = None
+        global appending
+        with lock:
+            appending += 1
+        try:
+            found = self.upload()
+            if found is None:
+                return
+            with found.lock:
+                found.connection = self.connection
+                try:
+                    self.append(found)
+                finally:
+                    found.connection = None
+        finally:
+            with lock:
+                appending -= 1
 
     def append(self, found):
         global received

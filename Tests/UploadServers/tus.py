@@ -1,6 +1,7 @@
 """tuspyserver, a server of tus that the authors of this package did not write, for tests: tus.py FOLDER PORT.
 
-GET /stats tells what has come of the uploads that are complete, and how many bytes have come in all.
+GET /stats tells what has come of the uploads that are complete, how many bytes have come in all, and how many requests bring
+more now.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from tuspyserver import create_tus_router
 FOLDER, PORT = sys.argv[1], int(sys.argv[2])
 objects = []
 received = 0
+appending = 0
 
 
 def completed(path, _):
@@ -30,7 +32,7 @@ application.include_router(
 
 @application.get("/stats")
 def stats():
-    return {"objects": objects, "received": received}
+    return {"objects": objects, "received": received, "appending": appending}
 
 
 class Counted:
@@ -40,13 +42,20 @@ class Counted:
         self.inner = inner
 
     async def __call__(self, scope, receive, send):
+        global appending
+
         async def counted():
             global received
             message = await receive()
             received += len(message.get("body", b""))
             return message
 
-        await self.inner(scope, counted, send)
+        isAppend = scope.get("method") == "PATCH"
+        appending += isAppend
+        try:
+            await self.inner(scope, counted, send)
+        finally:
+            appending -= isAppend
 
 
 uvicorn.run(Counted(application), host="127.0.0.1", port=PORT, log_level="warning")

@@ -27,12 +27,15 @@ extension TransportConformance {
             }
         },
         Rule("Two partitions share no connection", requires: .partitions, needsWire: true) { probe in
-            for identity in ["", "anna", "bert"] {
-                var exchange = try probe.exchange()
-                exchange.isolation.identity = identity
-                for _ in 1...2 { _ = try await probe.transport.perform(exchange) }
+            var exchange = try probe.exchange()
+            for environment in ["", "test", "production"] {
+                exchange.isolation.environment = environment
+                for identity in ["", "anna", "bert"] {
+                    exchange.isolation.identity = identity
+                    for _ in 1...2 { _ = try await probe.transport.perform(exchange) }
+                }
             }
-            try expect(probe.server.connectionCount, is: 3, "connections")
+            try expect(probe.server.connectionCount, is: 9, "connections")
         },
         Rule(
             "A connection made beforehand sends nothing, and carries the first request", requires: .preconnection,

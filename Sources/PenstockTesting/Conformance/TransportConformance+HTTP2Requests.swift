@@ -20,6 +20,9 @@ extension TransportConformance {
                 guard let method = HTTPMethod(rawValue: name) else { continue }
                 try expect(await probe.send(method).status, is: 200, "status of \(name)")
                 try expect(probe.lastRequest().method, is: method, "method")
+                guard method.expectsContent else { continue }
+                try expect(
+                    probe.lastRequest().fields.values(of: .contentLength), is: ["0"], "Content-Length of \(name)")
             }
             try expect(probe.server.connectionCount, is: 1, "connections")
         },

@@ -16,11 +16,14 @@ extension TransportConformance {
                 try expect(request.fields.values(of: .transferEncoding), is: [], "Transfer-Encoding")
             }
         },
-        Rule("Content that is empty has the length 0") { probe in
+        Rule("Content that is empty, or is not there, has the length 0 where the method mostly has some") { probe in
             for method in [HTTPMethod.post, .put, .patch] {
-                try await probe.send(method, body: .bytes(Data()))
-                try expect(
-                    probe.lastRequest().fields.values(of: .contentLength), is: ["0"], "Content-Length of \(method)")
+                for body in [HTTPBody.bytes(Data()), .none] {
+                    try await probe.send(method, body: body)
+                    try expect(
+                        probe.lastRequest().fields.values(of: .contentLength), is: ["0"],
+                        "Content-Length of \(method), \(body.isNone ? "none" : "empty")")
+                }
             }
         },
         Rule("An empty file has the length 0") { probe in

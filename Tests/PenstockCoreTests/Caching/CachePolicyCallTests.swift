@@ -87,21 +87,98 @@ import Testing
         #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
     }
 
-    @Test("A server error and a time-out are answered by bounded stale content", .covers("S3.11"))
-    func disaster() async throws {
+    @Test("What steps in for a failed load is one value, in a closure as in a sequence", .covers("S2.11"))
+    @MainActor func oneValue() async throws {
+        let rig = CacheRig(nil)
+        let told = Mailbox<String>()
+        let hear = { @MainActor () -> Void in
+            rig.client.start(Tea()).onCached { told.put("cached \($0.value.id)") }.onResult {
+                told.put("\((try? $0.get().id) == 1)")
+            }
+        }
+        hear()
+        await told.wait(for: 1)
+        #expect(rig.hits == 1)
+        rig.isOffline()
+        for passed in [59, 61] {
+            rig.pass(passed)
+            let count = told.values.count
+            hear()
+            await told.wait(for: count + 1)
+            await drainMainActor()
+            #expect(told.values.dropFirst(count) == ["true"])
+            var given: [String] = []
+            for try await response in rig.client.start(Tea()).responses {
+                given.append("\(response.summary)\(response.isStale ? " stale" : "")")
+            }
+            #expect(given == [passed == 59 ? "1 memory" : "1 memory stale"])
+        }
+    }
+
+    /// What an outage looks like from here.
+    enum Outage: CaseIterable {
+        case error500, error502, error503, error504, noConnection, noHead, noMore, tooLong
+
+        var kind: APIError.Kind {
+            switch self {
+            case .error500: .httpStatus(500)
+            case .error502: .httpStatus(502)
+            case .error503: .httpStatus(503)
+            case .error504: .httpStatus(504)
+            case .noConnection: .timeout(.connect)
+            case .noHead: .timeout(.firstByte)
+            case .noMore: .timeout(.idle)
+            case .tooLong: .timeout(.total)
+            }
+        }
+
+        fileprivate func begin(_ rig: CacheRig) {
+            switch kind {
+            case .httpStatus(let status): rig.serves(.json("down", status: status))
+            case .timeout(let phase):
+                rig.serves { _ throws(TransportError) in
+                    throw TransportError(.timeout(phase), sendState: .maybeProcessed)
+                }
+            default: break
+            }
+        }
+    }
+
+    @Test(
+        "A server error and a time-out are answered by stale content, within the bound", .covers("S3.11"),
+        arguments: Outage.allCases)
+    func disaster(outage: Outage) async throws {
+        let rig = CacheRig(CachePolicy(.networkElseCache, maxStale: .seconds(1_000)))
+        _ = try await rig.tea()
+        outage.begin(rig)
+        for pause in [61, 998] {
+            rig.pass(pause)
+            let stale = try await rig.tea()
+            #expect(stale.value.id == 1)
+            #expect(stale.isStale)
+            #expect(stale.source == .memory)
+        }
+        // It was good for a minute, and a thousand seconds more.
+        rig.pass(2)
+        #expect(await failure { try await rig.tea() }?.kind == outage.kind)
+        rig.serves(.tea(2))
+        let fresh = try await rig.tea()
+        #expect(fresh.value.id == 2)
+        #expect(!fresh.isStale)
+    }
+
+    @Test("Unless something else is set, content a week past its lifetime is the last to be given", .covers("S3.11"))
+    func standardBound() async throws {
         let rig = CacheRig(nil)
         _ = try await rig.tea()
+        Outage.error503.begin(rig)
         rig.pass(3_600)
-        rig.serves(.json("down", status: 503))
         let first = try await rig.tea()
         #expect(first.isStale)
         #expect(first.cacheStatus?.reason == .policy || first.cacheStatus?.reason == .expired)
-        rig.serves { _ throws(TransportError) in throw TransportError(.timeout(.firstByte), sendState: .maybeProcessed)
-        }
-        #expect(try await rig.tea().value.id == 1)
-        rig.pass(8 * 86_400)
-        #expect(await failure { try await rig.tea() }?.kind == .timeout(.firstByte))
-        rig.serves(.json("down", status: 503))
+        rig.pass(6 * 86_400)
+        #expect(try await rig.tea().isStale)
+        rig.pass(86_400)
         #expect(await failure { try await rig.tea() }?.kind == .httpStatus(503))
     }
 

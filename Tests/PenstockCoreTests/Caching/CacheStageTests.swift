@@ -283,9 +283,12 @@ import Testing
         #expect(try await get("a=%22%31&b=2%22") == .network)
         #expect(try await get("%61=1&b=2") == .memory)
         _ = try await rig.tea()
-        let other = CallOptions.with { $0.baseURL = "https://mirror.example" }
+        // The same path at another host, so that nothing else tells them apart.
+        let other = CallOptions.with { $0.baseURL = "https://mirror.example/api" }
         #expect(try await rig.client.response(for: Tea(), options: other).source == .network)
         #expect(try await rig.client.response(for: Tea(), options: other).source == .memory)
+        #expect(Set(rig.rig.hosts.suffix(2)).count == 2)
+        #expect(Set(rig.rig.sent.suffix(2).map(\.url.target)).count == 1)
     }
 
     @Test("Every decision is an event with its reason", .covers("S3.37"))

@@ -165,6 +165,38 @@ import Testing
         hear(rig.client.start(Tea()))
         await told.wait(for: 3)
         #expect(told.values == ["loaded", "cached 1", "unreachable"])
+        #expect(rig.hits == 2)
+    }
+
+    @Test(
+        "A delegate and a manager hear of a miss and of a failing load as a closure does, each of one load",
+        .covers("S2.10"))
+    @MainActor func missAndFailureByObjects() async throws {
+        let rig = CacheRig(CachePolicy(.cacheThenNetwork, ttl: .seconds(60)))
+        let told = Mailbox<String>()
+        let listener = TeaListener(told)
+        rig.client.start(Tea(), delegate: listener)
+        await told.wait(for: 1)
+        #expect(rig.hits == 1)
+        let manager = APIManager(client: rig.client) { Tea(page: 2) }
+        manager.delegate = listener
+        rig.serves(.tea(2))
+        manager.load()
+        await told.wait(for: 2)
+        #expect(rig.hits == 2)
+        rig.isOffline()
+        rig.client.start(Tea(), delegate: listener)
+        await told.wait(for: 4)
+        #expect(rig.hits == 3)
+        manager.load()
+        await told.wait(for: 6)
+        #expect(rig.hits == 4)
+        await drainMainActor()
+        #expect(
+            told.values == [
+                "delegate 1", "manager 2", "delegate cached 1", "delegate unreachable", "manager cached 2",
+                "manager unreachable",
+            ])
     }
 
     @Test("Whatever a sequence of a call's throws is an APIError, to the compiler too")
@@ -211,7 +243,10 @@ private final class TeaListener: CallDelegate, APIManagerDelegate {
     }
 
     func call(_ id: CallID, didFinishWith result: Result<Product, APIError>) {
-        told.put("delegate \((try? result.get().id) ?? 0)")
+        switch result {
+        case .success(let tea): told.put("delegate \(tea.id)")
+        case .failure(let error): told.put("delegate \(error.kind.name)")
+        }
     }
 
     func call(_ id: CallID, didLoadCached response: APIResponse<Product>) {
@@ -220,7 +255,7 @@ private final class TeaListener: CallDelegate, APIManagerDelegate {
 
     func managerDidSucceed(_ manager: any AnyAPIManager) { told.put("manager \(number(manager))") }
 
-    func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError) { told.put("manager failed") }
+    func managerDidFail(_ manager: any AnyAPIManager, _ error: APIError) { told.put("manager \(error.kind.name)") }
 
     func managerDidLoadCached(_ manager: any AnyAPIManager) { told.put("manager cached \(number(manager))") }
 
@@ -270,5 +305,31 @@ private final class TeaListener: CallDelegate, APIManagerDelegate {
         try await rig.client.start(path: "/products/7", method: .post, parameters: ["a": 1]).value
         let _: Product = try await rig.client.send(path: "/products/7", method: .post, parameters: ["a": 1])
         #expect(Set(rig.wires).count == 1 && rig.wires.count == 3)
+    }
+    @Test(
+        "A closure on the handle of an ad-hoc call is told once, of a model, of bytes and of nothing", .covers("S1.4"))
+    @MainActor func closures() async throws {
+        let rig = Rig([.shop { $0.envelope = nil }]) {
+            $0.cache = .none
+        } answering: { _ in
+            .json(#"{"id":7,"name":"tea"}"#)
+        }
+        let told = Mailbox<String>()
+        rig.client.start(path: "/model", as: Product.self).onResult { told.put("model \((try? $0.get().id) ?? 0)") }
+        await told.wait(for: 1)
+        rig.client.start(path: "/bytes", method: .post, as: Data.self).onResult {
+            told.put("bytes \((try? $0.get()).map { String(decoding: $0, as: UTF8.self) } ?? "")")
+        }
+        await told.wait(for: 2)
+        rig.client.start(path: "/nothing", method: .delete).onResult { (result: Result<Void, APIError>) in
+            told.put("nothing \(result.failure == nil)")
+        }
+        await told.wait(for: 3)
+        await drainMainActor()
+        #expect(told.values == ["model 7", #"bytes {"id":7,"name":"tea"}"#, "nothing true"])
+        #expect(
+            rig.sent.map { "\($0.method) \($0.url.path)" } == [
+                "GET /api/model", "POST /api/bytes", "DELETE /api/nothing",
+            ])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct UnendingCodeTests {
     /// Where the code stands.
     enum Place: CaseIterable, Sendable {
-        case callInterceptor, attemptInterceptor, afterResponse, signer, sealer, opener
+        case callInterceptor, attemptInterceptor, afterResponse, signer, sealer, opener, refresh, vault, store
     }
 
     /// What ends the call.
@@ -46,10 +46,15 @@ import Testing
             [End.task, .cancelAll, .scopeCancelled, .total].map { (place, $0) }
         })
     func everyPlace(place: Place, end: End) async throws {
-        let stuck = Stuck()
-        defer { stuck.leave.open() }
-        let rig = StuckRig(stuck, at: place)
-        for form in [Form.send, .handle] { try await rig.expectEnd(of: form, by: end) }
+        for form in [Form.send, .handle] {
+            let stuck = Stuck()
+            defer { stuck.leave.open() }
+            let rig = StuckRig(stuck, at: place)
+            if place == .refresh {
+                try await rig.client.signIn(Credential("old", expiresIn: .zero, obtained: rig.clock.timeSource.date()))
+            }
+            try await rig.expectEnd(of: form, by: end)
+        }
     }
 
     @Test("The error tells whose code had not returned", .covers("H38"))
@@ -130,7 +135,7 @@ final class Stuck: Interceptor, Signer, Sealer {
     /// Whether its task was cancelled while it waited.
     var wasCancelled: Bool? { cancelled.value }
 
-    private func wait() async {
+    func wait() async {
         entered.withLock { $0 += 1 }
         await leave.wait()
         cancelled.value = Task.isCancelled
@@ -179,6 +184,13 @@ struct StuckRig: Sendable {
             case .signer: service.signer = stuck
             case .sealer: service.sealer = stuck
             case .opener: service.sealer = Opening(stuck: stuck)
+            case .refresh: service.authenticator = Renewing(stuck: stuck)
+            case .vault:
+                service.authenticator = Renewing(stuck: stuck)
+                configuration.vault = Vault(stuck)
+            case .store:
+                configuration.cache = .store(Shelf(stuck: stuck))
+                configuration.options.cache = .http
             }
             configuration.services = ServiceRegistry([service])
         }
@@ -202,6 +214,55 @@ struct StuckRig: Sendable {
         func open(_ response: HTTPResponse, call: CallContext) async throws -> HTTPResponse {
             _ = try await stuck.seal(HTTPRequest(method: .get, url: HTTPURL("https://a.example/")), call: call)
             return response
+        }
+    }
+
+    private struct Renewing: Authenticator {
+        let stuck: Stuck
+
+        func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) -> HTTPRequest { request }
+
+        func canRefresh(_ credential: Credential) -> Bool { true }
+
+        func refresh(_ credential: Credential, in context: RefreshContext) async throws -> Credential {
+            await stuck.wait()
+            return credential
+        }
+    }
+
+    private final class Vault: CredentialVault {
+        private let stuck: Stuck
+        private let memory = MemoryVault()
+
+        init(_ stuck: Stuck) {
+            self.stuck = stuck
+        }
+
+        func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? {
+            await stuck.wait()
+            return try await memory.load(key)
+        }
+
+        func save(
+            _ item: VaultItem, for key: CredentialKey, over condition: VaultCondition
+        ) async throws(VaultError) -> Bool {
+            try await memory.save(item, for: key, over: condition)
+        }
+
+        func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
+            try await memory.delete(key, where: condition)
+        }
+
+        func keys() async throws(VaultError) -> [CredentialKey] { try await memory.keys() }
+    }
+
+    private struct Shelf: MemoryBackedStore {
+        let stuck: Stuck
+        let memory = MemoryCacheStore()
+
+        func responses(for key: CacheKey) async -> [StoredResponse] {
+            await stuck.wait()
+            return await memory.responses(for: key)
         }
     }
 

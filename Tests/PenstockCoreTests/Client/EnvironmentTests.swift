@@ -212,7 +212,9 @@ import Testing
                     made[id.name, default: 0] += 1
                     return made[id.name] ?? 0
                 }
-                return Service(id, [.development: "https://\(id.name)\(count).example.com"], version: "v\(count)")
+                return Service(
+                    id, [.development: "https://\(id.name)\(count).example.com"], version: "v\(count)",
+                    signer: WireSigner(key: "key of \(id.name)\(count)"))
             }
         }
         #expect(made.value.isEmpty)
@@ -223,8 +225,40 @@ import Testing
         #expect(found.count == 1_000)
         #expect(made.value == ["a": 1, "b": 1, "c": 1, "d": 1])
         #expect(Set(found.map(\.id)) == Set(ids))
-        #expect(found.allSatisfy { $0.version == "v1" })
+        for service in found {
+            let name = service.id.name
+            #expect(try service.baseURL(in: .development).absoluteString == "https://\(name)1.example.com/v1")
+            #expect((service.signer as? WireSigner)?.key == "key of \(name)1")
+        }
         #expect(registry.ids == ids)
+    }
+
+    @Test(.covers("S3.5")) func `each service's requests go to its own URL, in its own version, under its own key`()
+        async throws
+    {
+        let registry = ServiceRegistry()
+        for (id, version) in [("shop", "v1"), ("account", "v2")] as [(ServiceID, String)] {
+            registry.register(id) {
+                Service(
+                    id, [.development: "https://\(id.name).example.com/api"], version: version, envelope: .retcode,
+                    signer: WireSigner(key: "key of \(id.name)"))
+            }
+        }
+        let stub = StubTransport { _ in .product }
+        let client = APIClient(.init(registry: registry, build: .debug), transport: stub)
+        for service in ["shop", "account", "shop"] as [ServiceID] {
+            let _: Product = try await client.get("/item", service: service)
+        }
+        #expect(
+            stub.requests.map(\.url.absoluteString) == [
+                "https://shop.example.com/api/v1/item", "https://account.example.com/api/v2/item",
+                "https://shop.example.com/api/v1/item",
+            ])
+        for (request, name) in zip(stub.requests, ["shop", "account", "shop"]) {
+            var plain = request
+            plain.fields.remove("X-Signed")
+            #expect(request.fields["X-Signed"] == WireSigner.digest("key of \(name)", plain), "\(name)")
+        }
     }
 
     @Test(.covers("S3.5")) func `clients that share a registry share its services`() async throws {

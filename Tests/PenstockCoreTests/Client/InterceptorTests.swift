@@ -64,6 +64,32 @@ import Testing
         #expect(rig.sent.count == 4)
     }
 
+    @Test(.covers("S3.46"), arguments: [true, false])
+    func `an endpoint's interceptors see its requests go and its responses come, and change those of no other`(
+        isCall: Bool
+    ) async throws {
+        let log = Box<[String]>([])
+        let hook = Intercepting { request, call, next in
+            log.update { $0.append("\(call.endpoint) to \(request.url.path)") }
+            var request = request
+            request.fields["X-Hook"] = "1"
+            var exchange = try await next(request)
+            log.update { $0.append("\(call.endpoint) has \(exchange.response.status)") }
+            exchange.response = .json(#"{"retcode":0,"data":{"id":8,"name":"hooked"}}"#)
+            return exchange
+        }
+        let rig = Rig()
+        let hooked = Hooked(callInterceptors: isCall ? [hook] : [], attemptInterceptors: isCall ? [] : [hook])
+        async let first = rig.client.send(hooked)
+        async let other = rig.client.send(GetProduct())
+        #expect(try await first == Product(id: 8, name: "hooked"))
+        #expect(try await other == Product(id: 7, name: "tea"))
+        #expect(try await rig.client.send(Hooked()) == Product(id: 7, name: "tea"))
+        #expect(log.value == ["Hooked to /api/hooked", "Hooked has 200"])
+        #expect(rig.sent.filter { $0.fields.contains("X-Hook") }.map(\.url.path) == ["/api/hooked"])
+        #expect(rig.sent.count == 3)
+    }
+
     // MARK: A call interceptor
 
     @Test func `a call interceptor may answer by itself`() async throws {

@@ -36,6 +36,32 @@ import Testing
         #expect(rig.sent.map(\.url.path) == ["/products/7", "/a", "/b"])
     }
 
+    @Test(
+        .covers("H1"),
+        arguments: [
+            "/a\r\nX-Evil: 1", "/a\nb", "/a\rb", "/a\0b", "/\r\n", "/a\r\n", "https://a.example\r\n/",
+            "https://a.example\0/", "https://a.example/\r\nX-Evil: 1",
+        ])
+    func `a target with a line break or a NUL is refused, and nothing more is sent`(location: String) async {
+        let rig = Rig(answering: { _ in
+            // As a transport hands it over whose parser let it pass.
+            var response = HTTPResponse(status: 302)
+            response.fields.add(HTTPField(name: .location, value: location))
+            return response
+        })
+        let error = await failure { try await rig.client.send(GetProduct()) }
+        guard case .blocked = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.stage == .redirect)
+        #expect(rig.sent.count == 1)
+        // Where it is looked at first, there is no such field.
+        let checked = Rig(answering: { _ in .redirect(to: location) })
+        #expect(await failure { try await checked.client.send(GetProduct()) }?.kind == .httpStatus(302))
+        #expect(checked.sent.count == 1)
+    }
+
     @Test func `under never the redirect is the answer, by its status`() async {
         let rig = Rig(answering: { _ in .redirect(to: "/next") })
         let error = await failure {

@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @Suite struct JoinedSetCookieTests {
@@ -75,7 +76,7 @@ import Testing
 
     /// Each pattern is one that a scan from every comma would take quadratic time for: 64 times as long for 8 times as much.
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(5)), .covers("H33"),
         arguments: [
             "a=\"x, ", "a=\"x\", ", ", ", ",", "a, ", "=, ", "a=1; Expires=Wed, ", "; x, ", " , ", "\"", "a=\"\"\"",
         ])

@@ -126,6 +126,42 @@ import Testing
         Parser("a field's own check") { _ = HTTPFields([HTTPField(name: HTTPFieldName($0), value: $0)]) },
     ]
 
+    /// What a server answers to the change to a WebSocket, and to content that was compressed.
+    static let answers: [Parser] =
+        ["Upgrade", "Connection", "Sec-WebSocket-Protocol", "Sec-WebSocket-Accept"].map { (name: String) in
+            Parser("handshake's \(name)", after: "", "websocket, ", "upgrade,") { value in
+                // Each of the others is as it has to be, so that all of them are read.
+                var fields: HTTPFields = [
+                    "Upgrade": "websocket", "Connection": "Upgrade",
+                    "Sec-WebSocket-Accept": WebSocketHandshake.accept(for: "key"),
+                ]
+                fields[HTTPFieldName(name)] = value
+                let answer = HTTPResponse(status: 101, fields: fields)
+                _ = try? WebSocketHandshake.check(answer, key: "key", subprotocols: ["chat"])
+            }
+        } + [
+            Parser(
+                "extensions of a WebSocket", after: "", "permessage-deflate", "permessage-deflate; ",
+                "permessage-deflate; server_max_window_bits=\""
+            ) { value in
+                _ = try? WebSocketExtension.list([value])
+                _ = try? WebSocketDeflate().accepted([value])
+            },
+            Parser("many lines of extensions of a WebSocket") { value in
+                let part = String(value.prefix(max(1, value.count / 1_000)))
+                _ = try? WebSocketExtension.list(Array(repeating: part, count: 1_000))
+            },
+            Parser("codings that are welcome", after: "", "br;q=", "gzip;q=0.", "br, ") { value in
+                let answer = HTTPResponse(status: 415, fields: [.acceptEncoding: value])
+                _ = RequestCompression.gzip.isRefused(by: answer)
+            },
+            Parser("digests of content", after: "", "SHA-256=", "sha-256=:", "sha-256=\"") { value in
+                for name in ["Content-Digest", "Repr-Digest", "Digest"] as [HTTPFieldName] {
+                    _ = CodedDigests.fields([name: value], for: Data("b".utf8), of: Data("a".utf8))
+                }
+            },
+        ]
+
     static let cookies = [
         Parser("cookie", after: "a=", "a=b;", "a=b; Expires=") { value in
             let store = MemoryCookieStore()
@@ -186,10 +222,24 @@ import Testing
         Parser(
             "the printing of a text", after: "", "token: a ", "token = ", "token= ", "X-Token: ", "Bearer ", "token='",
             "token=\\\"",
-            "\"pin\":[\"",
-            "\"pin\":", "a:"
+            "\"pin\":[\"", "\"pin\":", "a:", "pin: |\n ", "\"pin\":/*", "\"pin\":\nid:", "https:\\/\\/", "/a=%25"
         ) { value in
             _ = Redaction.text(value)
+        },
+        Parser(
+            "the redaction of markup", after: "", "<pin>", "</pin>", "<pin>a</pin>", "<key>pin</key>", "<a name='pin'>",
+            "<input name=pin value='", "<pin a='\">", "<pin><"
+        ) { value in
+            _ = Redaction.text(value + ">")
+            _ = Redaction.text(String(value.utf8.reversed().map { Character(Unicode.Scalar($0)) }) + "</pin>")
+        },
+        Parser("the redaction of JSON lines", after: "", "data:{", "\n{\"pin\":1}", "\n[[", "data: [1]\n") { value in
+            _ = Redaction.content(Data((value + "\n").utf8), type: "application/x-ndjson")
+        },
+        Parser(
+            "the redaction of labelled JSON", after: "[1", ",{\"name\":\"pin\",\"value\":1}", ",[[\"pin\",1]]"
+        ) { value in
+            _ = Redaction.content(Data((value + "]").utf8), type: "application/json")
         },
         Parser("the redaction of JSON", after: "[1", ",1", ",{\"pin\":[\"]\"]}", ",\"\\u0041\"") { value in
             _ = Redaction.content(Data((value + "]").utf8), type: "application/json")
@@ -202,7 +252,7 @@ import Testing
     /// once would keep every other test from going on for longer than its time-outs.
     @Test(
         "Four times the input costs a parser four times the work", .serialized,
-        arguments: responseFields + requestFields + otherFields + cookies + urls + streams + printing)
+        arguments: responseFields + requestFields + otherFields + answers + cookies + urls + streams + printing)
     func isLinear(parser: Parser) async throws {
         for head in parser.heads {
             for unit in LinearWork.units {

@@ -54,7 +54,9 @@ struct WebLinkTests {
         #expect(WebLink.links(in: ["<a>"])[0].relations.isEmpty)
     }
 
-    @Test("Reading a field takes time in proportion to its length, whatever stands in it", arguments: LinearWork.units)
+    @Test(
+        "Reading a field takes time in proportion to its length, whatever stands in it", .covers("H33"),
+        arguments: LinearWork.units)
     func linear(unit: String) {
         for head in ["", "<a>;", "<a>;rel=\""] {
             LinearWork.expect("links", head: head, unit: unit, limit: 0.5) { _ = WebLink.links(in: [$0]) }

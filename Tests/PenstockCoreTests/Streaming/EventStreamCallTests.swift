@@ -106,7 +106,7 @@ import Testing
 
     /// What ends a stream that waits for its next connection.
     enum End: CaseIterable, Sendable {
-        case scope, scopeCancelled, cancelAll, connectionID, endpoint, signOut
+        case scope, scopeCancelled, cancelAll, endpoint, signOut
     }
 
     @Test(
@@ -124,11 +124,16 @@ import Testing
         await clock.waitForSleepers(count: 1)
         #expect(client.callCount == 1)
         #expect(scope?.callCount == 1)
+        // The connection that is over names nothing any more.
+        let connection = try #require(recorder.calls.first)
+        #expect(client.call(connection) == nil)
+        client.cancel(connection)
+        #expect(client.callCount == 1)
         switch end {
         case .scope: scope = nil
         case .scopeCancelled: scope?.cancelAll()
         case .cancelAll: client.cancelAll()
-        case .connectionID, .endpoint: client.cancel(Hello.self)
+        case .endpoint: client.cancel(Hello.self)
         case .signOut: await client.signOut("alice")
         }
         #expect(await reader.value?.kind == .cancelled)

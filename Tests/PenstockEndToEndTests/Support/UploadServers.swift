@@ -49,9 +49,11 @@ struct UploadServers: Sendable {
         return try await Subprocess.run(program, arguments).output
     }
 
-    /// What has come of all uploads: the SHA-256 of each object, and how many bytes of content have come in all.
+    /// What has come of all uploads: the SHA-256 of each object, how many bytes of content have come in all, and how many requests
+    /// bring more now.
     struct Stats: Decodable, Sendable {
         var objects: [String]
         var received: Int
+        var appending: Int
     }
 }

@@ -14,6 +14,12 @@ struct CacheCase: Sendable, CustomStringConvertible {
 
     var description: String { rule }
 
+    static let groups: [(String, [CacheCase])] = [
+        ("freshness", freshness), ("malformed", malformed), ("response directives", responseDirectives),
+        ("request directives", requestDirectives), ("stale", stale), ("statuses", statuses), ("methods", methods),
+        ("variants", variants), ("validation", validation), ("fields", fields), ("parts", parts),
+    ]
+
     /// A date as fields have it, so many seconds after the clock's beginning.
     static func date(_ seconds: Double) -> String {
         HTTPDate.format(TestClock().timeSource.date() + seconds)

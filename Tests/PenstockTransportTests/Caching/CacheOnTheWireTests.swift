@@ -10,6 +10,15 @@ import Testing
 /// 8246), with the store in memory and with the one on disk.
 @Suite(.timeLimit(.minutes(5)), .covers("X6"))
 struct CacheOnTheWireTests {
+    /// A group or a case that is left out is a change that is seen here.
+    @Test func `Each group has so many cases`() {
+        #expect(
+            CacheCase.groups.map { "\($0.0): \($0.1.count)" } == [
+                "freshness: 25", "malformed: 32", "response directives: 15", "request directives: 11", "stale: 10",
+                "statuses: 36", "methods: 21", "variants: 16", "validation: 13", "fields: 4", "parts: 10",
+            ])
+    }
+
     @Test(arguments: StoreUnderTest.allCases, CacheCase.freshness)
     func `A response is reused for its lifetime, less its age`(store: StoreUnderTest, each: CacheCase) async throws {
         try await each.run(store)
