@@ -82,9 +82,9 @@ struct Bench {
         let run = try Contender.penstock.runner(target, inFlight: inFlight)
         let warmUp = max(inFlight, calls / 10)
         guard await run(warmUp) == warmUp else { throw Failure("a call of the warm-up failed") }
-        let before = try Memory.resident()
+        let before = try Growth.Holdings.now()
         guard await run(calls) == calls else { throw Failure("a call failed") }
-        try report(Growth.Measurement(before: before, after: Memory.resident()))
+        try report(Growth.Measurement(before: before, after: .now()))
     }
 
     private static func echo(_ arguments: inout Arguments) async throws {

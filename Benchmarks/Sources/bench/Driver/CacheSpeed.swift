@@ -47,17 +47,21 @@ struct DiskCache: Experiment {
 }
 
 extension Outcome {
-    /// Whether look-ups on disk take as long among a million entries as among a thousand.
+    /// Whether look-ups take as long among a million entries as among a thousand: in memory, and on disk.
     ///
-    /// - Returns: `nil` where one of the two was not measured.
-    static func flat(_ outcomes: [Outcome]) -> Outcome? {
+    /// - Returns: nothing of a store of which one of the two was not measured.
+    static func flat(_ outcomes: [Outcome]) -> [Outcome] {
         func hits(_ id: String) -> Double? {
             outcomes.first { $0.id == id }?.hitsPerSecond?[Contender.penstock.rawValue]
         }
-        guard let most = hits("X7.disk.1e6"), let fewest = hits("X7.disk.1e3") else { return nil }
-        var outcome = Outcome(id: "X7.disk.flat")
-        outcome.ratioToFewest = most / fewest
-        return outcome
+        return [
+            ("X7.memory.flat", "X7.memory.1e6", "X7.store.memory"), ("X7.disk.flat", "X7.disk.1e6", "X7.disk.1e3"),
+        ].compactMap { id, most, fewest in
+            guard let most = hits(most), let fewest = hits(fewest) else { return nil }
+            var outcome = Outcome(id: id)
+            outcome.ratioToFewest = most / fewest
+            return outcome
+        }
     }
 }
 

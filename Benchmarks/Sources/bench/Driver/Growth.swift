@@ -1,9 +1,28 @@
-/// Whether a client's memory grows with the calls it has made.
+import Foundation
+
+/// Whether what a client has of the machine grows with the calls it has made.
 struct Growth: Experiment {
-    /// Bytes of resident memory, after calls that warm up and after all others.
+    /// What the process has.
+    struct Holdings: Codable {
+        /// Bytes of resident memory.
+        let memory: Int
+        let descriptors: Int
+        let threads: Int
+
+        /// Of this process, now.
+        static func now() throws -> Holdings {
+            let files = FileManager.default
+            return Holdings(
+                memory: try Memory.resident(),
+                descriptors: try files.contentsOfDirectory(atPath: "/proc/self/fd").count,
+                threads: try files.contentsOfDirectory(atPath: "/proc/self/task").count)
+        }
+    }
+
+    /// After calls that warm up, and after all others.
     struct Measurement: Codable {
-        let before: Int
-        let after: Int
+        let before: Holdings
+        let after: Holdings
     }
 
     let id = "X4.million"
@@ -15,8 +34,10 @@ struct Growth: Experiment {
         let measurement: Measurement = try child.value()
         try child.finish()
         var outcome = Outcome(id: id)
-        outcome.residentMiB = [Contender.penstock.rawValue: Memory.mebibytes(measurement.after)]
-        outcome.overWarmUpMiB = Memory.mebibytes(measurement.after - measurement.before)
+        outcome.residentMiB = [Contender.penstock.rawValue: Memory.mebibytes(measurement.after.memory)]
+        outcome.overWarmUpMiB = Memory.mebibytes(measurement.after.memory - measurement.before.memory)
+        outcome.descriptorsOverWarmUp = Double(measurement.after.descriptors - measurement.before.descriptors)
+        outcome.threadsOverWarmUp = Double(measurement.after.threads - measurement.before.threads)
         return outcome
     }
 }

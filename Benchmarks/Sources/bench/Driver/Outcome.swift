@@ -19,6 +19,9 @@ struct Outcome: Encodable {
     var overIdleMiB: Double?
     /// Resident memory beyond that after the calls that warm up.
     var overWarmUpMiB: Double?
+    /// Open descriptors and threads beyond those after the calls that warm up.
+    var descriptorsOverWarmUp: Double?
+    var threadsOverWarmUp: Double?
 
     var requestsPerSecond: [String: Double]?
     /// Look-ups in a cache, or calls that a cache answers.

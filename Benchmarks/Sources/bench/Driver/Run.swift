@@ -40,7 +40,7 @@ struct Run {
             print(outcome.table)
             return outcome
         }
-        if let flat = Outcome.flat(outcomes) { outcomes.append(flat) }
+        outcomes += Outcome.flat(outcomes)
         print(Goal.table(outcomes))
         if isComplete {
             let encoder = JSONEncoder()
