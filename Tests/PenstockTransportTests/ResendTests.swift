@@ -63,6 +63,27 @@ struct ResendTests {
     }
 
     #if os(Linux)
+        /// A server of HTTP/2 that ends the first write in some way, and books all others.
+        private static func server(
+            _ authority: TestCertificateAuthority, ending effect: Fault.Effect, _ writes: Locked<Int>, _ books: Books
+        ) throws -> LoopbackServer {
+            try LoopbackServer(
+                .init(tls: LoopbackServer.TLS(try authority.issue(), protocols: [.http2])),
+                onHead: { request in
+                    guard request.path == "/write" else { return .proceed }
+                    let number = writes.withLock { writes in
+                        writes += 1
+                        return writes
+                    }
+                    // With everything read, so that the end of the connection does not overtake what is said before.
+                    return number == 1 ? .fault(effect, at: .requestBody(after: 1_000)) : .proceed
+                },
+                handler: { request in
+                    books.book(request)
+                    return .text("ok")
+                })
+        }
+
         @Test(
             "A request that the server left unprocessed, by GOAWAY or REFUSED_STREAM, is sent once more on a new connection, even a POST",
             .covers("H14"),
@@ -76,23 +97,8 @@ struct ResendTests {
                 (.shutDown, false), (.shutDown, true),
             ]
             for (effect, isWarm) in effects {
-                let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
                 let (writes, books) = (Locked(0), Books())
-                let server = try LoopbackServer(
-                    .init(tls: tls),
-                    onHead: { request in
-                        guard request.path == "/write" else { return .proceed }
-                        let number = writes.withLock { writes in
-                            writes += 1
-                            return writes
-                        }
-                        // With everything read, so that the end of the connection does not overtake what is said before.
-                        return number == 1 ? .fault(effect, at: .requestBody(after: 1_000)) : .proceed
-                    },
-                    handler: { request in
-                        books.book(request)
-                        return .text("ok")
-                    })
+                let server = try Self.server(authority, ending: effect, writes, books)
                 try await Shop.run(
                     transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
                 ) { server, client in
@@ -159,23 +165,8 @@ struct ResendTests {
             arguments: TransportUnderTest.withTrust, [HTTPMethod.get, .post])
         func refusedOnWarmConnection(transport: TransportUnderTest, method: HTTPMethod) async throws {
             let authority = try TestCertificateAuthority()
-            let tls = LoopbackServer.TLS(try authority.issue(), protocols: [.http2])
             let (writes, books) = (Locked(0), Books())
-            let server = try LoopbackServer(
-                .init(tls: tls),
-                onHead: { request in
-                    guard request.path == "/write" else { return .proceed }
-                    let number = writes.withLock { writes in
-                        writes += 1
-                        return writes
-                    }
-                    return number == 1
-                        ? .fault(.closeStream(.refusedStream), at: .requestBody(after: 1_000)) : .proceed
-                },
-                handler: { request in
-                    books.book(request)
-                    return .text("ok")
-                })
+            let server = try Self.server(authority, ending: .closeStream(.refusedStream), writes, books)
             try await Shop.run(
                 transport, on: server, configured: { $0.options.trust = .authorities(authority.file) }
             ) { server, client in
