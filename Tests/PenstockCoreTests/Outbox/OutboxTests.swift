@@ -442,10 +442,11 @@ struct OutboxTests {
         _ = try await store.put(damaged, isNumbered: false)
         let server = IdempotentServer()
         let later = OutboxRig(StubTransport(server.respond), store: store, types: [])
+        let changes = later.outbox.changes  // whatever comes first
         later.outbox.start()
         await later.advance { server.effects.count == 1 }
         #expect(server.effects.map(\.path) == ["/carts/1/orders"])
-        for await change in later.outbox.changes where change.id == damaged.id && change.state.isFailed { break }
+        for await change in changes where change.id == damaged.id && change.state.isFailed { break }
         let listed = try await later.outbox.undeliverable()
         #expect(listed.map(\.failure) == [OutboxFailure(.unreadable)])
         #expect(listed.map(\.name) == [nil])
