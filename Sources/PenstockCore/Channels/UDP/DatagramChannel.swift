@@ -20,6 +20,8 @@ public final class DatagramChannel: Channel {
 
     private struct State: Sendable {
         var phase = Phase.idle
+        /// Whether it is over, or about to be: its call is over before anybody is told.
+        var isEnding = false
         var machine: DatagramMachine?
         var wire: (any DatagramWire)?
         var context: CallContext?
@@ -131,7 +133,7 @@ public final class DatagramChannel: Channel {
         let wasIdle = state.withLock { state in
             state.machine?.close()
             guard case .idle = state.phase else { return false }
-            state.phase = .over(nil)
+            (state.phase, state.isEnding) = (.over(nil), true)
             return true
         }
         guard !wasIdle else { return }
@@ -208,7 +210,7 @@ public final class DatagramChannel: Channel {
         var limits = limits
         limits.connect = context.settings.timeouts.connect ?? limits.connect
         let isWanted = state.withLock { [random] state in
-            if case .over = state.phase { return false }
+            guard !state.isEnding else { return false }
             state.machine = DatagramMachine(limits, at: context.time.now(), random: random)
             state.wire = wire
             state.finish = { call.finish($0) }
@@ -256,16 +258,20 @@ public final class DatagramChannel: Channel {
     }
 
     private func end(_ error: APIError?) {
-        let (finish, wire) = state.withLock { state -> ((@Sendable (APIError?) -> APIError?)?, (any DatagramWire)?) in
-            if case .over = state.phase { return (nil, nil) }
-            state.phase = .over(error)
+        let ended = state.withLock {
+            state -> (finish: (@Sendable (APIError?) -> APIError?)?, wire: (any DatagramWire)?)? in
+            guard !state.isEnding else { return nil }
+            state.isEnding = true
             state.context?.deadlines.remove(state.alarm)
             // With the machine go the payloads that it holds.
             defer { (state.finish, state.wire, state.machine) = (nil, nil, nil) }
             return (state.finish, state.wire)
         }
-        wire?.fail(.connectionLost)
-        if let told = finish?(error) { state.withLock { $0.phase = .over(told) } }
+        guard let ended else { return }
+        ended.wire?.fail(.connectionLost)
+        // Nobody is told before the call is over, and what is told is what the call makes of it.
+        let told = ended.finish?(error) ?? error
+        state.withLock { $0.phase = .over(told) }
     }
 }
 
