@@ -145,25 +145,6 @@ struct OutboxCredentialTests {
         }
     }
 
-    @Test("A write whose credential is being renewed when its sender loses the lease is left to the next one")
-    func fencedMeanwhile() async throws {
-        for word in Word.allCases {
-            let (store, desk) = (MemoryOutboxStore(), TokenDesk())
-            let rig = try await Self.renewing(word, store: store, desk)
-            let receipt = try await rig.outbox.put(BookOrder())
-            rig.outbox.start()
-            await desk.untilRefreshed()
-            let later = rig.clock.timeSource.date().addingTimeInterval(60)
-            let lease = try await store.lease(for: "other", at: later, duration: .seconds(200))
-            #expect(lease?.token == 2)
-            rig.outbox.wake()
-            await rig.advance { rig.client.callCount == 0 }
-            #expect(try await store.row(receipt.id)?.state == .queued, "\(word)")
-            desk.open()
-            await rig.outbox.close()
-        }
-    }
-
     @Test("A write whose credential is being renewed when its time is over waits for another one")
     func timedOutMeanwhile() async throws {
         for word in Word.allCases {

@@ -89,8 +89,7 @@ final class OutboxRig: Sendable {
     func advance(by step: Duration = .milliseconds(250), until isReached: @Sendable () -> Bool) async {
         while !Task.isCancelled, !isReached() {
             if clock.sleeperCount > 0 { clock.advance(by: step) }
-            // Whoever was woken is given time for what it does before the clock goes on.
-            for _ in 0..<10 { await Task.yield() }
+            await Task.yield()
         }
     }
 }
