@@ -19,6 +19,8 @@ import Testing
         async let results = rig.send(20)
         await rig.desk.untilSent(20)
         await rig.desk.untilRefreshed()
+        // Each has been refused, and has come so far as to wait.
+        while !Task.isCancelled, rig.reasons.filter({ $0 == .joined }).count < 19 { await Task.yield() }
         rig.desk.open()
         #expect(await results.allSatisfy { (try? $0.get())?.id == 7 })
         #expect(rig.desk.refreshed.map(\.token) == ["old"])
