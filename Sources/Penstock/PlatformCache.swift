@@ -16,7 +16,7 @@ public enum PlatformCache {
     /// `XCTestConfigurationFilePath` in its environment.
     public static let shared: any CacheStore = {
         let process = ProcessInfo.processInfo
-        return runsTests(process.processName, process.environment) ? MemoryCacheStore() : open(file)
+        return runsTests(process.processName, process.environment) ? MemoryCacheStore() : store(at: file)
     }()
 
     package static func runsTests(_ program: String, _ environment: [String: String]) -> Bool {
@@ -31,14 +31,14 @@ public enum PlatformCache {
     /// - Parameters:
     ///   - file: a cache, or empty, or not there yet. Anything else is left as it is.
     ///   - limits: 256 MiB, 200,000 responses and 90 days unless told otherwise.
-    public static func open(_ file: URL, limits: CacheLimits = .disk) -> any CacheStore {
+    public static func store(at file: URL, limits: CacheLimits = .disk) -> any CacheStore {
         TieredCacheStore(over: disk(file, limits))
     }
 
-    /// The same store as ``open(_:limits:)`` gives, whose file is open already.
+    /// The same store as ``store(at:limits:)`` gives, whose file is open already.
     ///
     /// - Throws: why the file cannot be used.
-    public static func opened(
+    public static func open(
         _ file: URL, limits: CacheLimits = .disk
     ) async throws(SQLiteCacheError) -> any CacheStore {
         let store = disk(file, limits)

@@ -17,14 +17,14 @@ public enum PlatformOutbox {
             bundle: Bundle.main.bundleIdentifier, executable: Bundle.main.executablePath ?? CommandLine.arguments.first,
             process: process.processName)
         let home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
-        return open(
-            folder(process.environment, home: home).appendingPathComponent("penstock").appendingPathComponent(name)
+        return store(
+            at: folder(process.environment, home: home).appendingPathComponent("penstock").appendingPathComponent(name)
                 .appendingPathComponent("outbox.sqlite"))
     }()
 
     /// A store in a file of one's own, whose folder is made when it is not there; nobody but its owner may enter that folder,
     /// or read the file. Several processes may share it. What it cannot use is an error of what is put in.
-    public static func open(_ file: URL) -> any OutboxStore {
+    public static func store(at file: URL) -> any OutboxStore {
         let folder = file.deletingLastPathComponent()
         MachineFileSystem.makeFolder(folder.path)
         leaveOutOfBackups(folder)

@@ -47,8 +47,9 @@ enum URLSessionResponse {
 
     /// The length of the content as `Content-Length` claims it; `nil` where that says nothing of what is handed up.
     static func expectedLength(_ head: HTTPResponse, to method: HTTPMethod) -> Int? {
-        let hasContent = method != .head && head.status != 204 && head.status != 304
-        guard hasContent, !head.fields.contains(.contentEncoding) else { return nil }
+        guard HTTPResponse.mayHaveContent(head.status, to: method), !head.fields.contains(.contentEncoding) else {
+            return nil
+        }
         return head.fields[.contentLength].flatMap { Int($0) }
     }
 

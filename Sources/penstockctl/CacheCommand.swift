@@ -9,7 +9,7 @@ struct CacheCommand: Sendable {
     func run() async throws(UsageError) -> Int32 {
         let store: any CacheStore
         do throws(SQLiteCacheError) {
-            store = try await PlatformCache.opened(options.file)
+            store = try await PlatformCache.open(options.file)
         } catch {
             guard error.problem != .notACache else { throw .notACache(options.file) }
             Console.note("the file cannot be used now: \(error.problem.rawValue)")

@@ -27,10 +27,10 @@ enum CacheLocation: Sendable {
     func open() async throws(UsageError) -> any CacheStore {
         guard case .file(let file) = self else { return MemoryCacheStore() }
         do throws(SQLiteCacheError) {
-            return try await PlatformCache.opened(file)
+            return try await PlatformCache.open(file)
         } catch {
             guard error.problem != .notACache else { throw .notACache(file) }
-            return PlatformCache.open(file)
+            return PlatformCache.store(at: file)
         }
     }
 }

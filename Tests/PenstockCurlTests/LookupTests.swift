@@ -247,16 +247,17 @@
 
         @Test("Shutting down waits for no look-up", .covers("H31"))
         func shutdown() async throws {
-            let asking = Gate()
+            let (asking, asked) = (Gate(), Locked(0))
             defer { asking.open() }
             let resolver = SystemResolver(ask: { _ in
+                asked.withLock { $0 += 1 }
                 asking.wait()
                 return loopback
             })
             let transport = CurlTransport(.init(), finder: resolver)
             let request = HTTPRequest(method: .get, url: try HTTPURL("http://slow.test/"))
             async let error = failure(transport, TransportRequest(request))
-            try await Task.sleep(for: .milliseconds(20))
+            try await until { asked.withLock { $0 } == 1 }
             await transport.shutdown()
             let end = try await error
             #expect(end.kind == .cancelled)

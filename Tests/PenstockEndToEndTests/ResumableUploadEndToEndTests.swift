@@ -152,11 +152,8 @@ struct ResumableUploadEndToEndTests {
         let (form, start) = Self.servers[number]
         let server = try await start()
         let program = try #require(BuiltProgram.url("upload-writer"))
-        let environment = ProcessInfo.processInfo.environment
-        let seed = environment["PENSTOCK_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...(.max))
-        print("seed \(seed)")
         try await withFile(of: size) { file, digest in
-            var random = Seeded(seed: seed)
+            var random = Seeded.printed("killed uploads")
             var (deaths, uploads) = (0, 0)
             repeat {
                 // As much as is sent between two deaths in the mean, so that they are spread over all of the file.

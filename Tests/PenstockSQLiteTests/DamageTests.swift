@@ -47,8 +47,7 @@ struct DamageTests {
     @Test("A file in which any bit was turned gives right bytes or none, and is repaired or set aside")
     func bitFlips() async throws {
         let (_, bytes) = try await Self.filledFile()
-        var random = Seeded(seed: UInt64.random(in: 1...1_000_000))
-        print("bit flip seed \(random.seed)")
+        var random = Seeded.printed("bit flip")
         var found = 0
         // The header and the roots of the tables in full, the rest in samples.
         let places = Array(0..<120) + (0..<480).map { _ in Int.random(in: 0..<bytes.count, using: &random) }

@@ -59,7 +59,7 @@ struct OwnershipTests {
         let folder = try Folder()
         let before = try Self.rights(folder.url.path)
         let file = folder.url.appendingPathComponent("a/b/http.sqlite")
-        let store = try await PlatformCache.opened(file)
+        let store = try await PlatformCache.open(file)
         #expect(try Self.rights(folder.url.path) == before)
         for name in ["a", "a/b"] { #expect(try Self.rights(folder.url.path + "/" + name) == 0o700) }
         #expect(try Self.rights(file.path) == 0o600)

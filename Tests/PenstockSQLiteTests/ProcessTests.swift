@@ -50,8 +50,7 @@ struct ProcessTests {
     func kills() async throws {
         let folder = try Folder()
         let events = Events()
-        var random = Seeded(seed: UInt64.random(in: 1...1_000_000))
-        print("kill seed \(random.seed)")
+        var random = Seeded.printed("kill")
         var found = 0
         for round in 0..<12 {
             let before = Self.written(folder.file)

@@ -24,7 +24,11 @@
                     do {
                         try await rule.run { make() }
                     } catch {
-                        Issue.record("\(name): \(error)")
+                        guard try await desktop.reviveKeyring() else {
+                            Issue.record("\(name): \(error)")
+                            continue
+                        }
+                        try await rule.run { make() }
                     }
                 }
             }

@@ -24,8 +24,7 @@ struct VaultProcessTests {
     @Test("A process that is killed while it writes leaves what it has said to be kept, or what it was about to say")
     func kills() async throws {
         let folder = try Folder()
-        var random = Seeded(seed: UInt64.random(in: 1...1_000_000))
-        print("kill seed \(random.seed)")
+        var random = Seeded.printed("kill")
         for round in 0..<20 {
             let process = Process()
             let output = Pipe()

@@ -96,10 +96,7 @@
             async throws
         {
             let program = try #require(BuiltProgram.url("file-fetcher"))
-            let seed =
-                ProcessInfo.processInfo.environment["PENSTOCK_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...(.max))
-            print("seed \(seed)")
-            var random = Seeded(seed: seed)
+            var random = Seeded.printed("killed downloads")
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("penstock-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

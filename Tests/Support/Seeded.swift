@@ -1,3 +1,5 @@
+import Foundation
+
 /// A generator whose numbers repeat (SplitMix64), so that a failure can be run again from its seed.
 public struct Seeded: RandomNumberGenerator, Sendable {
     public let seed: UInt64
@@ -14,5 +16,15 @@ public struct Seeded: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
+    }
+
+    /// One that starts where `PENSTOCK_SEED` says, or anywhere, and prints where that is.
+    ///
+    /// - Parameter name: what the numbers are for.
+    public static func printed(_ name: String) -> Seeded {
+        let seed = ProcessInfo.processInfo.environment["PENSTOCK_SEED"].flatMap { UInt64($0) }
+        let random = Seeded(seed: seed ?? .random(in: 1...1_000_000))
+        print("\(name): PENSTOCK_SEED=\(random.seed)")
+        return random
     }
 }

@@ -54,7 +54,7 @@ struct CanaryRun {
     private static func planted(_ place: String) -> String { CanaryScan.planted[place] ?? "" }
 
     func run() async throws {
-        let store = PlatformCache.open(folder.appendingPathComponent("cache/http.sqlite"))
+        let store = PlatformCache.store(at: folder.appendingPathComponent("cache/http.sqlite"))
         let (client, telemetry) = try client(store)
         try await client.signIn(
             Credential(

@@ -58,7 +58,7 @@ public struct ChannelReconnection: Hashable, Sendable {
             case .tls(.handshake), .unreachable, .timeout, .connectionLost, .other: true
             case .cancelled, .tls, .limitExceeded, .requestBody, .unsupported, .protocolViolation, .blocked: false
             }
-        case .status(let status): [408, 425, 429, 500, 502, 503, 504].contains(status)
+        case .status(let status): HTTPResponse.isPassing(status)
         case .closed(let code): [1_001, 1_005, 1_006, 1_011, 1_012, 1_013, 1_014].contains(Int(code.rawValue))
         case .unavailable: true
         case .broken: false

@@ -12,8 +12,8 @@ public struct APIResponse<Output: Sendable>: Sendable {
     public var message: String?
     /// The properties that took their defaults: they were absent, `null`, or of a wrong type that the policy lets pass.
     public var notes: [DecodingNote]
-    /// Every exchange of the call, the last one last: more than one when it was redirected, or when the transport sent it
-    /// again by itself (``ConnectionInfo/resends``).
+    /// Every request of the call that was handed to the transport, in order: redirects, retries, hedges, replays with a new
+    /// credential, and what the transport sent again by itself (``ConnectionInfo/resends``).
     public var attempts: [APIError.Attempt]
     private(set) var exchange: Exchange
 
@@ -28,6 +28,24 @@ public struct APIResponse<Output: Sendable>: Sendable {
         message = opened.message
         self.notes = notes
         self.attempts = attempts
+    }
+
+    /// A response made by hand, for a preview, or for a test of what takes one.
+    ///
+    /// - Parameters:
+    ///   - value: the typed output. Nothing checks that it is what `http` says.
+    ///   - http: 200 without content by default. Its body becomes the ``payload``.
+    ///   - request: what was asked.
+    ///   - source: ``ResponseSource/network`` by default.
+    public init(
+        value: Output, http: HTTPResponse = HTTPResponse(status: 200), request: HTTPRequest,
+        source: ResponseSource = .network
+    ) {
+        self.value = value
+        payload = Payload(http.body, contentType: http.fields[.contentType])
+        exchange = Exchange(request: request, response: http, source: source)
+        notes = []
+        attempts = []
     }
 
     /// The last response with its body: as the server sent it, or as the cache made it of what is stored.

@@ -3,7 +3,7 @@ import Foundation
 /// One cookie as a ``CookieJar`` keeps it (RFC 6265bis §5.7).
 ///
 /// Its value is a credential as a rule, so it is in nothing that prints.
-public struct Cookie: Sendable {
+public struct Cookie: Hashable, Sendable {
     /// No cookie is kept longer than this, in seconds: 400 days.
     private static let maximumAge: TimeInterval = 400 * 86_400
 

@@ -85,12 +85,4 @@ extension CallOutcome {
     init(_ error: APIError) {
         self.init(error.kind)
     }
-
-    init(_ error: any Error) {
-        switch error {
-        case let error as APIError: self.init(error)
-        case is CancellationError: self = .cancelled
-        default: self = .failure(.blocked(reason: "an interceptor threw \(type(of: error))"))
-        }
-    }
 }

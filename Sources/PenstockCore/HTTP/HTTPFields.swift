@@ -166,10 +166,14 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension HTTPFields: Equatable {
+extension HTTPFields: Hashable {
     /// Same fields, same order; names without regard to case.
     public static func == (left: HTTPFields, right: HTTPFields) -> Bool {
         left.storage == right.storage && left.refused == right.refused
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(storage)
     }
 }
 

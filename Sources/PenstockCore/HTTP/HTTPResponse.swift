@@ -58,6 +58,18 @@ public struct HTTPResponse: Sendable {
     }
 }
 
+extension HTTPResponse {
+    /// Whether content can come after the head of a response (RFC 9110 §6.4.1): never after an interim one, 204, 304, or in answer
+    /// to HEAD, whatever `Content-Length` says.
+    package static func mayHaveContent(_ status: Int, to method: HTTPMethod) -> Bool {
+        method != .head && status >= 200 && status != 204 && status != 304
+    }
+
+    /// Whether the same request may well be answered otherwise a little later, with nothing done but waiting: by a server, or by
+    /// a gateway before it, that has too much to do, is starting, or failed once.
+    static func isPassing(_ status: Int) -> Bool { [408, 425, 429, 500, 502, 503, 504].contains(status) }
+}
+
 /// The version of HTTP a response came by.
 public struct HTTPVersion: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The ALPN-style name: `http/1.0`, `http/1.1`, `h2`, `h3`.

@@ -116,9 +116,7 @@ public final class RuleTransport: Transport {
     ) async throws(TransportError) -> TransportResponse {
         try await wait(delay, for: exchange)
         var response = response
-        if exchange.request.method == .head || response.status == 204 || response.status == 304 {
-            response.body = Data()
-        }
+        if !HTTPResponse.mayHaveContent(response.status, to: exchange.request.method) { response.body = Data() }
         if let limit = exchange.limits.exceeded(by: response) {
             throw TransportError(.limitExceeded(limit), sendState: .answered, message: "\(limit.rawValue) exceeded")
         }

@@ -177,13 +177,7 @@ final class EventSource: Sendable {
     ///
     /// - Returns: the error, which says what was asked for and what came.
     fileprivate func note(_ error: APIError) -> APIError {
-        guard let response = state.withLock({ $0.response }) else { return error }
-        var error = error
-        error.request = response.request
-        error.response = response.http
-        error.sendState = .answered
-        response.reader.note(error)
-        return error
+        state.withLock { $0.response }?.note(error) ?? error
     }
 
     /// The event that was yielded last is what it is to be, after one that was not.

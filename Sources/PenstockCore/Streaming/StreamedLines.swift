@@ -55,8 +55,7 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
                 wasRefused = false
                 return value
             } catch {
-                let error = completed(error)
-                response.reader.note(error)
+                let error = response.note(numbered(error))
                 wasRefused = true
                 throw error
             }
@@ -83,12 +82,9 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
             }
         }
 
-        private func completed(_ error: APIError) -> APIError {
+        private func numbered(_ error: APIError) -> APIError {
             var error = error
             error.debugMessage = "line \(number): \(error.debugMessage)"
-            error.request = response.request
-            error.response = response.http
-            error.sendState = .answered
             return error
         }
     }

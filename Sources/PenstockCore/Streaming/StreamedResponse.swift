@@ -45,6 +45,18 @@ public struct StreamedResponse: AsyncSequence, Sendable {
         reader.cancel()
     }
 
+    /// The part that was read last is none of what was expected. The call fails of that where nothing more is read.
+    ///
+    /// - Returns: the error, which says what was asked for and what came.
+    func note(_ error: APIError) -> APIError {
+        var error = error
+        error.request = request
+        error.response = http
+        error.sendState = .answered
+        reader.note(error)
+        return error
+    }
+
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
     /// Yields the content in pieces of no particular size, none of them empty.

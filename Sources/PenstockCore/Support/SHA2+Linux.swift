@@ -4,8 +4,8 @@
 
     /// A digest under way by OpenSSL. OpenSSL's own state is copied when a copy of this one goes on.
     ///
-    /// No function of its own can fail but for want of memory, in which case the process ends as Swift ends it everywhere else:
-    /// with a digest that is none, different contents would be taken for one.
+    /// OpenSSL can fail here for want of memory, and where the machine's own configuration of OpenSSL takes SHA-256 away. The
+    /// process ends then, as Swift ends it without memory: with a digest that is none, different contents would be taken for one.
     struct PlatformDigest: Sendable {
         private var state: State
 

@@ -201,7 +201,7 @@ public enum TransferState: Codable, Hashable, Sendable {
         case .cancelled, .unreachable, .timeout, .unavailable, .transport(.connectionLost),
             .limitExceeded(.minimumThroughput), .storage(.noSpace), .storage(.inUse):
             true
-        case .httpStatus(let status): [408, 425, 429, 500, 502, 503, 504].contains(status)
+        case .httpStatus(let status): HTTPResponse.isPassing(status)
         default: false
         }
     }

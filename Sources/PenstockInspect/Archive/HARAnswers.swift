@@ -111,7 +111,7 @@ public enum HARAnswers {
         let isRedirect =
             (300...399).contains(recorded.status)
             && recorded.headers?.contains { HTTPFieldName($0.name) == .location } == true
-        return method != "HEAD" && recorded.status != 204 && recorded.status != 304 && !isRedirect
+        return HTTPResponse.mayHaveContent(recorded.status, to: HTTPMethod(rawValue: method) ?? .get) && !isRedirect
     }
 
     private static func response(

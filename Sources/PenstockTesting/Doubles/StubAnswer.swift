@@ -77,7 +77,7 @@ enum StubAnswer {
         if case .bytes = reply.body, reply.trailers.isEmpty, reply.status != 204 {
             response.fields[.contentLength] = "\(response.body.count)"
         }
-        if method == .head || reply.status == 204 || reply.status == 304 { response.body = Data() }
+        if !HTTPResponse.mayHaveContent(reply.status, to: method) { response.body = Data() }
         return response
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 /// The total time-out of calls around which code of the app's stands.
 @Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
@@ -108,7 +109,6 @@ import Testing
     func nothingLeft() async throws {
         let timed = Timed([.respond(.tea(1))]) { $0.callInterceptors = [Self.passing] }
         _ = try await timed.client.send(Tea())
-        timed.clock.advance(by: .seconds(2))
-        while !Task.isCancelled, timed.clock.sleeperCount > 0 { await Task.yield() }
+        #expect(timed.client.state.deadlines.count == 0)
     }
 }

@@ -199,7 +199,7 @@ struct OutboxFileTests {
     func privacy() async throws {
         let folder = try Folder()
         let file = folder.url.appendingPathComponent("state/penstock/outbox.sqlite")
-        let store = PlatformOutbox.open(file)
+        let store = PlatformOutbox.store(at: file)
         let row = OutboxRow.sample("a secret wish")
         _ = try await store.put(row, isNumbered: false)
         for name in ["", "-wal", "-shm"] {

@@ -100,8 +100,7 @@ struct OutboxProcessTests {
 
     @Test("A process that is killed at any moment loses nothing that it was told is put, and has nothing done twice")
     func kills() async throws {
-        var random = Seeded(seed: UInt64.random(in: 1...1_000_000))
-        print("outbox kill seed \(random.seed)")
+        var random = Seeded.printed("outbox kill")
         let scene = try Scene(seed: random.next())
         defer { scene.wire.stop() }
         var record = DeliveryRecord()

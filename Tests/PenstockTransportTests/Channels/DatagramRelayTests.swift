@@ -136,8 +136,7 @@
         func badPath() async throws {
             let environment = ProcessInfo.processInfo.environment
             let count = environment["PENSTOCK_SOAK"] == "full" ? 10 << 20 : 1 << 20
-            let seed = environment["PENSTOCK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
-            print("seed \(seed)")
+            let seed = Seeded.printed("datagrams over a bad path").seed
             let echo = try DatagramsOnTheWireTests.Echo()
             let relay = try Relay(to: echo.port, seed: seed)
             let options = CallOptions.with { options in

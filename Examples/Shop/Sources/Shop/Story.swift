@@ -104,7 +104,7 @@ struct Story {
         defer { world.close() }
         let folder = Scratch.new()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let writes = PlatformOutbox.open(folder.appendingPathComponent("outbox.sqlite"))
+        let writes = PlatformOutbox.store(at: folder.appendingPathComponent("outbox.sqlite"))
         let story = Story(at: world, writes: writes, events: events, draw: draw)
         try await story.tell(say)
         await story.shop.end()

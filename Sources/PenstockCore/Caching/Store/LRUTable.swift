@@ -4,6 +4,15 @@ struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let key: Key
         var value: Value
         var cost: Int
+
+        mutating func modify(_ change: (inout Value) -> Void) { change(&value) }
+
+        /// - Returns: how much more the value costs now; `nil` where it was left as it was.
+        mutating func replace(_ change: (inout Value) -> Int?) -> Int? {
+            guard let new = change(&value) else { return nil }
+            defer { cost = new }
+            return new - cost
+        }
     }
 
     /// Of a node. Half the size of an `Int`, since a look-up among a million takes as long as memory takes to come.
@@ -43,8 +52,8 @@ struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Changes a value that is there, without counting as a use.
     mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
-        guard let place = places[key].map(Int.init), nodes[place] != nil else { return }
-        change(&nodes[place]!.value)
+        guard let place = places[key] else { return }
+        nodes[Int(place)]?.modify(change)
     }
 
     /// Changes a value that is there, which is now the most recently used.
@@ -52,11 +61,8 @@ struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Parameter change: gives what the value costs now; `nil` where it has left it as it was.
     /// - Returns: whether there was a value and it was changed.
     mutating func replace(_ key: Key, _ change: (inout Value) -> Int?) -> Bool {
-        guard let place = places[key], nodes[Int(place)] != nil, let cost = change(&nodes[Int(place)]!.value) else {
-            return false
-        }
-        totalCost += cost - nodes[Int(place)]!.cost
-        nodes[Int(place)]!.cost = cost
+        guard let place = places[key], let more = nodes[Int(place)]?.replace(change) else { return false }
+        totalCost += more
         moveToFront(place)
         return true
     }

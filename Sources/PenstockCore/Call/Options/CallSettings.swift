@@ -88,6 +88,29 @@ public struct CallSettings: Sendable {
     init(_ options: CallOptions) {
         options.apply(to: &self)
     }
+
+    /// Whether a call with these settings may wait for the exchange of a call with others, where both ask for the same.
+    ///
+    /// Each setting of what happens to an exchange is compared, by whichever stage: a call must not get what an interceptor
+    /// made that it leaves out, nor wait while the other one's group is paused. Not compared are what the request says and
+    /// the isolation key has, what becomes of a response afterwards, and the priority, which is the highest of all who wait.
+    func mayShareExchange(with other: CallSettings) -> Bool {
+        timeouts == other.timeouts && limits == other.limits && redirects == other.redirects
+            && cleartext == other.cleartext && retry == other.retry && idempotency == other.idempotency
+            && tags == other.tags && authentication == other.authentication && sealing == other.sealing
+            && waitsForConnectivity == other.waitsForConnectivity && skippedInterceptors == other.skippedInterceptors
+    }
+}
+
+extension APIError {
+    /// Whether the error of a shared exchange is that of each call which waits for it: another call's patience is not this
+    /// one's.
+    var isOfSharedExchange: Bool {
+        switch kind {
+        case .timeout, .cancelled, .dropped: false
+        default: true
+        }
+    }
 }
 
 /// The base URL of one call, as it was written.

@@ -37,8 +37,8 @@ public struct ClientConfiguration: Sendable {
     /// ``MemoryCookieStore``, and ``FileCookieStore`` for those that are to be there when the app is started again. `nil`
     /// keeps none and sends none.
     ///
-    /// On Linux the store of a client on the platform's own transport knows the system's public suffixes by default, so
-    /// that cookies go to the domain that they ask for. Without ``PublicSuffixes`` each goes to its host alone.
+    /// The store of a client on the platform's own transport knows public suffixes by default, so that cookies go to the
+    /// domain that they ask for. Without ``PublicSuffixes`` each goes to its host alone.
     public var cookies: (any CookieStore)? {
         didSet { setsCookies = true }
     }

@@ -1,5 +1,5 @@
 /// Types of interceptors that have no part in a call.
-struct SkippedInterceptors: Sendable, LayeredOption {
+struct SkippedInterceptors: Equatable, Sendable, LayeredOption {
     private var types: Set<ObjectIdentifier> = []
 
     init(_ types: [any Interceptor.Type] = []) {

@@ -193,7 +193,7 @@ public struct DatagramMachine: Sendable {
         switch packet {
         case .data(_, let chunk): take(chunk, token, now)
         case .report(_, let report): take(report, now)
-        case .done(_, let transfer): take(done: transfer, now)
+        case .done(_, let transfer): take(done: transfer)
         case .ping: put(.pong(token: token))
         case .close:
             phase = .over
@@ -230,7 +230,7 @@ public struct DatagramMachine: Sendable {
         self.sender = sender
     }
 
-    private mutating func take(done transfer: UInt32, _ now: Duration) {
+    private mutating func take(done transfer: UInt32) {
         guard let done = sender, done.transfer == transfer else { return }
         counts.chunks += done.sends
         counts.resends += done.resends

@@ -102,7 +102,7 @@ extension CacheHop {
             let answer = CacheAnswer(exchange, to: sent, at: load.note.time, ticket, in: load.note, leads: leads)
             return leads || fits(answer, load.request) ? try await receive(answer) : nil
         case .failure(let error):
-            return leads || isOurs(error) ? try await failed(error, sent) : nil
+            return leads || error.isOfSharedExchange ? try await failed(error, sent) : nil
         }
     }
 
@@ -114,10 +114,7 @@ extension CacheHop {
 
     /// What was asked before a change must not answer what is asked after it.
     private func isUsable(_ load: CacheLoad) -> Bool {
-        let (ours, theirs) = (call.settings, load.settings)
-        return access.isValid(load.ticket) && ours.timeouts == theirs.timeouts && ours.limits == theirs.limits
-            && ours.cleartext == theirs.cleartext
-            && ours.redirects.isFollowing == theirs.redirects.isFollowing
+        access.isValid(load.ticket) && call.settings.mayShareExchange(with: load.settings)
     }
 
     /// A response to another call is of use when it may be stored, and would be found for this one (RFC 9111 §4).
@@ -127,13 +124,5 @@ extension CacheHop {
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
         let variant = CacheVariant(response: arrival.fields, request: request.fields, query.digests)
         return variant.matches(answer.sent.value.request.fields, query.digests)
-    }
-
-    /// Another call's patience is not this one's.
-    private func isOurs(_ error: APIError) -> Bool {
-        switch error.kind {
-        case .timeout, .cancelled: false
-        default: true
-        }
     }
 }

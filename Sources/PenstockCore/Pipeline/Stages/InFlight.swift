@@ -9,8 +9,9 @@ struct InFlight: Stage {
     let lane = CacheLane()
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
-        // Others wait for what it brings, and it must not wait for them.
-        if call.renewsCredential { return try await next(request) }
+        // Others wait for what a renewal brings, and it must not wait for them; and a refresh behind an answer is no newer call, which
+        // would end that of a user, nor one that is too soon after it.
+        if call.renewsCredential || call.isRefresh { return try await next(request) }
         let policy = call.settings.inFlight
         let identity = policy.needsRequest ? RequestIdentity(request, call, lane, session: credentials.session) : nil
         // What cannot be compared has nothing to do with any other.
@@ -36,7 +37,7 @@ struct InFlight: Stage {
     ) async throws(APIError) -> Exchange {
         // Content that is handed over as it comes has one reader, and what is suspended holds nobody up.
         guard let identity, !call.streams, !call.control.isSuspended else { return try await next(request) }
-        let (shared, leads) = flights.exchanges.exchange(for: identity, where: { isUsable($0.note, call) }) {
+        let (shared, leads) = flights.exchanges.exchange(for: identity, where: { Self.isUsable($0.note, for: call) }) {
             SharedExchange(identity, request, for: call, call.settings, tellsNews: true)
         }
         if leads {
@@ -53,26 +54,14 @@ struct InFlight: Stage {
             exchange.remains.isJoined = !leads
             return exchange
         case .failure(let error):
-            guard leads || error.isShared else { return try await next(request) }
+            guard leads || error.isOfSharedExchange else { return try await next(request) }
             throw error
         }
     }
 
-    private func isUsable(_ theirs: CallSettings, _ call: CallContext) -> Bool {
-        let ours = call.settings
-        return ours.timeouts == theirs.timeouts && ours.limits == theirs.limits && ours.cleartext == theirs.cleartext
-            && ours.redirects == theirs.redirects && ours.cache == theirs.cache
-            && ours.authentication == theirs.authentication && ours.sealing == theirs.sealing
-    }
-}
-
-extension APIError {
-    /// Whether the error of one call is that of another which waits for the same: another call's patience is not this one's.
-    fileprivate var isShared: Bool {
-        switch kind {
-        case .timeout, .cancelled, .dropped: false
-        default: true
-        }
+    /// The cache stands below, so that its policy decides on the exchange as well.
+    private static func isUsable(_ theirs: CallSettings, for call: CallContext) -> Bool {
+        call.settings.mayShareExchange(with: theirs) && call.settings.cache == theirs.cache
     }
 }
 

@@ -20,8 +20,8 @@ struct Seal: Stage {
         return exchange
     }
 
-    /// RFC 9110 §6.4.1.
+    /// A 205 has none either, though it might by its head (RFC 9110 §15.3.6).
     private static func mayHaveContent(_ response: HTTPResponse, to method: HTTPMethod) -> Bool {
-        method != .head && response.status >= 200 && ![204, 205, 304].contains(response.status)
+        HTTPResponse.mayHaveContent(response.status, to: method) && response.status != 205
     }
 }
