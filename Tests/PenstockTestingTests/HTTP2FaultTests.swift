@@ -125,7 +125,7 @@
             let frame = Data([0, 0, 1, 0, 0, 0, 0, 0, 0, 0x41])
             let rig = try HTTP2Rig { _ in .raw(frame, ending: .hold) }
             defer { rig.server.stop() }
-            #expect(await rig.failure()?.kind == .protocolViolation)
+            #expect(await rig.failure()?.kind == .connectionLost)
             try await rig.server.waitForOpenConnections(atMost: 0)
             await rig.transport.shutdown()
         }

@@ -10,11 +10,15 @@ import Testing
         "Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"1\"",
     ]
 
-    private func client(_ script: ScriptedTransport, _ clock: TestClock, _ events: EventRecorder) -> APIClient {
+    private func client(
+        _ script: ScriptedTransport, _ clock: TestClock, _ events: EventRecorder,
+        _ inFlight: InFlightPolicy = .independent
+    ) -> APIClient {
         var configuration = APIClient.Configuration(services: [.shop()])
         configuration.cache = .store(MemoryCacheStore(time: clock.timeSource))
         configuration.time = clock.timeSource
         configuration.options.cache = .http
+        configuration.options.inFlight = inFlight
         // Nobody moves the clock for a wait between attempts.
         configuration.options.retry = RetryPolicy.none
         configuration.sinks = [events]
@@ -42,6 +46,28 @@ import Testing
         #expect(fresh.source == .memory)
         #expect(script.requests.count == 2)
         #expect(events.grammarViolations.isEmpty)
+    }
+
+    @Test(
+        "A refresh is no newer call: it drops none of the user's, none drops it, and it comes never too soon",
+        .covers("S3.37"), arguments: [InFlightPolicy.cancelPrevious, .ignoreNew, .throttle(.seconds(60)), .join])
+    func refreshIsNoCall(policy: InFlightPolicy) async throws {
+        let script = ScriptedTransport([.respond(.tea(1, Self.fields)), .held(.respond(.tea(2, Self.fields)))])
+        let (clock, events) = (TestClock(), EventRecorder())
+        let client = client(script, clock, events, policy)
+        _ = try await client.send(Tea())
+        clock.advance(by: .seconds(61))
+        #expect(try await client.response(for: Tea()).isStale)
+        await script.waitForExchanges(count: 2)
+        // Another call of the user's, while the refresh is under way, long enough after the first.
+        clock.advance(by: .seconds(61))
+        #expect(try await client.response(for: Tea()).isStale)
+        #expect(script.openExchangeCount == 1)
+        script.release()
+        await client.untilIdle()
+        #expect(try await client.response(for: Tea(), options: .inFlight(.independent)).value.id == 2)
+        #expect(script.requests.count == 2)
+        #expect(!events.records.contains { if case .inFlightDecided = $0.event { true } else { false } })
     }
 
     @Test("Nobody hears of a refresh that fails", .covers("S3.37"))
