@@ -401,6 +401,56 @@ import Testing
         #expect(try JWE.open(String(query), with: [key]).content == Data("a=1".utf8))
     }
 
+    @Test(arguments: ["payload", "a b"])
+    func `a redirect that keeps the sealed query does not have it sealed twice`(name: String) async throws {
+        let key = try Self.key()
+        let answer = try Self.sealed(#"{"total":5}"#, with: key)
+        var sealer = JWESealer(key)
+        sealer.queryName = name
+        for (method, status) in [(HTTPMethod.get, 302), (.get, 308), (.post, 307), (.post, 303)] {
+            let rig = Self.rig(sealer) { request in
+                let query = request.url.query ?? ""
+                return switch request.url.path {
+                case "/api/quote": HTTPResponse(status: status, fields: [.location: "/api/quote/?\(query)"])
+                case "/api/quote/": HTTPResponse(status: status, fields: [.location: "/next?\(query)"])
+                default: answer
+                }
+            }
+            _ = try await rig.client.send(Quote(method: method))
+            #expect(rig.stub.requests.count == 3)
+            for request in rig.stub.requests where method == .get {
+                let query = try #require(request.url.query)
+                let text = try #require(query.split(separator: "=").last)
+                #expect(query == "\(PercentEncoding.escaped(name))=\(text)")
+                let plain = try JWE.open(String(text), with: [key])
+                #expect(plain.content == Data("amount=5&to=bob".utf8))
+            }
+            // What is kept of a body is sealed from the plain one.
+            for request in rig.stub.requests where !request.body.isNone {
+                #expect(try JWE.open(Self.text(request), with: [key]).content == Data(#"{"amount":5,"to":"bob"}"#.utf8))
+            }
+        }
+    }
+
+    @Test func `a query that only looks like a sealed one is sealed`() async throws {
+        let key = try Self.key()
+        let context = try await Self.context()
+        let message = try JWE.seal(Data("a=1".utf8), with: key)
+        let foreign = try JWE.seal(Data("a=1".utf8), with: Self.key(id: "k2"))
+        let sealer = JWESealer(key)
+        for query in [
+            "payload=\(message)&b=2", "b=2&payload=\(message)", "other=\(message)", "payload=\(foreign)", "payload=",
+            "payload=a.b.c.d.e", "payload", "payload=\(message)%20",
+        ] {
+            let request = HTTPRequest(method: .get, url: try HTTPURL("https://a.example/x?\(query)"))
+            let sealed = try await sealer.seal(request, call: context).url.query
+            let text = try #require(sealed?.dropFirst("payload=".count))
+            #expect(try JWE.open(String(text), with: [key]).content == Data(query.utf8))
+        }
+        let url = try HTTPURL("https://a.example/x?payload=\(message)")
+        #expect(try await sealer.seal(HTTPRequest(method: .get, url: url), call: context).url == url)
+    }
+
     @Test func `a sealed response cannot be streamed, and a plain one of the service can`() async throws {
         let rig = Self.rig(JWESealer(try Self.key())) { _ in HTTPResponse(status: 200, body: Data("x".utf8)) }
         let error = await Self.failure { try await rig.client.stream(Quote()) }

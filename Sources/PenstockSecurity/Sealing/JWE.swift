@@ -36,13 +36,18 @@ public enum JWE {
     /// - Throws: ``CryptographyError/refused``, always that, and nothing that tells why: who sends messages to see what becomes
     ///   of them learns nothing.
     public static func open(_ text: String, with keys: [SealingKey]) throws(CryptographyError) -> Message {
-        guard let parts = Parts(text) else { throw .refused }
+        guard let parts = Parts(text[...]) else { throw .refused }
         for key in keys where parts.header.isFor(key) {
             if let content = try? content(of: parts, key) {
                 return Message(content: content, contentType: parts.header.contentType)
             }
         }
         throw .refused
+    }
+
+    /// Whether a text is a message for a key, as far as its form and its header tell.
+    static func isMessage(_ text: Substring, for key: SealingKey) -> Bool {
+        Parts(text)?.header.isFor(key) ?? false
     }
 
     // MARK: Sealing
@@ -188,7 +193,7 @@ extension JWE {
         let encryptedKey: Data
         let sealed: ContentEncryption.Sealed
 
-        init?(_ text: String) {
+        init?(_ text: Substring) {
             let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             guard parts.count == 5 else { return nil }
             let bytes = parts.compactMap { Base64URL.decoded(Substring($0)) }

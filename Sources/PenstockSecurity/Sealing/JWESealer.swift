@@ -15,7 +15,8 @@ import PenstockCore
 ///
 /// - A body becomes a message of the media type `application/jose`, whose `cty` tells its own. A file or a stream is read into
 ///   memory for it.
-/// - A query becomes one parameter, ``queryName``, whose value is a message with the `cty` `x-www-form-urlencoded`.
+/// - A query becomes one parameter, ``queryName``, whose value is a message with the `cty` `x-www-form-urlencoded`. One that is
+///   that already stays as it is: a redirect may lead to another path with the query that was sent.
 /// - A request without either is sent as it is. Method, path and fields are not sealed.
 /// - Digests of the content (`Content-Digest`, `Repr-Digest`, `Digest`, `Content-MD5`) are left out beside a sealed
 ///   body, since a guess at the content could be tried by them, and of a response, since they speak of what came
@@ -56,11 +57,11 @@ public struct JWESealer: Sealer {
 
     public func seal(_ request: HTTPRequest, call: CallContext) async throws -> HTTPRequest {
         var sealed = request
-        if let query = request.url.query, !query.isEmpty {
+        if let query = request.url.query, !query.isEmpty, !isSealed(query) {
             let text = try JWE.seal(Data(query.utf8), with: key, contentType: Self.queryType, randomness(key))
             sealed.url = HTTPURL(
                 origin: request.url.origin, path: request.url.path,
-                query: "\(PercentEncoding.escaped(queryName))=\(text)")
+                query: queryStart + text)
         }
         guard !request.body.isNone else { return sealed }
         guard !request.fields.contains(.contentEncoding) else {
@@ -73,6 +74,13 @@ public struct JWESealer: Sealer {
         // A digest speaks of the content in plain, and would tell whether a guess at it is right.
         sealed.fields = sealed.fields.withoutContentDigests()
         return sealed
+    }
+
+    private var queryStart: String { "\(PercentEncoding.escaped(queryName))=" }
+
+    /// Whether a query is one message for the key and nothing else.
+    private func isSealed(_ query: String) -> Bool {
+        query.hasPrefix(queryStart) && JWE.isMessage(query.dropFirst(queryStart.count), for: key)
     }
 
     private func content(of body: HTTPBody) async throws -> Data {
