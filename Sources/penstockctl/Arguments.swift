@@ -34,10 +34,18 @@ struct Arguments {
     ) throws(UsageError) {
         let (name, attached) = Self.split(word)
         guard let rule = options.first(where: { $0.names.contains(name) }) else {
-            throw UsageError("no such option: \(name)")
+            throw Self.unknown(name, options)
         }
         guard rule.isRepeatable || !has(rule.key) else { throw UsageError("\(name) is given twice") }
         values[rule.key, default: []].append(try Self.value(of: rule, name, attached, &rest, options))
+    }
+
+    /// What a short option's value is attached to, and what has more than a name in it, may hold a secret.
+    private static func unknown(_ name: String, _ options: [OptionRule]) -> UsageError {
+        guard !name.hasPrefix("--") else { return UsageError("no such option\(UsageError.named(name))") }
+        let short = String(name.unicodeScalars.prefix(2))
+        let isKnown = options.contains { $0.names.contains(short) }
+        return UsageError(isKnown ? "\(short): a value is a word of its own" : "no such option: \(short)")
     }
 
     private static func value(
@@ -83,5 +91,15 @@ struct UsageError: Error {
     init(_ message: String, command: String? = nil) {
         self.message = message
         self.command = command
+    }
+
+    /// A word as a message ends in it; empty for one that is no mere name, and so may be a URL, a field or a parameter.
+    static func named(_ word: String) -> String { isName(word) ? ": \(word)" : "" }
+
+    /// A word as a message says something of it.
+    static func quoted(_ word: String) -> String { isName(word) ? String(reflecting: word) : "what is given" }
+
+    private static func isName(_ word: String) -> Bool {
+        !word.unicodeScalars.contains { ":=/".unicodeScalars.contains($0) || $0.properties.isWhitespace }
     }
 }

@@ -42,7 +42,7 @@ enum Command {
             return try await other(words[0], Array(words.dropFirst()))
         case "--help", "-h": return Console.show(Help.program)
         case "--version": return Console.show(Help.version)
-        case .some(let word): throw UsageError("no such command: \(word)")
+        case .some(let word): throw UsageError("no such command\(UsageError.named(word))")
         case .none: throw UsageError("a command is missing")
         }
     }

@@ -136,7 +136,7 @@ extension FetchOptions {
     private static func method(_ text: String) throws(UsageError) -> HTTPMethod {
         guard !text.contains("://") else { throw UsageError("two URLs are given; fetch takes one") }
         guard let method = HTTPMethod(rawValue: text) else {
-            throw UsageError("METHOD: \(String(reflecting: text)) is no HTTP method")
+            throw UsageError("METHOD: \(UsageError.quoted(text)) is no HTTP method")
         }
         return method
     }
@@ -180,14 +180,14 @@ extension FetchOptions {
         guard let text else { return nil }
         guard text.utf8.count <= 12, text.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }),
             let seconds = Double(text), seconds >= 0.001
-        else { throw UsageError("--timeout: \(String(reflecting: text)) is no number of seconds") }
+        else { throw UsageError("--timeout: \(UsageError.quoted(text)) is no number of seconds") }
         return .milliseconds((seconds * 1000).rounded())
     }
 
     static func count(_ text: String?, _ option: String, upTo most: Int) throws(UsageError) -> Int {
         guard let text else { return 1 }
         guard text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(text), (1...most).contains(count) else {
-            throw UsageError("\(option): \(String(reflecting: text)) is no number from 1 to \(most)")
+            throw UsageError("\(option): \(UsageError.quoted(text)) is no number from 1 to \(most)")
         }
         return count
     }
@@ -206,7 +206,7 @@ extension FetchOptions {
     private static func policy(_ name: String?) throws(UsageError) -> CachePolicy {
         guard let name else { return .http }
         guard let mode = CachePolicy.Mode(rawValue: name) else {
-            throw UsageError("--policy: \(String(reflecting: name)) is no policy")
+            throw UsageError("--policy: \(UsageError.quoted(name)) is no policy")
         }
         return CachePolicy(mode)
     }

@@ -40,7 +40,7 @@ enum FetchSigning {
         case ("rfc9421", 1): return try given.messageSignature()
         case ("aws", 3) where !parts[1].isEmpty && !parts[2].isEmpty:
             return try given.aws(region: parts[1], service: parts[2])
-        default: throw UsageError("--sign: \(String(reflecting: text)) is none of hmac, aws:REGION:SERVICE and rfc9421")
+        default: throw UsageError("--sign: \(UsageError.quoted(text)) is none of hmac, aws:REGION:SERVICE and rfc9421")
         }
     }
 

@@ -59,8 +59,8 @@ enum ReportCommand {
         var isDirectory: ObjCBool = false
         guard FileManager.default.isReadableFile(atPath: path),
             FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        else { throw UsageError("\(path): it cannot be read") }
-        guard !isDirectory.boolValue else { throw UsageError("\(path): it is a directory") }
+        else { throw UsageError("\(Redaction.text(path)): it cannot be read") }
+        guard !isDirectory.boolValue else { throw UsageError("\(Redaction.text(path)): it is a directory") }
         let archive = URL(fileURLWithPath: path)
         let report = try place(of: arguments.value("--output"), for: archive)
         do throws(HARError) {
@@ -69,7 +69,7 @@ enum ReportCommand {
             ) { Console.note("\(path): \(text($0))") }
         } catch {
             switch error {
-            case .notAnArchive: throw UsageError("\(path): \(text(error))")
+            case .notAnArchive: throw UsageError("\(Redaction.text(path)): \(text(error))")
             default:
                 Console.note("\(report.path): \(text(error))")
                 return ExitCode.output

@@ -22,7 +22,7 @@ enum ReplayCommand {
                 HARAnswers.read(URL(fileURLWithPath: path)) { Console.note("\(path): \(ReportCommand.text($0))") },
                 shiftsDates: !arguments.has("--recorded-dates"))
         } catch {
-            throw UsageError("\(path): \(ReportCommand.text(error))")
+            throw UsageError("\(Redaction.text(path)): \(ReportCommand.text(error))")
         }
         if let first = answers.missing.first {
             Console.note("\(ReportCommand.text(first)); \(answers.missing.count) such answers are refused")

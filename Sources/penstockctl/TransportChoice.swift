@@ -15,7 +15,7 @@ struct TransportChoice: Sendable {
     static func chosen(_ name: String?) throws(UsageError) -> TransportChoice {
         guard let name else { return .platform }
         guard let choice = named(name) else {
-            throw UsageError("--transport: \(String(reflecting: name)) is none of \(names(", "))")
+            throw UsageError("--transport: \(UsageError.quoted(name)) is none of \(names(", "))")
         }
         return choice
     }

@@ -37,7 +37,8 @@ import Testing
 
     /// The arguments after the URL of a server that must see nothing, and what the message names.
     static let mistakes: [([String], String)] = [
-        (["--colour"], "--colour"), (["-ofile"], "-ofile"), (["-o"], "-o"), (["-H"], "-H"), (["-d", "--json"], "-d"),
+        (["--colour"], "--colour"), (["-ofile"], "-o: a value is a word of its own"), (["-o"], "-o"), (["-H"], "-H"),
+        (["-d", "--json"], "-d"),
         (["--json=yes"], "--json"), (["--json", "--json"], "--json"),
         (["-o", "/nowhere/a", "--output", "/nowhere/b"], "--output"),
         (["http://127.0.0.1:9/"], "URL"), (["a", "b"], "too many"), (["-H", "no colon"], "-H"),
@@ -72,6 +73,33 @@ import Testing
         #expect(tool.status == 64)
         #expect(tool.output.isEmpty)
         #expect(tool.errors.contains("URL") || tool.errors.contains("METHOD"))
+    }
+
+    static let misplaced = [
+        ["-HAuthorization: Bearer hunter2secret"], ["-uhunter2secret"], ["--header:hunter2secret"],
+        ["--no such=hunter2secret"], ["--head/hunter2secret"],
+        ["Authorization: Bearer hunter2secret", "http://127.0.0.1:9/"],
+        ["http://127.0.0.1:9/?token=hunter2secret", "http://127.0.0.1:9/"],
+        ["key=hunter2secret", "http://127.0.0.1:9/"],
+        ["--sign", "hmac:hunter2secret", "http://127.0.0.1:9/"],
+        ["--timeout", "a hunter2secret", "http://127.0.0.1:9/"],
+    ]
+
+    @Test(arguments: misplaced)
+    func `What may hold a secret is not repeated where it stands in the wrong place`(_ words: [String]) async throws {
+        for words in [["fetch"] + words, words, ["report"] + words, ["replay"] + words] {
+            let tool = try await Tool.start(words).end()
+            #expect(tool.status == 64)
+            #expect(tool.output.isEmpty)
+            #expect(!tool.errors.isEmpty && !tool.errors.contains("hunter2"), "\(tool.errors)")
+        }
+    }
+
+    @Test func `A name that does not exist is repeated`() async throws {
+        #expect(try await Tool.run("brew").errors.contains("no such command: brew\n"))
+        #expect(try await Tool.fetch("--colour").errors.contains("no such option: --colour\n"))
+        #expect(try await Tool.fetch("-x", "http://127.0.0.1:9/").errors.contains("no such option: -x\n"))
+        #expect(try await Tool.fetch("G,T", "http://127.0.0.1:9/").errors.contains("METHOD: \"G,T\" is no HTTP method"))
     }
 
     @Test func `User information in a URL is refused and not repeated`() async throws {
