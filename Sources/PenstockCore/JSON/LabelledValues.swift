@@ -1,5 +1,6 @@
 /// The values in JSON that are secret because of what stands beside them: in `{"name": "password", "value": …}` and in a change
-/// of `/password`, in a pair such as `["Authorization", …]` in a list, and the `code` of a request for tokens.
+/// of `/password`, in a pair such as `["Authorization", …]` in a list, the `code` of a request for tokens, and tokens that are
+/// called `access` and `refresh`.
 struct LabelledValues {
     private struct Level {
         let isObject: Bool
@@ -17,11 +18,18 @@ struct LabelledValues {
         var values: [Int] = []
         /// Where the values begin of which a parameter's name would say that they are secret.
         var parameters: [Int] = []
+        /// Which names were seen that the answer to a request for tokens has (RFC 6749 §5.1).
+        var answerNames: Set<String> = []
+        /// Where the texts begin that may be its tokens.
+        var tokens: [Int] = []
     }
 
     private static let labels: Set<String> = ["name", "key", "field", "header", "parameter", "property", "attribute"]
     private static let values: Set<String> = ["value", "values", "val"]
     private static let parameters: Set<String> = ["code", "key"]
+    /// What tokens are called where `token` is left out. Alone, either says something else more often: `"access": "public"`.
+    private static let tokens: Set<String> = ["access", "refresh"]
+    private static let shortestToken = 8
 
     private let bytes: UnsafeRawBufferPointer
     private var levels: [Level] = []
@@ -74,7 +82,9 @@ struct LabelledValues {
     private mutating func take(_ text: String, at start: Int) {
         guard let last = levels.indices.last else { return }
         if isName {
-            levels[last].name = text.lowercased()
+            let name = text.lowercased()
+            levels[last].name = name
+            if Self.isOfAnswer(name) { levels[last].answerNames.insert(name) }
             isName = false
             return
         }
@@ -82,6 +92,7 @@ struct LabelledValues {
         if levels[last].isObject {
             let name = levels[last].name
             if name == "grant_type" { levels[last].isGrant = true }
+            if Self.tokens.contains(name), Self.mayBeToken(text) { levels[last].tokens.append(start) }
             if Self.labels.contains(name) && Self.isLabel(text) || name == "path" && Self.leadsToSecret(text) {
                 levels[last].isSecret = true
             }
@@ -105,7 +116,19 @@ struct LabelledValues {
 
     private mutating func end(_ level: Level) {
         if level.isGrant { found.formUnion(level.parameters) }
+        if level.answerNames.count > 1 { found.formUnion(level.tokens) }
         if level.isSecret, level.isObject || level.count == 2 { found.formUnion(level.values) }
+    }
+
+    /// Whether a member is one of the answer to a request for tokens.
+    private static func isOfAnswer(_ name: String) -> Bool {
+        tokens.contains(name) || name.hasPrefix("expires") || name == "token_type"
+    }
+
+    /// Whether a text is no word, as `public` and `daily` are.
+    private static func mayBeToken(_ text: String) -> Bool {
+        text.utf8.count >= shortestToken && !text.utf8.contains { $0 <= 0x20 }
+            && CredentialText.credential(in: text.utf8[...]) != nil
     }
 
     /// Whether a text is the name of a secret, and no sentence that has one in it.

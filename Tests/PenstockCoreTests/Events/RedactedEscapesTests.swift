@@ -147,6 +147,17 @@ import Testing
             #"{"code":"hunter2","grant_type":"authorization_code"}"#,
             #"{"code":"‹redacted›","grant_type":"authorization_code"}"#
         ),
+        (#"{"access":"8xLOxBtZp8","refresh":"9yMPyCuAq9"}"#, #"{"access":"‹redacted›","refresh":"‹redacted›"}"#),
+        (#"{"d":{"Access":"8xLOxBtZp8","expires_in":60}}"#, #"{"d":{"Access":"‹redacted›","expires_in":60}}"#),
+        (#"{"token_type":"Bearer","refresh":"9yMPyCuAq"}"#, #"{"token_type":"‹redacted›","refresh":"‹redacted›"}"#),
+        (#"{"access":"aBcDeFgH","refresh":null}"#, #"{"access":"‹redacted›","refresh":null}"#),
+        // Words, a name alone or twice, what is too short, and names that stand apart.
+        (#"{"access":"public","refresh":"daily","expires":1}"#, #"{"access":"public","refresh":"daily","expires":1}"#),
+        (#"{"access":"8xLOxBtZp8"}"#, #"{"access":"8xLOxBtZp8"}"#),
+        (#"{"access":"8xLOxBtZp8","access":"a"}"#, #"{"access":"8xLOxBtZp8","access":"a"}"#),
+        (#"{"access":"8xLOxBt","refresh":"3600s"}"#, #"{"access":"8xLOxBt","refresh":"3600s"}"#),
+        (#"{"access":"at 12:30 today","expires":1}"#, #"{"access":"at 12:30 today","expires":1}"#),
+        (#"{"a":{"access":"8xLOxBtZp8"},"expires":1}"#, #"{"a":{"access":"8xLOxBtZp8"},"expires":1}"#),
         // Other labels, sentences, lists of words, and codes of errors.
         (#"{"name":"author","value":"Ada"}"#, #"{"name":"author","value":"Ada"}"#),
         (#"{"name":"My session","value":"a"}"#, #"{"name":"My session","value":"a"}"#),
