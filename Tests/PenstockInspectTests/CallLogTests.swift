@@ -276,6 +276,13 @@ import Testing
         }
     }
 
+    @Test("A line has a bound, however many scalars a character of a server's has")
+    func longCharacters() {
+        let text = "a" + String(repeating: "\u{301}", count: 1_000_000)
+        #expect(LogText.oneLine(text).unicodeScalars.elementsEqual(Array(text.unicodeScalars.prefix(4_096)) + ["…"]))
+        #expect(LogText.oneLine(String(repeating: "é", count: 4_096)) == String(repeating: "é", count: 4_096))
+    }
+
     @Test("Standard error gets the time of the day, the level, the call and the message")
     func standardErrorLine() throws {
         let kept = KeptLog()

@@ -38,9 +38,9 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The message of a malformed envelope shows the beginning of a body: it is there to be asked for, not to be logged.
     var shownMessage: String? {
-        if let text = presentation?.debugText { return PrintableText.bounded(Redaction.text(text)) }
+        if let text = presentation?.debugText { return PrintableText.redacted(text) }
         if case .malformedEnvelope = kind { return nil }
-        return debugMessage.isEmpty ? nil : PrintableText.bounded(Redaction.text(debugMessage))
+        return debugMessage.isEmpty ? nil : PrintableText.redacted(debugMessage)
     }
 
     /// Only the type: what an error of the app or the platform prints is not known here.
@@ -54,9 +54,9 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
     public var description: String {
         // Each part by itself: what is wrong with a field is no value of it.
         if case .invalidParameter(let field, let reason) = self {
-            return "\(entry.name) \(PrintableText.bounded(Redaction.text(field))): \(Redaction.text(reason))"
+            return "\(entry.name) \(PrintableText.redacted(field)): \(Redaction.text(PrintableText.redactable(reason)))"
         }
-        return Redaction.text(text)
+        return Redaction.text(PrintableText.redactable(text))
     }
 
     public var debugDescription: String { description }
@@ -79,7 +79,7 @@ extension APIError.Kind: CustomStringConvertible, CustomDebugStringConvertible, 
         case .transport(let fault): "\(name): \(fault.rawValue)"
         case .limitExceeded(let limit): "\(name): \(limit)"
         case .httpStatus(let status): "\(name) \(status)"
-        case .business(let code, let message): "\(name) \(PrintableText.bounded(Redaction.text("\(code): \(message)")))"
+        case .business(let code, let message): "\(name) \(PrintableText.redacted("\(code): \(message)"))"
         case .validation(let rule): "\(name): \(rule)"
         case .decoding(let path, let reason): "\(name) at \(path.isEmpty ? "the root" : path): \(reason)"
         case .storage(let fault): "\(name): \(fault.rawValue)"

@@ -125,11 +125,12 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 }
 
 extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// JSON with sorted keys, the values of secret members redacted, cut off after about 256 characters.
+    /// JSON with sorted keys, the values of secret members redacted, cut off after about 256 scalars.
     public var description: String {
         var text = ""
         write(to: &text)
-        return text.count > Self.descriptionLimit ? text.prefix(Self.descriptionLimit) + "…" : text
+        let head = text.head(Self.descriptionLimit)
+        return head.endIndex < text.endIndex ? head + "…" : text
     }
 
     public var debugDescription: String { description }
@@ -152,8 +153,8 @@ extension JSONValue: CustomStringConvertible, CustomDebugStringConvertible, Cust
         case .double(let number): text += String(number)
         case .string(let string):
             // A secret that the limit cuts off has to be known all the same.
-            let head = Redaction.text(String(string.prefix(4 * Self.descriptionLimit)))
-            text += String(reflecting: String(head.prefix(Self.descriptionLimit)))
+            let head = Redaction.text(String(string.head(4 * Self.descriptionLimit)))
+            text += String(reflecting: String(head.head(Self.descriptionLimit)))
         }
     }
 

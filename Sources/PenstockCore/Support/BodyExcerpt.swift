@@ -29,9 +29,25 @@ enum PrintableText {
 }
 
 extension PrintableText {
-    /// Escaped, and at most `limit` characters of it.
+    /// Escaped, and at most `limit` scalars of it.
     static func bounded(_ text: String, to limit: Int = 256) -> String {
-        let head = text.prefix(limit)
+        let head = text.head(limit)
         return escaped(String(head)) + (head.endIndex < text.endIndex ? "…" : "")
     }
+
+    /// The beginning of a text without its secrets, escaped.
+    static func redacted(_ text: String) -> String {
+        let head = redactable(text)
+        let shown = bounded(Redaction.text(head))
+        return head.utf8.count < text.utf8.count && !shown.hasSuffix("…") ? shown + "…" : shown
+    }
+
+    /// As much of a text as is redacted where its beginning alone is shown: more than that, as what a secret is may be told by what
+    /// stands behind it, and not all, as nobody reads the rest.
+    static func redactable(_ text: String) -> String { String(text.head(8_192)) }
+}
+
+extension StringProtocol {
+    /// The first scalars. A bound for what comes from outside counts these: a character has as many of them as its writer likes.
+    package func head(_ limit: Int) -> SubSequence { self[..<unicodeScalars.prefix(limit).endIndex] }
 }

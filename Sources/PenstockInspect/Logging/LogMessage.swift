@@ -93,11 +93,11 @@ enum LogMessage {
 
 /// How texts from outside become one line that no terminal obeys.
 enum LogText {
-    /// Control and format characters, and what breaks lines, are escaped; what is longer than 4,096 characters is cut.
+    /// Control and format characters, and what breaks lines, are escaped; what is longer than 4,096 scalars is cut.
     static func oneLine(_ text: String) -> String {
         // Nearly every line is one already, which is told without taking it apart into characters.
         if text.utf8.withContiguousStorageIfAvailable({ isPlain(UnsafeRawBufferPointer($0)) }) == true { return text }
-        let head = text.prefix(4096)
+        let head = text.head(4096)
         let line = head.unicodeScalars.reduce(into: "") { line, scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator:

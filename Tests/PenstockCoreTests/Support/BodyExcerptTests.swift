@@ -37,4 +37,29 @@ import Testing
         let (longest, longer) = (String(repeating: "x", count: 256), String(repeating: "x", count: 257))
         #expect(PrintableText.bounded(longest) == longest && PrintableText.bounded(longer) == longest + "…")
     }
+
+    @Test("What is cut off has a bound, however many scalars its characters have")
+    func scalars() {
+        let text = "a" + String(repeating: "\u{301}", count: 100_000)
+        #expect(PrintableText.bounded(text) == "a" + String(repeating: "\u{301}", count: 255) + "…")
+        for kind in [APIError.Kind.business(code: 7, message: text), .invalidParameter(field: text, reason: text)] {
+            #expect("\(APIError(kind, stage: .envelope))".utf8.count < 20_000)
+        }
+        #expect("\(APIError(.timeout(.total), stage: .transport, debugMessage: text))".utf8.count < 1_000)
+        #expect("\(JSONValue.object([text: [.string(text)]]))".utf8.count < 2_000)
+        let (head, rest) = ("e\u{301}👩‍👧".head(1), "a".head(2))
+        #expect(head.unicodeScalars.elementsEqual("e".unicodeScalars) && rest == "a" && "".head(0).isEmpty)
+    }
+
+    @Test("A secret that begins in what is shown of a text is known where its end is not shown")
+    func cutSecrets() {
+        let words = String(repeating: "sword fish ", count: 2_000)
+        for text in ["password=\"\(words)\" b", "{\"pin\":[\"\(words)\"]}", "<pin>\(words.prefix(1_000))</pin>"] {
+            let shown = PrintableText.redacted(text)
+            #expect(shown.contains("‹redacted›") && !shown.contains("fish"))
+            #expect(shown.hasSuffix("…") == (text.utf8.count > 8_192))
+        }
+        #expect(PrintableText.redacted(words).hasSuffix("o…") && !PrintableText.redacted(words).hasSuffix("……"))
+        #expect(PrintableText.redacted("a\ntoken=b") == "a\\ntoken=‹redacted›")
+    }
 }
