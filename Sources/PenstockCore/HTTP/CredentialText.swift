@@ -61,10 +61,11 @@ enum FieldLine {
     /// - Parameters:
     ///   - text: from the word's beginning on.
     ///   - before: what stands before the word, but for white space in its line: a line's end, a quote, or something else.
+    ///   - isInFlow: whether a mapping of YAML has begun in the line: `{user: bob, password: hunter2}`.
     static func value(
-        of word: Substring.UTF8View, in text: Substring.UTF8View, after before: UInt8
+        of word: Substring.UTF8View, in text: Substring.UTF8View, after before: UInt8, isInFlow: Bool
     ) -> Substring.UTF8View? {
-        let isFirst = before == UInt8(ascii: "\n") || before == UInt8(ascii: "\r") || before == UInt8(ascii: "\"")
+        let isFirst = isLineEnd(before) || before == UInt8(ascii: "\"")
         guard let colon = colon(in: word, isFirst) else { return nil }
         let isClosed = quotes.contains { $0 == word[..<colon].last }
         let head = word[..<colon].dropLast(isClosed ? 1 : 0)
@@ -75,14 +76,22 @@ enum FieldLine {
             return nil
         }
         let value = text[word.index(after: colon)...].drop(while: isSpace)
-        if let block = block(value) { return block }
+        let plain = withoutProperties(value)
+        if let block = block(plain) { return block }
         let closing = isClosed ? nil : quotes.first { $0 == sign }
         if name.contains(UInt8(ascii: "-")) || contains(fields, name) {
             let line = line(value, closing: closing, isQuoted: before == UInt8(ascii: "\""))
-            return line.isEmpty ? nil : line
+            guard line.isEmpty else { return line }
+            return isFirst && !isClosed ? lineBelow(value) : nil
         }
         guard sign != UInt8(ascii: "="), !contains(sayings, name) else { return nil }
-        return secret(in: value, closing: closing, isFirst && head.count - count <= 1 && !isClosed)
+        let isMember = sign.map(beginsFlow) ?? false
+        let isAlone = isMember || isFirst && head.count - count <= 1 && !isClosed
+        guard let secret = secret(in: plain, closing: closing, isAlone, isInFlow || isMember) else {
+            return secret(in: value, closing: closing, false) ?? (isAlone ? lineBelow(value) : nil)
+        }
+        // A tag goes with the value that it stands before: it may be the beginning of that.
+        return secret.startIndex == plain.startIndex ? value[..<secret.endIndex] : secret
     }
 
     /// The value that a secret's name in a word is set to, with white space around the sign: `token = hunter2`. It is known as
@@ -105,9 +114,11 @@ enum FieldLine {
         else {
             return nil
         }
-        let isFirst = head.count == count && (before == UInt8(ascii: "\n") || before == UInt8(ascii: "\r"))
-        return secret(in: rest.drop(while: isSpace), closing: nil, isFirst)
+        return secret(in: rest.drop(while: isSpace), closing: nil, head.count == count && isLineEnd(before))
     }
+
+    /// How many bytes of a comment are looked past, so that the work has a bound.
+    private static let longestComment = 512
 
     /// The lines of a text that YAML has below a name (YAML 1.2 §8.1): `|` or `>` ends the line of the name, and they are indented.
     /// `nil` for anything else.
@@ -115,7 +126,9 @@ enum FieldLine {
         guard text.first == UInt8(ascii: "|") || text.first == UInt8(ascii: ">") else { return nil }
         let signs = "+-123456789".utf8
         let head = text.dropFirst().drop { signs.contains($0) }.drop(while: isSpace)
-        let lineEnd = head.first == UInt8(ascii: "#") ? head.drop { !isLineEnd($0) } : head
+        let isComment = head.first == UInt8(ascii: "#")
+        let comment = isComment ? head.prefix(longestComment).prefix { !isLineEnd($0) } : head.prefix(0)
+        let lineEnd = head[comment.endIndex...]
         guard lineEnd.first.map(isLineEnd) ?? false else { return nil }
         let lines = lineEnd.drop(while: isLineEnd)
         let indent = lines.prefix(while: isSpace).count
@@ -132,7 +145,43 @@ enum FieldLine {
         return block.isEmpty ? nil : block
     }
 
-    private static func isLineEnd(_ byte: UInt8) -> Bool {
+    /// A value without the tag and the anchor that YAML may have before it (YAML 1.2 §6.9): `!!str hunter2`.
+    private static func withoutProperties(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        var rest = text
+        for _ in 0..<2 where rest.first == UInt8(ascii: "!") || rest.first == UInt8(ascii: "&") {
+            let behind = rest.drop { !RedactedText.isDelimiter($0) }.drop(while: isSpace)
+            // What is alone in its line is the value.
+            guard let first = behind.first, !isLineEnd(first) else { break }
+            rest = behind
+        }
+        return rest
+    }
+
+    /// The one word of the next line, or what is quoted there, where that is indented and no name: YAML may have a value below its
+    /// name.
+    private static func lineBelow(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        let lineEnd = text.prefix(2).starts(with: "\r\n".utf8) ? 2 : 1
+        guard text.first.map(isLineEnd) ?? false else { return nil }
+        let line = text.dropFirst(lineEnd)
+        let value = line.drop(while: isSpace)
+        guard value.startIndex > line.startIndex else { return nil }
+        let word = value.prefix { !RedactedText.isDelimiter($0) }
+        guard !word.isEmpty, word.first != UInt8(ascii: "'") else { return secret(in: value, closing: nil, true) }
+        let next = value[word.endIndex...].drop(while: isSpace).first
+        let isName = word.last == UInt8(ascii: ":") || word.elementsEqual("-".utf8)
+        return next.map(isLineEnd) ?? true && !isName ? word : nil
+    }
+
+    /// Whether a byte begins a mapping or a list of YAML that is written in its line, or parts its members.
+    static func beginsFlow(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: ",")
+    }
+
+    private static func endsFlow(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ",")
+    }
+
+    static func isLineEnd(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 
@@ -160,19 +209,27 @@ enum FieldLine {
         names.contains { $0.utf8.elementsEqual(name.lazy.map(HTTPSyntax.lowercased)) }
     }
 
-    /// Up to the end of the line, or to the quote that closes what the name is the beginning of.
+    /// Up to the end of the line, or to the quote that closes what the name is the beginning of. It is looked for no further than
+    /// that: what has many short values would be read again and again.
     private static func line(
         _ text: Substring.UTF8View, closing quote: UInt8?, isQuoted: Bool
     ) -> Substring.UTF8View {
-        var line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        if let quote, let end = line.firstIndex(of: quote) { line = line[..<end] }
-        if isQuoted { line = QuotedText.content(line, 0) }
+        var isEscaped = false
+        let line = text.prefix { byte in
+            defer { isEscaped = byte == UInt8(ascii: "\\") && !isEscaped }
+            let isEnd = isLineEnd(byte) || byte == quote || isQuoted && !isEscaped && byte == UInt8(ascii: "\"")
+            return !isEnd
+        }
         return line.dropLast(line.reversed().prefix { $0 <= 0x20 }.count)
     }
 
     /// The value of a name that may be a word of a sentence.
+    ///
+    /// - Parameters:
+    ///   - isFirst: whether the name is the beginning of a line, or of what counts as one.
+    ///   - isInFlow: whether signs behind the value end it, as they do in YAML.
     private static func secret(
-        in text: Substring.UTF8View, closing quote: UInt8?, _ isFirst: Bool
+        in text: Substring.UTF8View, closing quote: UInt8?, _ isFirst: Bool, _ isInFlow: Bool = false
     ) -> Substring.UTF8View? {
         switch text.first {
         case UInt8(ascii: "\""): return QuotedText.content(text.dropFirst(), 0)
@@ -183,7 +240,11 @@ enum FieldLine {
         var word = text.prefix { !RedactedText.isDelimiter($0) }
         if let quote, let end = word.firstIndex(of: quote) { word = word[..<end] }
         let next = text[word.endIndex...].drop(while: isSpace).first
-        let isAll = next.map { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == quote } ?? true
+        var isAll = next.map { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == quote } ?? true
+        if isInFlow {
+            isAll = isAll || next.map(endsFlow) ?? false || word.contains(where: endsFlow)
+            word = word.dropLast(word.reversed().prefix(while: endsFlow).count)
+        }
         guard !word.isEmpty else { return nil }
         return isFirst && isAll ? word : CredentialText.credential(in: word)
     }

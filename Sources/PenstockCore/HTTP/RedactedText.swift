@@ -39,16 +39,18 @@ struct RedactedText {
         output.reserveCapacity(text.utf8.count)
         var rest = text.utf8[...]
         var before = UInt8(ascii: "\n")
-        var isCredential = false
+        var (isCredential, isInFlow) = (false, false)
         while let first = rest.first {
             guard !Self.isDelimiter(first) else {
                 output.append(first)
                 if first != UInt8(ascii: " "), first != UInt8(ascii: "\t") { (before, isCredential) = (first, false) }
+                if FieldLine.isLineEnd(first) { isInFlow = false }
                 rest = rest.dropFirst()
                 continue
             }
             let word = rest.prefix { !Self.isDelimiter($0) }
-            if let value = secret(word, in: rest, after: before, isCredential) {
+            isInFlow = isInFlow || word.drop { $0 == UInt8(ascii: "[") }.first == UInt8(ascii: "{")
+            if let value = secret(word, in: rest, after: before, isCredential, isInFlow) {
                 output += rest[..<value.startIndex]
                 appendMark()
                 rest = rest[value.endIndex...]
@@ -58,16 +60,23 @@ struct RedactedText {
             rest = rest[word.endIndex...]
             read(word, &rest, isQuoted: before == UInt8(ascii: "\""))
             isCredential = byShape && CredentialText.endsInScheme(word)
-            before = 0
+            before = Self.beginsItem(word, after: before, isInFlow) ? UInt8(ascii: "\n") : 0
         }
+    }
+
+    /// Whether what follows a word stands as at the beginning of a line: as an item of a list or a member of a mapping in YAML.
+    private static func beginsItem(_ word: Substring.UTF8View, after before: UInt8, _ isInFlow: Bool) -> Bool {
+        if FieldLine.isLineEnd(before), word.elementsEqual("-".utf8) { return true }
+        return isInFlow && word.last.map(FieldLine.beginsFlow) ?? false
     }
 
     /// What is secret from a word on because of what stands before it: credentials behind their scheme, and the value of a field.
     private func secret(
-        _ word: Substring.UTF8View, in text: Substring.UTF8View, after before: UInt8, _ isCredential: Bool
+        _ word: Substring.UTF8View, in text: Substring.UTF8View, after before: UInt8, _ isCredential: Bool,
+        _ isInFlow: Bool
     ) -> Substring.UTF8View? {
         if isCredential, let credential = CredentialText.credential(in: word) { return credential }
-        return FieldLine.value(of: word, in: text, after: before)
+        return FieldLine.value(of: word, in: text, after: before, isInFlow: isInFlow)
             ?? FieldLine.assigned(to: word, in: text, after: before)
     }
 
@@ -120,8 +129,9 @@ struct RedactedText {
     private func skipQuoted(after word: Substring.UTF8View, _ rest: inout Substring.UTF8View) {
         let quote = UInt8(ascii: "'")
         guard let start = word.lastIndex(of: quote), Self.asksForSecret(word[..<start]) else { return }
-        let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        if let end = line.firstIndex(of: quote) { rest = rest[end...] }
+        // The search ends at the quote: what has many of them would be read again and again.
+        let end = rest.firstIndex { $0 == quote || FieldLine.isLineEnd($0) }
+        if let end, rest[end] == quote { rest = rest[end...] }
     }
 
     private mutating func appendMark() {

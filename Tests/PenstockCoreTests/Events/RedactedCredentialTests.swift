@@ -46,6 +46,10 @@ import Testing
         ("decoding at data.token: expected 12", "decoding at data.token: expected 12"),
         ("https://auth:8443/x", "https://auth:8443/x"), ("auth-server:8443", "auth-server:8443"),
         ("the time is 12:30: now", "the time is 12:30: now"), ("token:", "token:"),
+        // A value ends at the first quote that closes it, or at the end of its line.
+        ("'X-Token: a'b'", "'X-Token: ‹redacted›'b'"), ("'X-Token: a\n'b", "'X-Token: ‹redacted›\n'b"),
+        (#""X-Token: a\"b\\" c"#, #""X-Token: ‹redacted›" c"#), ("\"X-Token: a\nb\"", "\"X-Token: ‹redacted›\nb\""),
+        ("token: 'a\nb' c", "token: '‹redacted›\nb' c"), ("token='a\nb' c", "token=‹redacted›\nb' c"),
     ]
 
     static let assignments: [(text: String, shown: String)] = [
@@ -73,6 +77,44 @@ import Testing
         for type in ["text/plain", "message/http"] {
             #expect(Redaction.content(Data(text.utf8), type: type) == Data(shown.utf8))
         }
+    }
+
+    static let yaml: [(text: String, shown: String)] = [
+        ("- password: swordfish", "- password: ‹redacted›"), ("- token = abc", "- token = ‹redacted›"),
+        ("env:\n- API_TOKEN: swordfish\n- - pin:  a", "env:\n- API_TOKEN: ‹redacted›\n- - pin:  ‹redacted›"),
+        ("a: {password: swordfish}", "a: {password: ‹redacted›}"),
+        ("{password: swordfish, a: b}", "{password: ‹redacted›, a: b}"),
+        ("{ user: bob, password: swordfish }", "{ user: bob, password: ‹redacted› }"),
+        ("{user: bob, password: swordfish,x: y}", "{user: bob, password: ‹redacted› y}"),
+        ("a: [{token: swordfish}]\nb", "a: [{token: ‹redacted›}]\nb"),
+        ("{password: a, token: b, x: c}", "{password: ‹redacted›, token: ‹redacted›, x: c}"),
+        ("password: !!str swordfish", "password: ‹redacted›"), ("password: !swordfish", "password: ‹redacted›"),
+        ("{password: !!str swordfish, a: b}", "{password: ‹redacted›, a: b}"),
+        ("pin: &a !!str 'sword fish'", "pin: &a !!str '‹redacted›'"), ("pin: &a1b2 abc", "pin: ‹redacted›"),
+        ("X-Api-Key: !!binary |\n  swordfish\na: b", "X-Api-Key: !!binary |\n  ‹redacted›\na: b"),
+        ("password:\n  swordfish\nuser: bob", "password:\n  ‹redacted›\nuser: bob"),
+        ("- password:\r\n\tswordfish \r\n", "- password:\r\n\t‹redacted› \r\n"),
+        ("X-Api-Key:\r\n swordfish", "X-Api-Key:\r\n ‹redacted›"),
+        ("password:\n  \"sword fish\"\na", "password:\n  \"‹redacted›\"\na"),
+        ("password:\n  'sword fish'\na", "password:\n  '‹redacted›'\na"),
+        // Another name below, a list, the next line, a sentence, and words that no mapping has.
+        ("password:\n  min: 8", "password:\n  min: 8"), ("password:\n  min:\n", "password:\n  min:\n"),
+        ("token:\n  -\n", "token:\n  -\n"), ("password:\nnone", "password:\nnone"),
+        ("password:\n  is missing", "password:\n  is missing"), ("password:\n\n", "password:\n\n"),
+        ("password: !note is missing", "password: !note is missing"),
+        ("{password: is missing}", "{password: is missing}"), ("a - password: missing", "a - password: missing"),
+        ("[info] no user, password: missing", "[info] no user, password: missing"),
+        ("{a: b}\nno user, password: missing", "{a: b}\nno user, password: missing"),
+        ("{a: b} password: missing", "{a: b} password: missing"),
+    ]
+
+    @Test(
+        "A value in YAML is found in a list, in a mapping of one line, behind a tag and on the next line",
+        arguments: yaml)
+    func valueInYAML(_ text: String, _ shown: String) {
+        #expect(Redaction.text(text) == shown)
+        #expect(Redaction.text(shown) == shown)
+        #expect(Redaction.content(Data(text.utf8), type: "application/yaml") == Data(shown.utf8))
     }
 
     static let quoted: [(text: String, shown: String)] = [

@@ -248,6 +248,31 @@ import Testing
         Parser("the printing of a name") { _ = Redaction.isSecret(parameter: $0) },
     ]
 
+    /// Values that end soon, in a line that goes on: who looked for the line's end first would read all of it for each of them.
+    static let secrets = [
+        "token='a ", "token: '' ", "'X-Token: ", "\"X-Token: a\" ", "'token': 'abc', ", "token = 'a' ", "token: 'a\\' ",
+        "token: | # ", "pin: |\n # ", "token: !a ", "{token: a, ", "- token: ", "token:\n ", "\"pin\":/*\"",
+        "<pin><a \"'",
+    ]
+    /// What may begin or end a secret in a text.
+    static let signs = [
+        "token", "X-Pin:", "'", "\"", ":", "=", " ", "\n", "\\", "<pin>", "</", "{", ",", "|", "Bearer ", "data:",
+        "%3D", "//",
+    ]
+
+    @Test(
+        "Four times the text costs redaction four times the work, whatever it is made of", .serialized, arguments: signs
+    )
+    func redactionIsLinear(sign: String) async {
+        let units = Self.signs.map { sign + $0 } + Self.signs.map { "token" + sign + "a" + $0 }
+        for unit in units + (sign == Self.signs.first ? Self.secrets : []) {
+            await Task.yield()
+            LinearWork.expect("the redaction of a text", unit: unit, limit: Self.limit) { text in
+                _ = Redaction.content(Data(text.utf8), type: "text/plain")
+            }
+        }
+    }
+
     /// One parser at a time, with a turn for others after each input: the work waits for nothing, and sixteen of these at
     /// once would keep every other test from going on for longer than its time-outs.
     @Test(
