@@ -137,7 +137,7 @@ let package = Package(
             name: "PenstockTests",
             dependencies: [
                 "Penstock", "PenstockPublicSuffixes", "PenstockSuffixRules", "PenstockTesting", "PenstockTestSupport",
-                "network-watcher", .target(name: "CPSL", condition: .when(platforms: [.linux])),
+                "PenstockURLSession", "network-watcher", .target(name: "CPSL", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .executableTarget(

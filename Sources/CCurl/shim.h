@@ -10,6 +10,8 @@
 #include <poll.h>
 #include <sys/epoll.h>   /* not part of the Glibc module */
 #include <sys/eventfd.h> /* not part of the Glibc module */
+#include <sys/ioctl.h>
+#include <linux/sockios.h>
 
 /* Waits until a socket can be read, for less than a second. The Glibc module does not have ppoll. */
 static inline int ccurl_wait_to_read(int descriptor, long nanoseconds) {
@@ -172,6 +174,12 @@ static inline ccurl_facts ccurl_get_facts(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts.port);
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts.address);
     return facts;
+}
+
+/* How many bytes that were written to a TCP socket the other end has not confirmed; -1 where the system does not tell. */
+static inline int ccurl_unconfirmed(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 /* What a look at a socket finds without taking anything from it or waiting. The flags of recv are an enumeration of the

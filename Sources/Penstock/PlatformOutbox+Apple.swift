@@ -3,7 +3,7 @@
 
     extension PlatformOutbox {
         package static func folder(_ environment: [String: String], home: URL) -> URL {
-            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            FileManager.default.urls(for: directory, in: .userDomainMask).first
                 ?? home.appendingPathComponent("Library").appendingPathComponent("Application Support")
         }
 
@@ -16,4 +16,15 @@
             try? folder.setResourceValues(values)
         }
     }
+
+    #if os(tvOS)
+        extension PlatformOutbox {
+            /// An app may write to no other folder there. The system empties it while the app does not run and room is needed.
+            private static var directory: FileManager.SearchPathDirectory { .cachesDirectory }
+        }
+    #else
+        extension PlatformOutbox {
+            private static var directory: FileManager.SearchPathDirectory { .applicationSupportDirectory }
+        }
+    #endif
 #endif

@@ -9,8 +9,10 @@ public enum PlatformVault {
     /// - On Linux an ``EncryptedFileVault``, `penstock/<program>/credentials.vault` in the folder of ``PlatformOutbox/shared``,
     ///   with its key in a file beside it, so that it is there with and without a desktop. Who wants the desktop's keyring takes a
     ///   `SecretServiceVault`.
-    /// - On Apple's systems a `KeychainVault`, emptied when the app is installed anew; the same file as on Linux for a program
-    ///   that is no bundle, which the keychain is closed to.
+    /// - On Apple's systems a `KeychainVault`, emptied when the app is installed anew; the same file as on Linux for a program that
+    ///   the keychain is closed to: one that is no bundle, or that was signed without an access group, as an app of macOS may be.
+    ///   What tells the installations apart is a file beside the outbox; on tvOS, where no file of an app stays for certain, the
+    ///   app's defaults.
     ///
     /// Processes of one program share it; `<program>` is as in ``PlatformCache/shared``. In a process that runs tests each
     /// client has a ``MemoryVault`` of its own instead.

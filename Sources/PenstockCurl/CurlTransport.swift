@@ -100,7 +100,7 @@
         public func preconnect(_ request: TransportRequest) async throws(TransportError) {
             let (transfer, loop) = try begin(request, connectsOnly: true)
             await transfer.run(on: loop)
-            request.control.detach()
+            request.control.detach(transfer)
             _ = try transfer.outcome()
         }
 
@@ -133,7 +133,7 @@
 
         @inline(never)
         private func response(of transfer: CurlTransfer) throws(TransportError) -> TransportResponse {
-            transfer.request.control.detach()
+            transfer.request.control.detach(transfer)
             return try CurlContent.decoded(try transfer.outcome(), of: transfer.request)
         }
 
@@ -145,7 +145,7 @@
                 return TransportStream(
                     head.response, timings: head.timings, connection: head.connection, content: content)
             } catch {
-                transfer.request.control.detach()
+                transfer.request.control.detach(transfer)
                 transfer.cancel()
                 throw error
             }

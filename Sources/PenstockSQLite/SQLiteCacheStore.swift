@@ -113,7 +113,8 @@ public final class SQLiteCacheStore: SharedCacheStore {
 
     public func statistics() async -> CacheStatistics {
         await change { database throws(SQLiteError) in
-            CacheStatistics(entries: Int(database.totals.entries), bytes: Int(database.totals.bytes))
+            CacheStatistics(
+                entries: Int(clamping: database.totals.entries), bytes: Int(clamping: database.totals.bytes))
         } ?? CacheStatistics()
     }
 

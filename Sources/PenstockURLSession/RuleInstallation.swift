@@ -17,6 +17,8 @@ extension RequestRules {
     /// One that a rule is for leaves the session: it goes by `transport`, without the session's cookies, cache, credentials and
     /// trust. Requests to anything but http and https are no rule's.
     ///
+    /// It has no effect on watchOS, whose sessions ask no protocol class of an app's.
+    ///
     /// - Parameters:
     ///   - configuration: of sessions that are made later. Foundation copies it into each; sessions that exist already do
     ///     not change.

@@ -8,6 +8,7 @@ import PenstockCore
 /// What stands between a session and the wire for the requests that a rule of one installation is for.
 final class RuleProtocol<Number: NumberType>: URLProtocol {
     private let control = ExchangeControl()
+    private var thread: ProtocolThread?
 
     override class func canInit(with request: URLRequest) -> Bool {
         guard let rules = RuleInstallation.parts(Number.value)?.transport.rules else { return false }
@@ -21,6 +22,7 @@ final class RuleProtocol<Number: NumberType>: URLProtocol {
             client?.urlProtocol(self, didFailWithError: URLError(.cancelled))
             return
         }
+        thread = ProtocolThread()
         let loading = Handover(self)
         Task { await loading.value.load(by: parts) }
     }
@@ -78,10 +80,14 @@ final class RuleProtocol<Number: NumberType>: URLProtocol {
         tell { $0.urlProtocolDidFinishLoading(self) }
     }
 
-    /// A session that has stopped the loading is told no more.
-    private func tell(_ body: (any URLProtocolClient) -> Void) {
-        guard !control.isCancelled, let client else { return }
-        body(client)
+    /// Tells the session, where it may be told. One that has stopped the loading is told no more; since it stops it on that same
+    /// thread, it does not do so meanwhile.
+    private func tell(_ body: @escaping (any URLProtocolClient) -> Void) {
+        let (loading, body) = (Handover(self), Handover(body))
+        thread?.perform {
+            guard !loading.value.control.isCancelled, let client = loading.value.client else { return }
+            body.value(client)
+        }
     }
 
     // MARK: The request's content
@@ -110,7 +116,7 @@ final class RuleProtocol<Number: NumberType>: URLProtocol {
 /// Hands a protocol to a task.
 ///
 /// Unchecked because Foundation calls a protocol but to start and to stop it, and the one task that it starts is the only one
-/// that uses it in between.
+/// that uses it in between; what that task tells the session is told on the session's own thread, in the order of the telling.
 private struct Handover<Value>: @unchecked Sendable {
     let value: Value
 

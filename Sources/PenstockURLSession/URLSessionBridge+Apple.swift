@@ -22,7 +22,7 @@
                 connection.isReused = transaction.isReusedConnection
                 connection.remoteAddress = transaction.remoteAddress
                 connection.remotePort = transaction.remotePort
-                connection.bytesReceived = Int(transaction.countOfResponseBodyBytesReceived)
+                connection.bytesReceived = Int(clamping: transaction.countOfResponseBodyBytesReceived)
                 if let name = transaction.networkProtocolName { head?.version = HTTPVersion(rawValue: name) }
             }
         }
@@ -46,9 +46,12 @@
     extension URLSessionExchange {
         /// Opens the body for one sending of it; a body that cannot be read ends the exchange.
         fileprivate func openBodyStream() -> InputStream? {
-            URLSessionBodyStream.open(body) { [weak self] in
+            let opened = URLSessionBodyFeed.open(body) { [weak self] in
                 self?.fail(.requestBody, "the body could not be read")
             }
+            guard let (input, feed) = opened else { return nil }
+            self.feed(by: feed)
+            return input
         }
     }
 #endif

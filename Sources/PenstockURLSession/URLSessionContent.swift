@@ -61,45 +61,7 @@ final class URLSessionContent: TransportContent {
             defer { state.isEnded = true }
             return !state.isEnded
         }
-        if isFirst { control.detach() }
+        if isFirst { control.detach(running) }
         return isFirst
-    }
-}
-
-/// Stops a task while the reader of its content has enough, where the platform can.
-final class URLSessionBrake: Sendable {
-    private struct State {
-        var task: URLSessionTask?
-        var onRelease: (@Sendable () -> Void)?
-        var isOn = false
-    }
-
-    private let state = Locked(State())
-
-    /// - Parameter onRelease: called each time that the task goes on.
-    func attach(_ task: URLSessionTask, onRelease: @escaping @Sendable () -> Void) {
-        state.withLock { ($0.task, $0.onRelease) = (task, onRelease) }
-    }
-
-    /// - Returns: whether the task stops for it.
-    func pull() -> Bool {
-        let task = set(true)
-        task?.suspend()
-        return task != nil
-    }
-
-    func release() {
-        guard let task = set(false) else { return }
-        task.resume()
-        state.withLock(\.onRelease)?()
-    }
-
-    private func set(_ isOn: Bool) -> URLSessionTask? {
-        guard URLSessionPlatform.capabilities.contains(.suspension) else { return nil }
-        return state.withLock { state in
-            guard state.isOn != isOn else { return nil }
-            state.isOn = isOn
-            return state.task
-        }
     }
 }

@@ -27,6 +27,8 @@ enum URLSessionErrors {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: .tls(.untrusted)
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: .tls(.expired)
         case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired: .tls(.handshake)
+        case .appTransportSecurityRequiresSecureConnection:
+            .blocked(reason: "App Transport Security; the app's Info.plist names no exception for this host")
         case .requestBodyStreamExhausted, .fileDoesNotExist, .noPermissionsToReadFile: .requestBody
         case .dataLengthExceedsMaximum: .limitExceeded(.bodyBytes)
         default: .other
@@ -64,7 +66,7 @@ enum URLSessionErrors {
     /// Whether the failure came before anything could be sent.
     static func isBeforeSending(_ kind: TransportError.Kind) -> Bool {
         switch kind {
-        case .unreachable, .tls, .unsupported: true
+        case .unreachable, .tls, .unsupported, .blocked: true
         default: false
         }
     }

@@ -31,12 +31,17 @@ final class URLSessionExchange: ControlledExchange {
         var connection = ConnectionInfo()
         var timers: URLSessionTimers
         var watchdog: Task<Void, Never>?
+        /// Of the body that is being sent.
+        var feed: URLSessionBodyFeed?
     }
 
     private let request: TransportRequest
     /// Where the content goes; `nil` when it is collected.
     let pipe: ContentPipe?
     private let brake = URLSessionBrake()
+    /// Held while the task is told to stop or to go on, so that it is told in the order that was decided in. It is another lock than
+    /// that of the state, which the session's own thread takes and Foundation may wait for.
+    private let order = Locked(())
     private let state: Locked<State>
 
     var body: HTTPBody { request.request.body }
@@ -45,26 +50,45 @@ final class URLSessionExchange: ControlledExchange {
 
     init(_ request: TransportRequest, streams: Bool = false) {
         self.request = request
-        pipe = streams ? ContentPipe(onDemand: brake.release) : nil
+        pipe = streams ? ContentPipe(onDemand: brake.apply) : nil
         state = Locked(State(timers: .init(request.timeouts, request.limits.minimumThroughput)))
     }
 
     func start(
         _ task: URLSessionTask, _ canceller: URLSessionCanceller, continuation: CheckedContinuation<Outcome, Never>
     ) {
-        let (isFinished, mayBegin) = state.withLock { state in
-            if !state.isFinished { state.continuation = continuation }
-            (state.task, state.canceller) = (task, canceller)
-            state.hasBegun = !state.isFinished && !state.isSuspended
-            return (state.isFinished, state.hasBegun)
+        let isFinished = order.withLock { _ in
+            let (isFinished, mayBegin) = state.withLock { state in
+                if !state.isFinished { state.continuation = continuation }
+                (state.task, state.canceller) = (task, canceller)
+                state.hasBegun = !state.isFinished && !state.isSuspended
+                return (state.isFinished, state.hasBegun)
+            }
+            if !isFinished { attachBrake(to: task) }
+            if mayBegin { task.resume() }
+            return isFinished
         }
         guard !isFinished else {
             continuation.resume(returning: .failure(URLSessionErrors.cancelledBeforeStart))
             return canceller.cancel(task)
         }
-        brake.attach(task) { [weak self] in self?.contentIsWanted() }
         watch()
-        if mayBegin { task.resume() }
+    }
+
+    /// Without a brake more content comes than its reader has room for, and the time goes on.
+    private func attachBrake(to task: URLSessionTask) {
+        guard let pipe, URLSessionPlatform.capabilities.contains(.suspension) else { return }
+        brake.attach(
+            pipe,
+            stop: { [weak self] in
+                task.suspend()
+                self?.state.withLock { $0.timers.hold() }
+            },
+            goOn: { [weak self] in
+                self?.state.withLock { $0.timers.release() }
+                task.resume()
+                self?.watch()
+            })
     }
 
     /// Nobody wants what is left. Where that is short it is received all the same, so that the connection can be used
@@ -79,7 +103,7 @@ final class URLSessionExchange: ControlledExchange {
         }
         guard isShort else { return fail(.cancelled, "nobody reads the rest of the content") }
         pipe?.end(.success(()))
-        brake.release()
+        brake.apply()
         watch()
     }
 
@@ -96,27 +120,52 @@ final class URLSessionExchange: ControlledExchange {
 
     /// Holds back an exchange that has not begun; one under way where the platform can.
     func suspend() {
-        let task = state.withLock { state -> URLSessionTask? in
-            let canSuspend = !state.hasBegun || URLSessionPlatform.capabilities.contains(.suspension)
-            guard canSuspend, !state.isSuspended, !state.isFinished else { return nil }
-            state.isSuspended = true
-            state.timers.pause()
-            return state.hasBegun ? state.task : nil
+        order.withLock { _ in
+            let task = state.withLock { state -> URLSessionTask? in
+                let canSuspend = !state.hasBegun || URLSessionPlatform.capabilities.contains(.suspension)
+                guard canSuspend, !state.isSuspended, !state.isFinished else { return nil }
+                state.isSuspended = true
+                state.timers.pause()
+                return state.hasBegun ? state.task : nil
+            }
+            task?.suspend()
         }
-        task?.suspend()
         watch()
     }
 
     func resume() {
-        let task = state.withLock { state -> URLSessionTask? in
-            guard state.isSuspended, !state.isFinished else { return nil }
-            state.isSuspended = false
-            state.timers.resume()
-            state.hasBegun = state.task != nil
-            return state.task
+        order.withLock { _ in
+            let task = state.withLock { state -> URLSessionTask? in
+                guard state.isSuspended, !state.isFinished else { return nil }
+                state.isSuspended = false
+                state.timers.resume()
+                state.hasBegun = state.task != nil
+                return state.task
+            }
+            task?.resume()
         }
-        task?.resume()
         watch()
+    }
+
+    // MARK: The body that is sent
+
+    /// The session reads the body from its beginning: what fed the sending before, if any, is over.
+    func feed(by feed: URLSessionBodyFeed) {
+        let superseded = state.withLock { state in
+            guard !state.isFinished else { return feed as URLSessionBodyFeed? }
+            defer { state.feed = feed }
+            return state.feed
+        }
+        superseded?.end()
+    }
+
+    /// The session reads no more of the body.
+    private func endFeed() {
+        let feed = state.withLock { state in
+            defer { state.feed = nil }
+            return state.feed
+        }
+        feed?.end()
     }
 
     // MARK: What the session reports
@@ -166,19 +215,8 @@ final class URLSessionExchange: ControlledExchange {
         }
         if let progress { request.control.onProgress?(progress) }
         if isExpanded { fail(.limitExceeded(.expansionRatio), "the content expands more than allowed") }
-        if isWanted, let pipe, !pipe.push(data) { holdContent() }
+        if isWanted, let pipe, !pipe.push(data) { brake.apply() }
         if isTooLarge { didExceedBodyLimit() }
-    }
-
-    /// The reader has enough for now. Without a brake more comes all the same, and the time goes on.
-    private func holdContent() {
-        guard brake.pull() else { return }
-        state.withLock { $0.timers.hold() }
-    }
-
-    private func contentIsWanted() {
-        state.withLock { $0.timers.release() }
-        watch()
     }
 
     /// Hands over the head of a streamed response.
@@ -219,6 +257,7 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     func didComplete(_ task: URLSessionTask, error: (any Error)?) {
+        endFeed()
         if let error { return didFail(error) }
         recoverHead(of: task)
         guard let response = state.withLock({ completeResponse(&$0, task) }) else {
@@ -241,8 +280,8 @@ final class URLSessionExchange: ControlledExchange {
         guard var response = state.head else { return nil }
         if !request.isContentSkipped(response.status, response) { response.body = state.body }
         state.timings.total = state.timers.elapsed()
-        state.connection.bytesSent = max(state.sent, Int(task.countOfBytesSent))
-        state.connection.bytesReceived = max(state.connection.bytesReceived, Int(task.countOfBytesReceived))
+        state.connection.bytesSent = max(state.sent, Int(clamping: task.countOfBytesSent))
+        state.connection.bytesReceived = max(state.connection.bytesReceived, Int(clamping: task.countOfBytesReceived))
         if !response.fields.contains(.contentEncoding) { state.connection.bytesReceived = response.body.count }
         return TransportResponse(response, timings: state.timings, connection: state.connection)
     }
@@ -276,12 +315,13 @@ final class URLSessionExchange: ControlledExchange {
     }
 
     private func finish(_ outcome: Outcome) {
-        let (continuation, watchdog) = state.withLock { state in
+        let (continuation, watchdog, feed) = state.withLock { state in
             state.isFinished = true
             defer { (state.continuation, state.watchdog, state.body) = (nil, nil, Data()) }
-            return (state.continuation, state.watchdog)
+            return (state.continuation, state.watchdog, state.feed)
         }
         watchdog?.cancel()
+        feed?.cancel()
         pipe?.end(outcome.map { _ in })
         if case .failure = outcome { close() }
         continuation?.resume(returning: outcome)

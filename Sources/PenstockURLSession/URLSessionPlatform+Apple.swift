@@ -4,10 +4,10 @@
 
     /// What Foundation's session can do on Apple's systems.
     enum URLSessionPlatform {
-        static let capabilities: TransportCapabilities = [
+        static let capabilities = channels.union([
             .trustPolicy, .timings, .streamedRequests, .http2, .suspension, .partitions,
-            .streamedResponses, .noticesAll, .pinning, .clientCertificates, .channels,
-        ]
+            .streamedResponses, .noticesAll, .pinning, .clientCertificates,
+        ])
 
         /// Trailers are left out, and do no harm.
         static let endsProcessAtTrailers = false
@@ -59,10 +59,36 @@
         }
     }
 
+    /// The thread that Foundation starts a protocol on, with the modes of its run loop: by Apple's documentation the protocol tells its
+    /// session there, and there alone, what came.
+    ///
+    /// Unchecked because the run loop is used but to hand it work and to wake it, which any thread may do.
+    struct ProtocolThread: @unchecked Sendable {
+        private let loop = RunLoop.current
+        private let modes = [RunLoop.current.currentMode ?? .default, .default]
+
+        /// Does it there, behind what it was given before.
+        func perform(_ work: @escaping @Sendable () -> Void) {
+            loop.perform(inModes: modes, block: work)
+            CFRunLoopWakeUp(loop.getCFRunLoop())
+        }
+    }
+
     /// Ends the tasks of one session.
     struct URLSessionCanceller: Sendable {
         func cancel(_ task: URLSessionTask) {
             task.cancel()
         }
     }
+
+    #if os(watchOS)
+        extension URLSessionPlatform {
+            /// By Apple's technical note TN3135 no connection of the Network framework comes about there in any but a few kinds of apps.
+            private static let channels: TransportCapabilities = []
+        }
+    #else
+        extension URLSessionPlatform {
+            private static let channels: TransportCapabilities = .channels
+        }
+    #endif
 #endif

@@ -37,6 +37,14 @@
         }
     }
 
+    /// Where a protocol tells its session what came. Foundation takes that on any thread here, and starts protocols on threads without
+    /// a run loop.
+    struct ProtocolThread: Sendable {
+        func perform(_ work: @Sendable () -> Void) {
+            work()
+        }
+    }
+
     /// Ends the tasks of one session. Foundation waits here for the session's queue, which a flood of bytes keeps busy, and
     /// neither a call's thread nor the delegate's may wait with it.
     struct URLSessionCanceller: Sendable {

@@ -5,7 +5,8 @@ import PenstockCore
     import FoundationNetworking
 #endif
 
-/// One session for each isolation key, made when it is first needed: sessions share no connection.
+/// One session for each isolation key, made when it is first needed: sessions share no connection. On Apple's systems they do share
+/// the sessions of TLS, which belong to the process.
 final class URLSessionPool: Sendable {
     private struct Entry: Sendable {
         let session: URLSession

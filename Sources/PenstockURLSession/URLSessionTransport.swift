@@ -16,11 +16,17 @@ import PenstockCore
 /// - ``ResponseLimits/expansionRatio`` is kept where the response has a `Content-Length`. Of content in chunks the size on
 ///   the wire cannot be known: ``ResponseLimits/bodyBytes`` alone ends it.
 /// - A request cannot have content with `GET` or `HEAD`, nor a `Host` or framing field of its own.
+/// - On watchOS there are no channels.
 /// - There is no proxy of a request's own (a session on Apple's systems uses the system's), and no connecting without
 ///   a request.
 /// - There is no time-out for connecting alone: its time is added to that of the first byte.
 /// - A client's certificate must be in PKCS#12; on macOS reading it may leave its key in the login keychain. Nothing of
 ///   ``TrustPolicy/Revocation`` but the platform's own.
+/// - On Apple's systems sessions of TLS belong to the process, and one that goes on brings no challenge: a host and port that was
+///   spoken to under one ``TrustPolicy`` may be taken for trusted under another, or be shown the client's certificate of the first.
+///   Only connections are used again under an equal policy alone. Who gives each host and port one policy, from the first request on,
+///   sees nothing of it.
+/// - On Apple's systems App Transport Security stands over it: see ``CleartextPolicy`` and ``TrustPolicy/authorities(_:)``.
 /// - On Linux: no trust policy but the system's, no streamed request bodies, no streamed responses, no timings of the phases, no
 ///   suspension of an exchange that has begun; a redirect status without `Location` loses its content; the
 ///   wire of an exchange that is ended in a flood of bytes closes late, when Foundation comes to it.
@@ -57,7 +63,7 @@ public final class URLSessionTransport: Transport {
     public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let running = URLSessionExchange(request)
         guard request.control.attach(running) else { throw URLSessionErrors.cancelledBeforeStart }
-        defer { request.control.detach() }
+        defer { request.control.detach(running) }
         return try await run(running, request)
     }
 
@@ -83,7 +89,7 @@ public final class URLSessionTransport: Transport {
             return TransportStream(
                 head.response, timings: head.timings, connection: head.connection, content: content)
         } catch {
-            request.control.detach()
+            request.control.detach(running)
             throw error
         }
     }

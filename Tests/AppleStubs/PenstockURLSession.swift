@@ -49,6 +49,15 @@ extension Stream {
     ) {}
 }
 
+final class CFRunLoop {}
+
+func CFRunLoopWakeUp(_ loop: CFRunLoop!) {}
+
+extension RunLoop {
+    /// Foundation has it too, with a type of another module.
+    func getCFRunLoop() -> CFRunLoop { CFRunLoop() }
+}
+
 /// FoundationNetworking has these too, with a port that is text.
 final class URLSessionTaskMetrics {
     var transactionMetrics: [URLSessionTaskTransactionMetrics] { [] }

@@ -40,6 +40,25 @@
             return reading
         }
 
+        @Test("A byte of Location that is no UTF-8 leads to itself, and in other fields stands for a character")
+        func otherBytes() throws {
+            var head = CurlHead()
+            let lines: [[UInt8]] = [
+                Array("HTTP/1.1 302 Found".utf8), Array("X-A: caf".utf8) + [0xE9],
+                Array("Location: /caf".utf8) + [0xE9],
+                Array("location: /\u{E9}/".utf8) + [0xE9, 0x3F, 0xFF], Array("Location: /caf\u{E9}".utf8), [],
+            ]
+            for line in lines {
+                let kind = (line + [13, 10]).withUnsafeBytes { head.take($0, ResponseLimits(), nil) }
+                #expect(kind == nil)
+            }
+            #expect(head.fields["X-A"] == "caf\u{E9}")
+            let locations = head.fields.values(of: .location)
+            #expect(locations == ["/caf%E9", "/%C3%A9/%E9?%FF", "/caf\u{E9}"])
+            let url = try HTTPURL("http://a.example/").resolving(locations[0])
+            #expect(url.absoluteString == "http://a.example/caf%E9")
+        }
+
         @Test("A head reads the same whatever heads came before it")
         func unseen() {
             var random = Seeded(seed: 7)

@@ -154,6 +154,20 @@
             #expect(clock.expired(100 * second) == nil)
         }
 
+        @Test("What arrives of a request after the system has taken it puts off the answer and the silence")
+        func arriving() {
+            var clock = CurlClock(
+                Timeouts(connect: nil, firstByte: .seconds(8), idle: .seconds(8), total: nil), isSending: true)
+            clock.begin(0)
+            clock.sending(0)
+            clock.sent(0)
+            #expect(clock.nextLook(0) == second)
+            clock.arrived(5 * second)
+            #expect(clock.expired(8 * second) == nil)
+            #expect(clock.expired(13 * second - 1) == nil)
+            #expect(clock.expired(13 * second) == .timeout(.firstByte))
+        }
+
         @Test func withoutTimeoutsNothingIsDue() {
             var clock = CurlClock(Timeouts(connect: nil, firstByte: nil, idle: nil, total: nil))
             clock.begin(5)

@@ -35,6 +35,25 @@ struct PurgingVaultTests {
         #expect(try await PurgingVault(kept, marker: Self.marker(folder)).keys() == [])
     }
 
+    @Test("Where no file stays, another marker tells the installations apart, and an emptied folder signs nobody out")
+    func markerElsewhere() async throws {
+        let marker = MemoryMarker()
+        let kept = MemoryVault()
+        try await kept.save(Sample.item("1"), for: Sample.key, over: .anything)
+        let first = PurgingVault(kept, marker: marker)
+        #expect(try await first.load(Sample.key) == nil)
+        try await first.save(Sample.item("2"), for: Sample.key, over: .absent)
+        #expect(try await PurgingVault(kept, marker: marker).load(Sample.key) == Sample.item("2"))
+        #expect(try await PurgingVault(kept, marker: MemoryMarker()).load(Sample.key) == nil)
+    }
+
+    @Test("A file that the device keeps closed until it is unlocked is locked, and one that is forbidden is denied")
+    func sealedFiles() {
+        #expect(VaultError(.system(EPERM), sealed: EPERM) == .locked)
+        #expect(VaultError(.system(EACCES), sealed: EPERM) == .denied)
+        #expect(VaultError(.system(EPERM), sealed: nil) == .denied)
+    }
+
     @Test("Of many that begin at the same time, none deletes what another one has kept")
     func race() async throws {
         let folder = try Folder()
@@ -88,6 +107,15 @@ struct PurgingVaultTests {
         #expect(try await vault.keys() == [])
         #expect(try await kept.keys() == [])
     }
+}
+
+/// What an app's defaults are.
+private struct MemoryMarker: InstallationMarker {
+    private let made = Locked(false)
+
+    var isThere: Bool { made.withLock(\.self) }
+    func lock() -> FileLock? { nil }
+    func make() { made.withLock { $0 = true } }
 }
 
 /// A vault that lists and deletes what it cannot read.

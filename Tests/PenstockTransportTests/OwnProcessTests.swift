@@ -83,6 +83,26 @@ struct OwnProcessTests {
     }
 
     #if os(Linux)
+        @Test("The secrets of TLS are written to no file that the environment names")
+        func keyLog() async throws {
+            await #expect(processExitsWith: .success) {
+                let log = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString)")
+                defer { try? FileManager.default.removeItem(at: log) }
+                setenv("SSLKEYLOGFILE", log.path, 1)
+                let authority = try TestCertificateAuthority()
+                let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { _ in .text("ok") }
+                let transport = CurlTransport()
+                let exchange = TransportRequest(
+                    HTTPRequest(method: .get, url: server.url),
+                    isolation: IsolationKey(trust: .authorities(authority.file)))
+                #expect(try await transport.perform(exchange).response.status == 200)
+                try await transport.connect(exchange, speaking: .http1).close()
+                await transport.shutdown()
+                server.stop()
+                #expect(try !FileManager.default.fileExists(atPath: log.path) || Data(contentsOf: log).isEmpty)
+            }
+        }
+
         /// Foundation ends the process at trailers, so the response must be given up before they come.
         @Test("A response that announces trailers is refused by its head, before they end the process")
         func announcedTrailers() async throws {

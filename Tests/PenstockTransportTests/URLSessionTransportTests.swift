@@ -35,6 +35,13 @@ struct URLSessionTransportTests {
         await transport.shutdown()
     }
 
+    @Test func `What App Transport Security forbids is told as a prohibition, before anything is sent`() {
+        let kind = URLSessionErrors.kind(of: URLError(.appTransportSecurityRequiresSecureConnection), isAnswered: false)
+        guard case .blocked(let reason) = kind else { Issue.record("\(kind)"); return }
+        #expect(reason.contains("Info.plist"))
+        #expect(URLSessionErrors.isBeforeSending(kind))
+    }
+
     @Test func `Content that claims more than the limit is refused before it comes`() async throws {
         let server = try LoopbackServer { _ in .short(Data("abc".utf8), declared: 1_000_000, ending: .hold) }
         defer { server.stop() }

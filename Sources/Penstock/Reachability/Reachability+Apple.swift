@@ -3,18 +3,31 @@
     import Network
     import PenstockCore
 
-    extension Reachability {
-        /// This machine's own, by the Network framework. It is watched from the first use to the end of the process.
-        public static let system: Reachability = {
-            let reachability = Reachability()
-            let monitor = NWPathMonitor()
-            monitor.pathUpdateHandler = { reachability.update(NetworkStatus($0)) }
-            monitor.start(queue: DispatchQueue(label: "penstock.reachability"))
-            // Kept for ever: a monitor that goes stops.
-            _ = Unmanaged.passRetained(monitor)
-            return reachability
-        }()
-    }
+    #if os(watchOS)
+        extension Reachability {
+            /// This machine's own, of which watchOS tells an app nothing: by Apple's technical note TN3135 the Network framework
+            /// says of any but a few kinds of apps that there is no way, although requests find one. So the status is never known.
+            public static let system: Reachability = {
+                let reachability = Reachability()
+                reachability.fail("watchOS tells apps nothing of the network")
+                return reachability
+            }()
+        }
+    #else
+        extension Reachability {
+            /// This machine's own, by the Network framework. It is watched from the first use to the end of the process. On watchOS,
+            /// which tells apps nothing, it is never known.
+            public static let system: Reachability = {
+                let reachability = Reachability()
+                let monitor = NWPathMonitor()
+                monitor.pathUpdateHandler = { reachability.update(NetworkStatus($0)) }
+                monitor.start(queue: DispatchQueue(label: "penstock.reachability"))
+                // Kept for ever: a monitor that goes stops.
+                _ = Unmanaged.passRetained(monitor)
+                return reachability
+            }()
+        }
+    #endif
 
     extension NetworkStatus {
         private static let kinds: [(NWInterface.InterfaceType, Interface)] = [

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// ``batch(_:options:in:)`` fails fast: it throws as soon as one call has failed, and says which. ``batchResults(_:options:in:)``
-/// collects all. Both end all their calls at once when their task or their scope ends them, or ``cancelAll()``.
+/// collects all. Both end all their calls at once when their task is cancelled, their scope is told to end its calls, or ``cancelAll()``.
 extension APIClient {
     /// How many calls of a list are under way at a time unless told otherwise: as many as browsers open connections to one
     /// host over HTTP/1.1, so that a list does not keep the app's other calls waiting.
@@ -19,7 +19,7 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - options: what all of them want different.
-    ///   - scope: ends them when it goes.
+    ///   - scope: ends them by ``CallScope/cancelAll()``. It cannot go meanwhile, since whoever waits holds it.
     /// - Throws: the first failure; the other calls are cancelled.
     public func batch<each E: Endpoint>(
         _ endpoint: repeat each E, options: CallOptions = .init(), in scope: CallScope? = nil
@@ -37,7 +37,7 @@ extension APIClient {
     /// - Parameters:
     ///   - limit: how many may be under way at a time; at least one.
     ///   - options: what all of them want different.
-    ///   - scope: ends them when it goes.
+    ///   - scope: ends them by ``CallScope/cancelAll()``. It cannot go meanwhile, since whoever waits holds it.
     /// - Throws: the first failure; the other calls are cancelled, and none begins.
     public func batch<E: Endpoint>(
         _ endpoints: [E], limit: Int = batchLimit, options: CallOptions = .init(), in scope: CallScope? = nil

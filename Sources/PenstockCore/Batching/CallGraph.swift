@@ -263,13 +263,13 @@ final class CallOutputs: Sendable {
 extension APIClient {
     /// Sends the calls of a graph, each as soon as what it waits for has succeeded, and gives the results of all.
     ///
-    /// All end at once when the task or the scope ends them, or ``cancelAll()``: with ``APIError/Kind/cancelled``, or skipped
+    /// All end at once when the task is cancelled, the scope is told to end its calls, or ``cancelAll()``: with ``APIError/Kind/cancelled``, or skipped
     /// because of one that was cancelled.
     ///
     /// - Parameters:
     ///   - limit: how many may be under way at a time; at least one.
     ///   - options: what all of them want different.
-    ///   - scope: ends them when it goes.
+    ///   - scope: ends them by ``CallScope/cancelAll()``. It cannot go meanwhile, since whoever waits holds it.
     public func run(
         _ graph: CallGraph, limit: Int = batchLimit, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async -> CallGraphResults {

@@ -17,15 +17,31 @@ struct CallRun: Sendable {
     var isOrphaned: Bool { owner.isGone }
 
     /// Whether everything was ended from outside: by the task, the scope or the client.
-    var isEnded: Bool { Task.isCancelled || owner.hasEnded }
+    var isEnded: Bool { Task.isCancelled || wasEnded }
+
+    /// The same but for the task that asks: whether the scope or the client has ended everything.
+    var wasEnded: Bool { owner.hasEnded }
 
     /// Sends one of the calls, unless the user or the environment is another one by now: what comes first may decide on what comes
     /// later, and none of it is for that one.
     func send<E: Endpoint>(_ endpoint: E) async -> Result<E.Output, APIError> {
-        guard !isEnded else { return .failure(.notBegun) }
-        // By its handle: a call that is awaited with its scope would keep the scope alive.
-        let call = client.start(endpoint, .endpoint, options, in: owner.scope) { party.claim($0.context) }
+        guard let call = begin(endpoint) else { return .failure(.notBegun) }
         return await call.result.map(\.value)
+    }
+
+    /// By its handle, and out of line with the wait for it: what is awaited with its scope would keep the scope alive.
+    ///
+    /// - Returns: `nil` where everything was ended before.
+    @inline(never)
+    private func begin<E: Endpoint>(_ endpoint: E) -> Call<E.Output>? {
+        // Taken before the look at it: one that goes in between would leave a call without an owner.
+        let scope = owner.scope
+        guard !isEnded else { return nil }
+        return client.start(endpoint, .endpoint, options, in: scope) { audience in
+            party.claim(audience.context)
+            // Whoever has ended everything since the look did not find this one.
+            if isEnded { audience.context.end(.requested) }
+        }
     }
 
     /// Runs the calls of a schedule, each in a task of its own.

@@ -77,7 +77,7 @@ extension CacheQuery {
     /// Whole seconds, rounded down. What is no number, as a time that was tampered with makes it, is the least of them.
     private static func whole(_ seconds: TimeInterval, within bounds: ClosedRange<TimeInterval>) -> Int {
         let number = seconds.isNaN ? bounds.lowerBound : min(max(seconds, bounds.lowerBound), bounds.upperBound)
-        return Int(number.rounded(.down))
+        return Int(clamping: Int64(number.rounded(.down)))
     }
 
     private func reply(

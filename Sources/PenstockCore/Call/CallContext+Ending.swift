@@ -171,18 +171,14 @@ extension CallContext {
             }
         }
         defer { sleeper.cancel() }
-        let isOver = await withTaskCancellationHandler {
-            await wait(for: slept) != nil
-        } onCancel: {
-            slept.abandon()
-        }
-        guard isOver else { throw interruption(at: stage) }
+        guard await wait(for: slept) != nil else { throw interruption(at: stage) }
         if isShort { throw APIError(.timeout(.total), stage: stage) }
     }
 
-    /// Waits for a promise, or for the end of the call.
+    /// Waits for a promise, for the end of the call, or until the task is cancelled: an interceptor may wait no longer for what
+    /// it has sent, in a call that goes on.
     ///
-    /// - Returns: `nil` when the call ended first.
+    /// - Returns: `nil` where nothing was given.
     func wait<Value>(for promise: Promise<Value>) async -> Value? {
         let goesOn = state.withLock { state in
             if state.ending == nil { state.waits.append(promise) }
@@ -190,7 +186,11 @@ extension CallContext {
         }
         guard goesOn else { return nil }
         defer { state.withLock { state in state.waits.removeAll { $0 === promise } } }
-        return await promise.value()
+        return await withTaskCancellationHandler {
+            await promise.value()
+        } onCancel: {
+            promise.abandon()
+        }
     }
 
     /// Waits for a promise: no longer than the call goes on, and not past its deadline.
@@ -201,18 +201,14 @@ extension CallContext {
     func value<Value>(of promise: Promise<Value>, at stage: StageName) async throws(APIError) -> Value {
         try checkGoesOn(at: stage)
         let alarm = deadline.map { endsAt($0, mayWait: false) }
-        let value = await withTaskCancellationHandler {
-            await wait(for: promise)
-        } onCancel: {
-            promise.abandon()
-        }
+        let value = await wait(for: promise)
         if let alarm { deadlines.remove(alarm.withLock { $0 }) }
         guard let value else { throw interruption(at: stage) }
         return value
     }
 
-    /// Runs something that may not end when it is told to, and returns at the latest when the call ends; it then goes on
-    /// in a task that is cancelled, and what it brings is dropped. It costs a task.
+    /// Runs something that may not end when it is told to, and returns at the latest when the call ends or the task is
+    /// cancelled; it then goes on in a task that is cancelled, and what it brings is dropped. It costs a task.
     ///
     /// - Parameter stage: what is run.
     /// - Throws: what `body` throws; ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
@@ -284,12 +280,14 @@ extension CallContext {
 
     /// Returns when the call is not suspended.
     ///
-    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first.
+    /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends first, or its task is
+    ///   cancelled.
     func untilResumed() async throws(APIError) {
         let alarm = deadline.map { endsAt($0, mayWait: false) }
         await control.untilResumed()
         if let alarm { deadlines.remove(alarm.withLock { $0 }) }
         try checkGoesOn(at: .transport)
+        if Task.isCancelled { throw APIError(.cancelled, stage: .transport) }
     }
 
     /// Runs code of the app's, whose errors become ``APIError``s that name it.

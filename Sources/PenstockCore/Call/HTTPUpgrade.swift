@@ -79,11 +79,19 @@ struct UpgradeReply: Sendable {
     private var version = HTTPVersion.http11
     private var fields = HTTPFields()
     private var hadInterim = false
-    private var awaited: Int?
+    /// How much content comes, once the head is there.
+    private var awaited: Awaited?
     /// Of an answer that is none: as much as was announced.
     private(set) var content = Data()
-    /// How much content of a refusal is read: enough for what a server has to say about it.
+    /// How much content of a refusal is read, with what stands around chunks: enough for what a server has to say about it.
     private static let mostContent = 64 << 10
+    private static let longestChunkLine = 1 << 10
+
+    private enum Awaited {
+        case bytes(Int)
+        /// - Parameter most: what may still come, in bytes.
+        case chunks(most: Int)
+    }
 
     init(_ limits: ResponseLimits) {
         self.limits = limits
@@ -112,13 +120,59 @@ struct UpgradeReply: Sendable {
                 try takeField(line)
             }
         }
-        guard let status, let awaited else { return nil }
-        guard bytes.count - start >= awaited else { return nil }
-        content = Data(bytes[start..<(start + awaited)])
+        guard let status, takeContent() else { return nil }
         return HTTPResponse(status: status, fields: fields, version: version)
     }
 
-    private mutating func line() throws(TransportError) -> String? {
+    /// - Returns: whether nothing more is to come.
+    private mutating func takeContent() -> Bool {
+        switch awaited {
+        case nil: return false
+        case .bytes(let count):
+            guard bytes.count - start >= count else { return false }
+            content = Data(bytes[start..<(start + count)])
+            return true
+        case .chunks(var most):
+            while let chunk = chunk() {
+                most -= chunk.end - start
+                guard !chunk.content.isEmpty, most >= 0 else {
+                    if most < 0 { content = Data() }
+                    return true
+                }
+                content += bytes[chunk.content]
+                start = chunk.end
+                awaited = .chunks(most: most)
+            }
+            guard bytes.count - start > most else { return false }
+            content = Data()
+            return true
+        }
+    }
+
+    /// The next chunk (RFC 9112 §7.1): an empty one at the end, and for what is none. `nil` where more bytes are needed.
+    private func chunk() -> (content: Range<Int>, end: Int)? {
+        guard let lineEnd = bytes[start...].prefix(Self.longestChunkLine).firstIndex(of: 0x0A) else {
+            return bytes.count - start < Self.longestChunkLine ? nil : (start..<start, start)
+        }
+        let digits = bytes[start..<lineEnd].prefix { Self.isHexadecimal($0) }
+        let first = lineEnd + 1
+        let size = Int(String(decoding: digits, as: UTF8.self), radix: 16).map { min($0, Self.mostContent + 1) }
+        guard let size = digits.count > 15 ? Self.mostContent + 1 : size, size > 0 else {
+            return (first..<first, first)
+        }
+        return bytes.count - first < size + 2 ? nil : (first..<(first + size), first + size + 2)
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func line() throws(TransportError) -> ArraySlice<UInt8>? {
         guard let end = bytes[start...].firstIndex(of: 0x0A) else {
             guard headBytes + bytes.count - start <= limits.headerBytes else {
                 throw .init(.limitExceeded(.headerBytes))
@@ -127,15 +181,13 @@ struct UpgradeReply: Sendable {
         }
         headBytes += end + 1 - start
         guard headBytes <= limits.headerBytes else { throw .init(.limitExceeded(.headerBytes)) }
-        guard end > start, bytes[end - 1] == 0x0D,
-            let line = String(utf8: bytes[start..<(end - 1)])
-        else { throw .init(.protocolViolation) }
-        start = end + 1
-        return line
+        guard end > start, bytes[end - 1] == 0x0D else { throw .init(.protocolViolation) }
+        defer { start = end + 1 }
+        return bytes[start..<(end - 1)]
     }
 
-    private mutating func takeStatus(_ line: String) throws(TransportError) {
-        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+    private mutating func takeStatus(_ line: ArraySlice<UInt8>) throws(TransportError) {
+        let parts = line.withUnsafeBytes(HTTPSyntax.text).split(separator: " ", omittingEmptySubsequences: false)
         // Three characters from 100 on are digits.
         guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", parts[1].utf8.count == 3,
             let code = Int(parts[1]), code >= 100
@@ -144,10 +196,11 @@ struct UpgradeReply: Sendable {
         status = code
     }
 
-    private mutating func takeField(_ line: String) throws(TransportError) {
+    private mutating func takeField(_ line: ArraySlice<UInt8>) throws(TransportError) {
         guard fields.count < limits.headerCount else { throw .init(.limitExceeded(.headerCount)) }
-        guard let colon = line.firstIndex(of: ":") else { throw .init(.protocolViolation) }
-        fields.append(String(line[line.index(after: colon)...]), for: HTTPFieldName(String(line[..<colon])))
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .init(.protocolViolation) }
+        let name = HTTPFieldName(line[..<colon].withUnsafeBytes(HTTPSyntax.text))
+        fields.append(line[(colon + 1)...].withUnsafeBytes { HTTPSyntax.value($0, of: name) }, for: name)
         guard fields.rejected.isEmpty else { throw .init(.protocolViolation) }
     }
 
@@ -158,7 +211,11 @@ struct UpgradeReply: Sendable {
             return
         }
         let length = fields[.contentLength].flatMap { Int($0) } ?? 0
-        awaited = code == 101 || !(0...Self.mostContent ~= length) ? 0 : length
+        if code != 101, HTTPSyntax.equalIgnoringCase(fields[.transferEncoding] ?? "", "chunked") {
+            awaited = .chunks(most: Self.mostContent)
+        } else {
+            awaited = .bytes(code == 101 || !(0...Self.mostContent ~= length) ? 0 : length)
+        }
     }
 }
 

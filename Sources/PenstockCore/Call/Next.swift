@@ -23,7 +23,11 @@ public struct Next: Sendable {
 
     /// Sends a request on its way through the stages below.
     ///
-    /// - Throws: what they throw; ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` once the call has ended.
+    /// Cancelling the task that waits ends what was sent, and the call goes on. Of a streamed call, a task that sends again gives up
+    /// the content of what it was given before: the wire and the place among the requests under way are free for what follows.
+    ///
+    /// - Throws: what they throw; ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` once the call has ended, and
+    ///   ``APIError/Kind/cancelled`` when the task is cancelled.
     @inline(__always)
     public func callAsFunction(_ request: HTTPRequest) async throws(APIError) -> Exchange {
         if let passage { return try await go(on: request, through: passage) }
@@ -58,9 +62,7 @@ public struct Next: Sendable {
     @inline(never)
     private func go(on request: HTTPRequest, through passage: Passage) async throws(APIError) -> Exchange {
         try passage.enter()
-        let exchange = try await run(request)
-        passage.note(exchange)
-        return exchange
+        return passage.note(try await run(request))
     }
 }
 
@@ -89,6 +91,12 @@ final class Passage: Sendable {
         var uses = 0
         var last: Exchange.Remains?
         var sent: HTTPRequest?
+        /// Of streamed responses. The interceptor may let go of them at any time.
+        var given: [WeakContent] = []
+    }
+
+    private struct WeakContent: Sendable {
+        weak let content: GivenContent?
     }
 
     private let limit: Int
@@ -103,20 +111,31 @@ final class Passage: Sendable {
     var uses: Int { state.withLock { $0.uses } }
 
     fileprivate func enter() throws(APIError) {
-        let uses = state.withLock { state in
+        let (uses, given) = state.withLock { state in
             state.uses += 1
-            return state.uses
+            return (state.uses, state.given)
         }
         guard uses <= limit else {
             throw APIError(.blocked(reason: "an attempt may be sent only once"), stage: .attemptInterception)
         }
+        guard !given.isEmpty else { return }
+        // One that sends from several tasks waits for the first good answer, and what another task has just got may be that.
+        let task = GivenContent.currentTask
+        for content in given.compactMap(\.content) where content.task == task { content.giveUp() }
     }
 
-    fileprivate func note(_ exchange: Exchange) {
+    /// - Returns: the exchange as the interceptor is given it.
+    fileprivate func note(_ exchange: Exchange) -> Exchange {
+        var exchange = exchange
+        // A wire that has changed its protocol is taken out of its exchange as what it is.
+        let given = exchange.content.flatMap { $0 is UpgradedWire ? nil : GivenContent($0) }
+        if let given { exchange.content = given }
         state.withLock { state in
             state.last = exchange.remains
             state.sent = exchange.sentRequest
+            if let given { state.given.append(WeakContent(content: given)) }
         }
+        return exchange
     }
 
     /// The exchange that the interceptor returns. One that it has made anew takes over what the stages below had left in

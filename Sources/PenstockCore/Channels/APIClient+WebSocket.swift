@@ -15,7 +15,8 @@ extension APIClient {
     /// what is written. ``WebSocketOptions/pingInterval`` finds a server that is gone.
     ///
     /// - Parameters:
-    ///   - endpoint: where the socket is; of its members those of the request count.
+    ///   - endpoint: where the socket is; of its members those of the request count. An upgrade is a GET without content, so one
+    ///     with another verb, a body, or parameters that go into one fails as ``APIError/Kind/invalidConfiguration(reason:)``.
     ///   - options: what this one socket wants different of the request.
     ///   - settings: how it is asked for and kept.
     ///   - scope: ends it when it goes.
@@ -37,6 +38,7 @@ extension APIClient {
                 throw APIError(
                     .invalidParameter(field: "subprotocols", reason: "has a name that is no token"), stage: .prepare)
             }
+            try endpoint.checkUpgrade()
             let upgrade = self.upgrade(settings)
             let made = try await self.upgraded(endpoint, options, upgrade, session)
             do throws(WebSocketFailure) {
@@ -126,6 +128,25 @@ extension APIClient {
             throw call.finish(error) ?? error
         }
         return Upgraded(exchange: exchange, wire: wire) { call.finish($0) }
+    }
+}
+
+extension Endpoint {
+    /// - Throws: what of the endpoint an upgrade would leave out, or send and no server would understand (RFC 6455 §4.1).
+    fileprivate func checkUpgrade() throws(APIError) {
+        let flaw: String
+        if route.method != .get {
+            flaw = "its route is no GET"
+        } else if !body.isNone {
+            flaw = "it has a body"
+        } else if placement == .json || placement == .form, Parameters.self != NoParameters.self {
+            flaw = "its parameters go into a body"
+        } else {
+            return
+        }
+        throw APIError(
+            .invalidConfiguration(reason: "\(Self.self) cannot be a WebSocket: \(flaw)"), stage: .prepare,
+            sendState: .unsent)
     }
 }
 

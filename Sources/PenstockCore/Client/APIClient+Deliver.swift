@@ -42,7 +42,7 @@ extension APIClient {
         return APIResponse(value, notes, opened, exchange, attempts: context.attempts)
     }
 
-    private func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {
+    func envelope<E: Endpoint>(of call: ActiveCall<E>) throws(APIError) -> Envelope? {
         switch call.endpoint.envelope {
         case .ofService: try call.runtime.get().service.envelope
         case .none: nil

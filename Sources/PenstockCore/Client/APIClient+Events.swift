@@ -71,12 +71,16 @@ extension APIClient {
     {
         var edits: HeaderEdits = ["Accept": "text/event-stream", "Cache-Control": "no-store"]
         if let lastEventID { edits = edits.setting("Last-Event-ID", lastEventID) }
-        let limits = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.limits
+        let settings = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings
+        var redirects = settings.redirects
+        // It says nothing of the user, and without it the stream would begin anew each time.
+        redirects.crossOriginFields.insert("Last-Event-ID")
         return options.with {
             $0.headers = $0.headers.over(edits)
+            $0.redirects = redirects
             // Connecting again has rules of its own.
             $0.retry = RetryPolicy.none
-            if !limits.setsMinimumThroughput { $0.limits.minimumThroughput = nil }
+            if !settings.limits.setsMinimumThroughput { $0.limits.minimumThroughput = nil }
         }
     }
 }

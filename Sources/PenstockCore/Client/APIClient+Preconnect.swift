@@ -50,7 +50,7 @@ extension APIClient {
     private func preconnection(to id: ServiceID) -> (TransportRequest, CallContext)? {
         guard let runtime = try? runtime(for: id) else { return nil }
         let settings = runtime.resolved.settings
-        let environment = settings.environment ?? environment
+        let environment = environment(of: runtime)
         guard let url = try? baseURL(settings, runtime, environment) else { return nil }
         guard settings.cleartext.allows(url, by: settings.proxy),
             settings.trust.refusal(by: transport.capabilities) == nil,

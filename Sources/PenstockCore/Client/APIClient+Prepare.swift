@@ -229,13 +229,14 @@ extension APIClient {
     /// ```
     ///
     /// It belongs to no service: the client's headers, options and interceptors apply, a service's do not. Common
-    /// parameters, ``CallOptions/parameters`` and ``CallOptions/baseURL`` are left out, since the URL is given. Every status
-    /// is an answer unless ``CallOptions/status`` of `options` says otherwise.
+    /// parameters, ``CallOptions/parameters`` and ``CallOptions/baseURL`` are left out, since the URL is given, and
+    /// ``CallOptions/at(_:)-swift.type.method-(HTTPURL)`` is refused. Every status is an answer unless ``CallOptions/status`` of
+    /// `options` says otherwise.
     ///
     /// - Parameters:
     ///   - request: its fields replace the client's of the same names.
     ///   - options: what this one call wants different; its headers are applied last.
-    ///   - scope: ends the call when it goes.
+    ///   - scope: ends the call by ``CallScope/cancelAll()``. It cannot go meanwhile, since whoever waits holds it.
     public func send(
         _ request: HTTPRequest, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> APIResponse<Data> {
@@ -246,6 +247,10 @@ extension APIClient {
     /// A raw request with what every request of this client carries.
     func completed<E: Endpoint>(_ request: HTTPRequest, for call: ActiveCall<E>) throws(APIError) -> HTTPRequest {
         try call.context.stage(.prepare) { () throws(APIError) in
+            guard call.resolved.settings.link == nil else {
+                let reason = "the option .at(url) is for endpoints; a request of no service names its URL itself"
+                throw APIError(.invalidConfiguration(reason: reason), stage: .prepare, sendState: .unsent)
+            }
             var fields = commonFields()
             configuration.options.headers.apply(to: &fields)
             if let contentType = request.body.contentType { fields[.contentType] = contentType }

@@ -3,12 +3,12 @@ import Foundation
 extension APIClient {
     /// Sends an endpoint and gives its output. Cancelling the task closes the wire.
     ///
-    /// However it waits, it ends at once when its task or its scope ends it, on ``cancelAll()``, and when its total time-out
+    /// However it waits, it ends at once when its task is cancelled, its scope is told to end its calls, on ``cancelAll()``, and when its total time-out
     /// runs out.
     ///
     /// - Parameters:
     ///   - options: what this one call wants different.
-    ///   - scope: ends the call when it goes.
+    ///   - scope: ends the call by ``CallScope/cancelAll()``. It cannot go meanwhile, since whoever waits holds it.
     public func send<E: Endpoint>(
         _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) async throws(APIError) -> E.Output {
@@ -39,7 +39,7 @@ extension APIClient {
     ///
     /// The mode is always that one; how long a response is fresh, and how stale it may be, is as the options say.
     ///
-    /// The sequence owns the call: ending the iteration ends it.
+    /// The sequence owns the call: leaving the loop ends it, and so does letting go of the sequence.
     public func responses<E: Endpoint>(to endpoint: E, options: CallOptions = .init()) -> CachedResponses<E.Output> {
         let policy = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.cache
         let isTwofold = !policy.isOff && policy.mode != .cacheOnly
@@ -58,7 +58,8 @@ extension APIClient {
     ///
     /// It takes the same path as ``send(_:options:in:)`` up to the status; envelope, validators and decoding are for
     /// content that is collected. Time-outs: the total one ends with the head, the idle one counts while content is
-    /// waited for. A response whose status is no success is collected and thrown.
+    /// waited for. A response whose status is no success is collected and thrown. The scope ends the call by
+    /// ``CallScope/cancelAll()``, and once the head has come also when it goes.
     ///
     /// - Throws: what ``send(_:options:in:)`` throws up to the status; ``APIError/Kind/unsupported(feature:)`` before
     ///   anything is sent where the transport cannot stream responses, or the service seals them.

@@ -1,6 +1,6 @@
 extension APIClient {
     /// Keeps a credential for the user of the moment (``Configuration/identity``), with which calls to a service are made from
-    /// now on.
+    /// now on. So the app names the user before: what is signed in while nobody is named is nobody's.
     ///
     /// ```swift
     /// let pair = try await client.send(LogIn(account: "alice", password: "secret"), options: .anonymous)
@@ -46,7 +46,7 @@ extension APIClient {
         try await place.keeper.insist(stage.source(place))
     }
 
-    /// The accounts that a service has credentials of in the environment of the moment, in alphabetical order. Each is the
+    /// The accounts that a service has credentials of in the environment that its calls go to at the moment, in alphabetical order. Each is the
     /// ``Configuration/identity`` of a client.
     public func accounts(of service: ServiceID = .main) async throws(APIError) -> [String] {
         let key = try authentication(of: service).place.keeper.key
@@ -60,11 +60,17 @@ extension APIClient {
     private func authentication(
         of service: ServiceID
     ) throws(APIError) -> (stage: Authenticate, place: Authenticate.Place) {
-        guard let stage = try runtime(for: service).authenticate else {
+        let runtime = try runtime(for: service)
+        guard let stage = runtime.authenticate else {
             throw APIError(
                 .invalidConfiguration(reason: "the service \(service) has no authenticator"), stage: .authenticate)
         }
-        return (stage, try stage.place(environment, configuration.identity()))
+        return (stage, try stage.place(environment(of: runtime), configuration.identity()))
+    }
+
+    /// Where the calls of a service go that name no environment of their own.
+    func environment(of runtime: ServiceRuntime) -> ServerEnvironment {
+        runtime.resolved.settings.environment ?? environment
     }
 
     private static func keeping<Value: Sendable>(
@@ -79,10 +85,34 @@ extension APIClient {
 }
 
 extension APIClient {
+    /// Hands the cookies that came while nobody was signed in to the user of the moment (``Configuration/identity``).
+    ///
+    /// A login by cookie is sent before the app has a user, and so what it sets is nobody's. Once the app names the user, this
+    /// makes it theirs:
+    ///
+    /// ```swift
+    /// let user = try await client.send(Login(account: "alice", password: "secret"), options: .anonymous)
+    /// session.userID = user.id          // what `identity` gives from now on
+    /// try client.adoptCookies()
+    /// ```
+    ///
+    /// It moves all of nobody's cookies in the environment that the calls of a service go to, whichever host has set them. They take the
+    /// place of what the user had of the same names. Nothing happens while nobody is signed in, and in a client without cookies.
+    ///
+    /// - Parameter service: ``ServiceID/main`` by default.
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` for a service that the client does not know.
+    public func adoptCookies(of service: ServiceID = .main) throws(APIError) {
+        let environment = environment(of: try runtime(for: service))
+        let identity = configuration.identity()
+        guard !identity.isEmpty else { return }
+        configuration.cookies?.moveAll(ofIdentity: "", to: identity, in: environment.name)
+    }
+
     /// A user has signed out: ends the calls that were made for them, in this client, in those derived from it and in the one
     /// it was derived from; closes the connections that were made for them; and removes their cookies, their credentials, and all
     /// responses that are stored of them, in every environment, also where one of these clients has a cookie store, a vault or a
-    /// cache of its own.
+    /// cache of its own. The cookies that came while nobody was signed in go as well, since a login's may be among them
+    /// (``adoptCookies(of:)``).
     ///
     /// ```swift
     /// await client.signOut(user.id)

@@ -23,7 +23,8 @@ extension APIClient {
         start(endpoint, .endpoint, options, in: scope) { $0.add(completion) }
     }
 
-    /// Starts a call and delivers its result to a closure on an actor of the caller's choice, which it is handed.
+    /// Starts a call and delivers its result to a closure on an actor of the caller's choice, which it is handed. The actor is not
+    /// kept alive: once it is gone nothing is delivered, and the call ends with its scope or by itself.
     @discardableResult
     public func start<E: Endpoint, A: Actor>(
         _ endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil, on actor: A,
@@ -41,7 +42,7 @@ extension APIClient {
         start(endpoint, .endpoint, options, in: scope) { $0.add(delegate) }
     }
 
-    /// What a call yields as a sequence that owns the call: ending the iteration ends the call.
+    /// What a call yields as a sequence that owns the call: leaving the loop ends the call, and so does letting go of the sequence.
     public func updates<E: Endpoint>(
         of endpoint: E, options: CallOptions = .init()
     ) -> CallUpdates<E.Output> {

@@ -64,6 +64,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         _ judge: (Exchange, HTTPRequest) async throws(Rejection) -> Output
     ) async throws(APIError) -> Output {
         let pipeline = try runtime.get().pipeline(for: endpoint, resolved)
+        if let refusal = context.settings.refusal(by: client, for: context) { throw refusal }
         var replays = Replays()  // at most one for each reason
         while true {
             let request = try client.prepare(self)  // validate → common parameters → encode → URL, headers, body
@@ -162,6 +163,28 @@ final class ActiveCall<E: Endpoint>: Sendable {
         try await context.interruptible(at: .transport) { [context] () async throws(APIError) in
             try await pipeline(request, context)
         }
+    }
+}
+
+extension CallSettings {
+    /// What stands against sending a request, where an option asks for what the client cannot keep: nothing is sent that an
+    /// option says is not to be, and none is passed over in silence.
+    func refusal(by client: APIClient, for call: CallContext) -> APIError? {
+        if cache.mode == .cacheOnly, client.state.cache == nil, !call.renewsCredential {
+            return APIError(.cacheMiss, stage: .cache, debugMessage: "the client has no cache", sendState: .unsent)
+        }
+        if waitsForConnectivity.isWaiting, client.configuration.reachability == nil {
+            let reason = "waitsForConnectivity takes a client whose configuration.reachability is set, as to .system"
+            return APIError(.invalidConfiguration(reason: reason), stage: .connectivity, sendState: .unsent)
+        }
+        return nil
+    }
+
+    /// Why nothing is sent of a call of which the cache has no part, where the policy is never to send.
+    var cacheMissWithoutCache: APIError? {
+        guard cache.mode == .cacheOnly else { return nil }
+        return APIError(
+            .cacheMiss, stage: .cache, debugMessage: "the cache has no part in this call", sendState: .unsent)
     }
 }
 

@@ -14,7 +14,8 @@ extension Call {
         return self
     }
 
-    /// Delivers the result to a closure on an actor of the caller's choice, which it is handed; see ``onResult(_:)``.
+    /// Delivers the result to a closure on an actor of the caller's choice, which it is handed; see ``onResult(_:)``. The actor is
+    /// not kept alive: once it is gone nothing is delivered.
     @discardableResult
     public func onResult<A: Actor>(
         on actor: A, _ completion: @escaping @Sendable (isolated A, Result<Output, APIError>) -> Void
@@ -112,11 +113,17 @@ struct CallAudience<Output: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter take: `false` where the receiver is gone.
+    /// - Parameters:
+    ///   - actor: not kept alive, so that the call ends with it where it owns the call's scope.
+    ///   - take: `false` where the receiver is gone.
     private func hear<A: Actor>(
         on actor: A, _ take: @escaping @Sendable (isolated A, CallNews<Output>) -> Bool
     ) {
-        feed.add { [told, owner] news in await Self.deliver(news, told, owner, on: actor, to: take) }
+        let reference = WeakReference(actor)
+        feed.add { [told, owner] news in
+            guard let actor = reference.object else { return .ownerGone }
+            return await Self.deliver(news, told, owner, on: actor, to: take)
+        }
     }
 
     /// The last look before something leaves: what was cancelled after it was made is not delivered.
@@ -213,6 +220,8 @@ final class CallFeed<Output: Sendable>: Sendable {
 
     private struct State {
         var listeners: [CallUpdates<Output>.Base.Continuation] = []
+        /// Those who hear of the progress alone, and of the latest where they are busy.
+        var watchers: [AsyncStream<TransferProgress>.Continuation] = []
         var handlers: [Handler] = []
         /// What is being delivered: each waits for the one before it.
         var lane: Task<Void, Never>?
@@ -250,6 +259,19 @@ final class CallFeed<Output: Sendable>: Sendable {
         return stream
     }
 
+    /// The progress alone, as far as it is told: the latest of it where more has come since the last was taken.
+    var progress: AsyncStream<TransferProgress> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let (progress, isOver) = state.withLock { state in
+            if state.end == nil { state.watchers.append(continuation) }
+            return (state.progress.latest, state.end != nil)
+        }
+        if let progress { continuation.yield(progress) }
+        if isOver { continuation.finish() }
+        return stream
+    }
+
     /// Has a handler hear of the stored response and of the result, also where they have come already.
     func add(_ handler: @escaping Handler) {
         state.withLock { state in
@@ -260,10 +282,13 @@ final class CallFeed<Output: Sendable>: Sendable {
 
     func yield(_ progress: TransferProgress) {
         let now = time.now()
-        let (listeners, told) = state.withLock { state in
-            (state.progress.take(progress, at: now) ? state.listeners : [], state.progress.latest ?? progress)
+        let (listeners, watchers, told) = state.withLock { state in
+            let isTold = state.progress.take(progress, at: now)
+            let told = state.progress.latest ?? progress
+            return isTold ? (state.listeners, state.watchers, told) : ([], [], told)
         }
         for listener in listeners { listener.yield(.progress(told)) }
+        for watcher in watchers { watcher.yield(told) }
     }
 
     func yield(cached response: APIResponse<Output>) {
@@ -284,10 +309,15 @@ final class CallFeed<Output: Sendable>: Sendable {
     /// - Returns: why the first to whom it was not delivered as it is did not get it; `nil` where all did.
     @discardableResult
     func end(with result: Result<APIResponse<Output>, APIError>) async -> CallContext.Ending? {
-        let (listeners, progress, handlers, lane) = state.withLock { state in
+        let (listeners, watchers, progress, handlers, lane) = state.withLock { state in
             state.end = result
-            defer { (state.listeners, state.handlers) = ([], []) }
-            return (state.listeners, state.progress.rest(succeeded: result.isSuccess), state.handlers, state.lane)
+            let progress = state.progress.rest(succeeded: result.isSuccess)
+            defer { (state.listeners, state.watchers, state.handlers) = ([], [], []) }
+            return (state.listeners, state.watchers, progress, state.handlers, state.lane)
+        }
+        for watcher in watchers {
+            if let progress { watcher.yield(progress) }
+            watcher.finish()
         }
         for listener in listeners {
             if let progress { listener.yield(.progress(progress)) }

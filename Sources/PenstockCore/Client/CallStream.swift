@@ -3,9 +3,12 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
     typealias Base = AsyncThrowingStream<Element, any Error>
 
     private let base: Base
+    /// Ends the call that the sequence owns; `nil` where it owns none.
+    private let onLeave: (@Sendable () -> Void)?
 
-    private init(_ base: Base) {
+    private init(_ base: Base, onLeave: (@Sendable () -> Void)? = nil) {
         self.base = base
+        self.onLeave = onLeave
     }
 
     static func make() -> (stream: CallStream, continuation: Base.Continuation) {
@@ -14,20 +17,37 @@ public struct CallStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Begins the iteration. There is to be one at a time.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(base: base.makeAsyncIterator(), hold: onLeave.map(CallHold.init))
+    }
 
     /// Yields the elements.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: Base.Iterator
+        fileprivate let hold: CallHold?
 
         /// The next element; `nil` at the end.
         public mutating func next() async throws(APIError) -> Element? {
+            defer { withExtendedLifetime(hold) {} }
             do {
                 return try await base.next()
             } catch {
                 throw .wrapping(error)
             }
         }
+    }
+}
+
+/// What an iteration has of the call that its sequence owns: the call ends with it, whoever holds the sequence.
+private final class CallHold: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit {
+        end()
     }
 }
 
@@ -38,7 +58,7 @@ public typealias CallUpdates<Output: Sendable> = CallStream<CallUpdate<Output>>
 public typealias CachedResponses<Output: Sendable> = CallStream<APIResponse<Output>>
 
 extension CallStream {
-    /// A sequence that owns the call it hears of: ending the iteration ends the call.
+    /// A sequence that owns the call it hears of: ending the iteration ends the call, and so does letting go of the sequence.
     ///
     /// - Parameter element: what is yielded of an update; `nil` for nothing.
     static func owning<Output>(
@@ -46,11 +66,12 @@ extension CallStream {
     ) -> CallStream {
         let (stream, continuation) = make()
         let relay = call.relay(to: continuation, element)
-        continuation.onTermination = { _ in
+        let end: @Sendable () -> Void = {
             call.cancel()
             relay.cancel()
         }
-        return stream
+        continuation.onTermination = { _ in end() }
+        return CallStream(stream.base, onLeave: end)
     }
 }
 

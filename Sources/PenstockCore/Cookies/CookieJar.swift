@@ -148,6 +148,16 @@ public struct CookieJar: Sendable {
         return isChanged
     }
 
+    /// Takes the cookies of another jar, as if they were set now. Since it is not known what they were set over, one that is not
+    /// `Secure` takes the place of none that is.
+    mutating func take(_ other: CookieJar, at now: Date) {
+        for cookie in other.cookiesByAge where !cookie.isExpired(at: now) {
+            if cookie.isSecure || !isShadowed(cookie, overTLS: false, at: now) { _ = put(cookie, at: now) }
+        }
+        removeExpired(at: now)
+        makeRoom(overTLS: true)
+    }
+
     private mutating func change(_ scope: String, _ body: (inout [Entry]) -> Void) {
         var entries = scopes.removeValue(forKey: scope) ?? []
         count -= entries.count
@@ -267,6 +277,19 @@ struct CookieJars<Key: Hashable & Sendable>: Sendable {
 
     mutating func removeAll(where isRemoved: (Key) -> Bool) {
         jars = jars.filter { !isRemoved($0.key) }
+    }
+
+    /// - Parameter rename: makes of the key of a jar the one that its cookies are to have; one that it leaves alone keeps them.
+    mutating func moveAll(at now: Date, _ rename: (inout Key) -> Void) {
+        for (key, moved) in jars {
+            var heir = key
+            rename(&heir)
+            guard heir != key else { continue }
+            jars[key] = nil
+            var jar = jar(of: heir)
+            jar.take(moved, at: now)
+            if !jar.isEmpty { jars[heir] = jar }
+        }
     }
 
     /// Of all keys, since some may never be used again. A clock that went back does not put it off.

@@ -23,6 +23,11 @@ public protocol CookieStore: Sendable {
 
     /// Forgets everything of a user, in every environment: they have signed out.
     func removeAll(ofIdentity identity: String)
+
+    /// Gives one user what another one has in an environment, by whatever way, and leaves the other one nothing there. Of two
+    /// cookies that a server takes for the same the moved one stays, but for one that is not `Secure` and would take the place of
+    /// one that is. See ``APIClient/adoptCookies(of:)``.
+    func moveAll(ofIdentity identity: String, to heir: String, in environment: String)
 }
 
 extension CookieStore {
@@ -118,6 +123,16 @@ public final class MemoryCookieStore: CookieStore {
 
     public func removeAll(ofIdentity identity: String) {
         state.withLock { $0.removeAll { $0.identity.isWritten(as: identity) } }
+    }
+
+    public func moveAll(ofIdentity identity: String, to heir: String, in environment: String) {
+        let now = time.date()
+        state.withLock { jars in
+            jars.moveAll(at: now) { key in
+                guard key.identity.isWritten(as: identity), key.environment.isWritten(as: environment) else { return }
+                key.identity = heir
+            }
+        }
     }
 }
 

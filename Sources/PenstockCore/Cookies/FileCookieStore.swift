@@ -125,6 +125,17 @@ public final class FileCookieStore: CookieStore {
         }
     }
 
+    public func moveAll(ofIdentity identity: String, to heir: String, in environment: String) {
+        let now = time.date()
+        change { jars in
+            jars.moveAll(at: now) { key in
+                guard key.identity.isWritten(as: identity), key.environment.isWritten(as: environment) else { return }
+                key.identity = heir
+            }
+            return true
+        }
+    }
+
     // MARK: Writing
 
     /// Returns when everything that has changed so far is on disk.

@@ -32,7 +32,8 @@ public final class DPoPProver: Sendable {
         let header = Header(alg: key.algorithm, jwk: key.publicKey)
         var claims = Claims(
             jti: [random.next(), random.next()].map { String($0, radix: 16) }.joined(),
-            htm: method.rawValue, htu: url.origin.text + url.path, iat: Int(date.timeIntervalSince1970.rounded(.down)))
+            htm: method.rawValue, htu: url.origin.text + url.path, iat: Int64(date.timeIntervalSince1970.rounded(.down))
+        )
         claims.ath = token.map { SHA256.bytes($0.utf8).base64URL }
         claims.nonce = nonces.withLock { $0.nonce(for: url.origin) }
         let signed = try [encoded(header), encoded(claims)].joined(separator: ".")
@@ -75,7 +76,7 @@ public final class DPoPProver: Sendable {
         let htm: String
         /// Without query and fragment.
         let htu: String
-        let iat: Int
+        let iat: Int64
         var ath: String?
         var nonce: String?
     }

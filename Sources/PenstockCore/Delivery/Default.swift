@@ -3,9 +3,11 @@ import Foundation
 /// The value of a property that the server did not send.
 ///
 /// ```swift
-/// enum NotGiven: DefaultValue { static let value = "n/a" }
+/// nonisolated enum NotGiven: DefaultValue { static let value = "n/a" }
 /// ```
-public protocol DefaultValue {
+///
+/// `nonisolated` is for modules whose default isolation is the main actor: models are decoded elsewhere.
+public protocol DefaultValue: SendableMetatype {
     /// The type of the properties that may take it.
     associatedtype Value
     /// Asked anew for each property that the server did not send, on the thread that decodes.

@@ -113,10 +113,9 @@ extension ParameterRule {
 /// The rules on the parameters of an endpoint, in the order in which they are checked.
 ///
 /// ```swift
-/// static let rules: ParameterRules<Login> = [
-///     .notEmpty("account", \.account),
-///     .length("password", \.password, 8...64),
-/// ]
+/// static var parameterRules: ParameterRules<Login> {
+///     [.notEmpty("account", \.account), .length("password", \.password, 8...64)]
+/// }
 /// ```
 public struct ParameterRules<Root>: Sendable {
     /// `nil` where there are none: in a generic type even an empty array takes looking up the type of its elements, for

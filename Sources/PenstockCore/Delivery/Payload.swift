@@ -36,6 +36,11 @@ public struct Payload: Sendable {
     /// Every byte of the body, as the pipeline handed it up.
     public var data: Data { parts.data }
     private var path: JSONPath { parts.path }
+    /// Whether the media type that came with the bytes is one of JSON (RFC 6839 §3.1).
+    var isJSON: Bool {
+        let type = parts.contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        return ["application/json", "text/json"].contains(type) || type.hasSuffix("+json")
+    }
 
     /// Where in the document the paths begin, in dotted form; empty for the whole.
     public var root: String { path.text }

@@ -57,10 +57,13 @@ extension ResponseDecoding {
 }
 
 extension ResponseDecoding where Output == Data {
-    /// The bytes as they came. No envelope is looked for; use ``payload`` when the service's envelope is to be checked.
+    /// The bytes as they came. Of an envelope only a refusal counts: where the content says that it is JSON, and its envelope has
+    /// another code than a success, that is ``APIError/Kind/business(code:message:)``, so that no refusal passes for a picture.
+    /// Everything else is the bytes, an envelope that says success with them; use ``payload`` where there must be one.
     public static var data: ResponseDecoding {
-        ResponseDecoding(accepting: .anything) { payload, _, _ in
-            Opened(nil, payload: payload) { (payload.data, []) }
+        ResponseDecoding(accepting: .anything) { (payload, envelope, options) throws(APIError) in
+            if let refusal = payload.refusal(under: envelope, options) { throw refusal }
+            return Opened(nil, payload: payload) { (payload.data, []) }
         }
     }
 }
@@ -127,6 +130,19 @@ extension ResponseDecoding {
 }
 
 extension Payload {
+    /// What the envelope says against content that is bytes unless it is JSON with an envelope. What cannot be read is no refusal.
+    func refusal(under envelope: Envelope?, _ options: DecodingOptions) -> APIError? {
+        guard let envelope, isJSON else { return nil }
+        let session = DecodingSession(data, options: options, envelope: envelope, path: JSONPath(""))
+        do throws(APIError) {
+            _ = try opened(Ignored.self, session: session)
+            return nil
+        } catch {
+            guard case .business = error.kind else { return nil }
+            return error
+        }
+    }
+
     fileprivate func content(under envelope: Envelope?, _ options: DecodingOptions) -> Payload {
         at(JSONPath(envelope?.data ?? "")).decoding(with: options)
     }

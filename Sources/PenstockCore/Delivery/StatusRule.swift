@@ -8,11 +8,11 @@ import Foundation
 /// StatusRule.success.openingEnvelopeOfFailures()      // a service that explains its 4xx replies in an envelope
 /// ```
 public struct StatusRule: Hashable, Sendable {
-    private let accepted: [Range<Int>]
+    let accepted: [Range<Int>]
     /// Whether the envelope in a reply of any other status is looked at before the status is reported; off by default.
     public let opensEnvelopeOfFailures: Bool
 
-    private init(_ accepted: [Range<Int>], opensEnvelopeOfFailures: Bool = false) {
+    init(_ accepted: [Range<Int>], opensEnvelopeOfFailures: Bool = false) {
         self.accepted = accepted
         self.opensEnvelopeOfFailures = opensEnvelopeOfFailures
     }

@@ -33,7 +33,8 @@ enum TextDecoding {
         return nil
     }
 
-    /// The first `charset` parameter of a media type, without its quotes; one pass over the text.
+    /// The first `charset` parameter of a media type that names one, without its quotes; one pass over the text. Who sends the field
+    /// twice has both values joined by a comma; some put apostrophes for quotes, or a comment behind the name.
     static func charset(in contentType: String) -> String? {
         var parameters: [[UInt8]] = [[]]
         var isQuoted = false
@@ -53,7 +54,10 @@ enum TextDecoding {
             guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")) else { continue }
             let name = HTTPSyntax.trimmed(String(decoding: parameter[..<equals], as: UTF8.self))
             guard name.lowercased() == "charset" else { continue }
-            return HTTPSyntax.trimmed(String(decoding: parameter[(equals + 1)...], as: UTF8.self))
+            let value = HTTPSyntax.trimmed(String(decoding: parameter[(equals + 1)...], as: UTF8.self))
+            var charset = value.prefix { !", \t".contains($0) }
+            if charset.count > 1, charset.first == "'", charset.last == "'" { charset = charset.dropFirst().dropLast() }
+            if HTTPSyntax.isToken(String(charset)) { return String(charset) }
         }
         return nil
     }
@@ -68,12 +72,16 @@ enum TextDecoding {
         case "utf-16be": [.utf16BigEndian]
         case "iso-8859-2", "latin2": [.isoLatin2]
         case "iso-8859-5": [.coreFoundation(0x0205)]
+        case "iso-8859-6": [.coreFoundation(0x0206)]
         case "iso-8859-7": [.coreFoundation(0x0207)]
+        case "iso-8859-8", "iso-8859-8-i": [.coreFoundation(0x0208)]
         case "iso-8859-9", "windows-1254": [.windowsCP1254]
         case "iso-8859-15": [.coreFoundation(0x020F)]
         case "windows-1250": [.windowsCP1250]
         case "windows-1251": [.windowsCP1251]
         case "windows-1253": [.windowsCP1253]
+        case "windows-1255": [.coreFoundation(0x0505)]
+        case "windows-1256": [.coreFoundation(0x0506)]
         case "koi8-r": [.coreFoundation(0x0A02)]
         case "shift_jis", "shift-jis", "sjis", "windows-31j": [.shiftJIS]
         case "euc-jp": [.japaneseEUC]

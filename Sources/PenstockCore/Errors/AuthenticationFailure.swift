@@ -71,11 +71,21 @@ extension AuthenticationFailure {
         case .authentication(let failure): return failure
         case .httpStatus(let status): return isInvalidGrant(status, error.response) ? .rejected : judge(status: status)
         case .business: return .unavailable
-        case .cancelled, .timeout: return isUnsent(error) ? .unavailable : .lost
+        case .cancelled, .timeout: return isUnsent(error) && !hasDoubtfulAttempt(error) ? .unavailable : .lost
         default: break
         }
+        if hasDoubtfulAttempt(error) { return .lost }
         // Without a state it never got as far as to be sent.
         return error.sendState == nil || isUnsent(error) ? .unavailable : .lost
+    }
+
+    /// Whether the server may have given out a new credential for a request of the call. The error says nothing of that where
+    /// the app's own code has thrown it after the answer had come.
+    private static func hasDoubtfulAttempt(_ error: APIError) -> Bool {
+        error.attempts.contains { attempt in
+            guard let status = attempt.status else { return attempt.sendState > .unprocessed }
+            return judge(status: status) == .lost
+        }
     }
 
     private static func isUnsent(_ error: APIError) -> Bool {

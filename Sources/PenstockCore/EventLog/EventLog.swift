@@ -8,6 +8,9 @@ import Foundation
 /// await log.flush()                    // when the app goes to the background
 /// ```
 ///
+/// A redirect that would make a GET of a batch, 301 or 302 after a POST, is not followed: nobody has taken the batch. See Other (303)
+/// says that it was taken.
+///
 /// A batch that the server refuses with a code of its own is sent again too, ever less often, since nobody but the app knows what
 /// the code means: `isFinal` says so. Where the log is full because of it, it is given up, and told of.
 ///
@@ -53,10 +56,12 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
             if unreadable > 0 { onProblem(.damagedLines(unreadable)) }
             guard !events.isEmpty else { return .success(()) }
             let hit = endpoint(Batch(id: id, events: events))
-            let result = await client.start(hit, options: options).result
-            return result.map { _ in }.mapError { error in
+            let result = await client.start(hit, options: options.with { $0.keepsMethod = true }).result
+            return result.map { _ in }.flatMapError { error -> Result<Void, EventLogCore.Unsent> in
+                // The server has the batch, whatever became of what it led to.
+                if error.followedSeeOther { return .success(()) }
                 let failure = EventLogRule.judge(error, expiry: client.expiry(of: hit), isFinal: isFinal)
-                return EventLogCore.Unsent(failure: failure, kind: error.kind)
+                return .failure(EventLogCore.Unsent(failure: failure, kind: error.kind))
             }
         }
     }
@@ -208,7 +213,7 @@ private final class EventLogCore: Sendable {
         guard let file = state.file else { return endFlushes(&state) }
         while true {
             switch state.machine.decide(at: time.now()) {
-            case .seal(let last): if !seal(last, in: file, &state) { return endFlushes(&state) }
+            case .seal(let last): seal(last, in: file, &state)
             case .send(let seal, let records): return deliver(seal, records)
             case .wait(let delay):
                 endFlushes(&state)
@@ -220,16 +225,16 @@ private final class EventLogCore: Sendable {
         }
     }
 
-    private func seal(_ last: UInt64, in file: EventLogFile, _ state: inout State) -> Bool {
+    /// Makes a batch. What cannot be noted on disk is tried again after a while, as what has not arrived.
+    private func seal(_ last: UInt64, in file: EventLogFile, _ state: inout State) {
         do throws(EventLogError) {
             let seal = EventLogMachine.Seal(id: UUID().uuidString, last: last)
             // On disk before it is sent: otherwise the next launch would send the same events under another id.
             try file.append(EventLogFormat.seal(seal), isSynced: true)
             state.machine.seal(seal)
-            return true
         } catch {
             onProblem(error)
-            return false
+            fail(.passing, &state)
         }
     }
 
@@ -249,13 +254,16 @@ private final class EventLogCore: Sendable {
         switch result {
         case .success: state.machine.delivered()
         case .failure(let unsent):
-            var random = random
-            state.machine.failed(
-                unsent.failure, at: time.now(), spread: Double.random(in: 0...1, using: &random))
+            fail(unsent.failure, &state)
             guard unsent.failure == .final else { return }
             onProblem(.refused(events: count, unsent.kind))
         }
         writeOff(seal, &state)
+    }
+
+    private func fail(_ failure: EventLogMachine.Failure, _ state: inout State) {
+        var random = random
+        state.machine.failed(failure, at: time.now(), spread: Double.random(in: 0...1, using: &random))
     }
 
     /// Notes on disk that a batch is not sent any more.

@@ -194,7 +194,7 @@ package struct EventLogMachine: Sendable {
         failures = 0
     }
 
-    /// The batch has not arrived, or nobody knows whether it has.
+    /// The batch has not arrived, or nobody knows whether it has; or none could be made.
     ///
     /// - Parameters:
     ///   - failure: a final one drops it.

@@ -24,6 +24,27 @@ package enum HTTPSyntax {
         }
     }
 
+    /// Bytes of a head as text: UTF-8 where they are that, else one character for each byte, so that nothing is lost.
+    package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
+    /// The value of a field as text. In `Location`, which is resolved to bytes once more, those that are no UTF-8 are escaped as
+    /// browsers escape them, or the characters that stand for them would lead elsewhere.
+    package static func value(_ bytes: UnsafeRawBufferPointer, of name: HTTPFieldName) -> String {
+        guard name == .location, String(validating: bytes, as: UTF8.self) == nil else { return text(bytes) }
+        var escaped = ""
+        for byte in bytes {
+            if byte < 0x80 {
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                escaped += "%" + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return escaped
+    }
+
     /// ASCII upper-case letters become lower-case, every other byte stays.
     @inlinable
     package static func lowercased(_ byte: UInt8) -> UInt8 {

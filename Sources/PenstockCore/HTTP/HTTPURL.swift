@@ -48,7 +48,8 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// Parses an absolute URL. A fragment is dropped, as it is never sent. Characters that a URL may not hold, such as
-    /// spaces and those beyond ASCII, are percent-encoded as UTF-8; an international host name becomes its ASCII form.
+    /// spaces and those beyond ASCII, are percent-encoded as UTF-8; an international host name becomes its ASCII form. On iOS 16, macOS 13, tvOS 16
+    /// and watchOS 9 Foundation knows of no such form, and such a name is refused: write the ASCII form (`xn--…`) there.
     ///
     /// A `%` in the path or the query that does not begin an escape, which is two hexadecimal digits after it, is kept and sent as
     /// it is, as browsers do (URL Standard §4.4): a link or a redirect to `/100%` goes to `/100%`, which is another URL than

@@ -18,10 +18,17 @@ public struct RoutePath: Sendable, Hashable {
     /// The path with a placeholder for every argument, `{}` or `{name}`: the same for all calls of an endpoint.
     public let template: String
     private let failure: Invalid?
+    /// Whether its text was made by the running program, so that anything in it may be an argument.
+    private var isMadeAtRunTime = false
 
     /// A path made at run time, without arguments. Escapes in it are kept; what a path may not hold is escaped, and so is a `%`
     /// that begins no escape.
     public init(literal: String) {
+        self.init(text: literal)
+        isMadeAtRunTime = true
+    }
+
+    private init(text literal: String) {
         guard !PathRules.isPlain(literal) else {
             self.init(plain: literal)
             return
@@ -45,7 +52,7 @@ public struct RoutePath: Sendable, Hashable {
 
 extension RoutePath: ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) {
-        self.init(literal: value)
+        self.init(text: value)
     }
 
     public init(stringInterpolation builder: Interpolation) {
@@ -62,6 +69,28 @@ extension RoutePath: ExpressibleByStringInterpolation {
 }
 
 extension RoutePath {
+    public static func == (left: RoutePath, right: RoutePath) -> Bool {
+        left.encoded == right.encoded && left.template == right.template && left.failure == right.failure
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(encoded)
+        hasher.combine(template)
+    }
+}
+
+extension RoutePath {
+    /// The escaped text of each segment that has arguments, from the first to the last of them; all of a path that was made at run
+    /// time. An argument has no slash, so that the segments are those of the template.
+    var arguments: [Substring] {
+        if isMadeAtRunTime { return [encoded[...]] }
+        let parts = template.split(separator: "/", omittingEmptySubsequences: false)
+        return zip(parts, encoded.split(separator: "/", omittingEmptySubsequences: false)).compactMap { part, text in
+            guard let first = part.firstIndex(of: "{"), let last = part.lastIndex(of: "}") else { return nil }
+            return text.dropFirst(part[..<first].count).dropLast(part[last...].count - 1)
+        }
+    }
+
     /// The template without the names of its arguments: the same for two paths that no server could tell apart. The text
     /// of a template has no braces of its own, since they are escaped in it.
     var shape: String {
@@ -123,7 +152,7 @@ extension RoutePath {
 }
 
 extension RoutePath.Invalid: CustomStringConvertible {
-    public var description: String { "\(subject) \(explanation)" }
+    public var description: String { "\(subject) \(reason.explanation)" }
 
     private var subject: String {
         switch part {
@@ -133,9 +162,12 @@ extension RoutePath.Invalid: CustomStringConvertible {
         case .path: "the path"
         }
     }
+}
 
-    private var explanation: String {
-        switch reason {
+extension RoutePath.Invalid.Reason {
+    /// What is wrong, in words that follow the name of the part.
+    var explanation: String {
+        switch self {
         case .empty: "is empty"
         case .dotSegment: "holds a segment of dots"
         case .controlCharacter: "holds a control character"

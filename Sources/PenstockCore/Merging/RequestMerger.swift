@@ -74,15 +74,24 @@ public final class RequestMerger<Key: Hashable & Sendable, API: Endpoint, Value:
 
     private func join(_ key: Key, _ party: CallParty) -> (MergeQueue<CallParty, Key>.Place, Flight) {
         let run = CallRun(client, options: options, in: nil, for: party)
-        return state.withLock { state in
-            let place = state.queue.add(key, of: party)
-            if let known = state.waiting[place.batch], known.flight.join() { return (place, known.flight) }
+        let (place, flight, ended) = state.withLock { state -> (MergeQueue<CallParty, Key>.Place, Flight, Flight?) in
+            var place = state.queue.add(key, of: party)
+            var ended: Flight?
+            if let known = state.waiting[place.batch], known.run.wasEnded {
+                // What was ended is for those alone who had asked by then.
+                _ = state.queue.close(place.batch)
+                ended = state.waiting.removeValue(forKey: place.batch)?.flight
+                place = state.queue.add(key, of: party)
+            }
+            if let known = state.waiting[place.batch], known.flight.join() { return (place, known.flight, ended) }
             // A new batch, or one that everybody has left: it goes on with those who come now.
             let new = Flight()
             _ = new.join()
             state.waiting[place.batch] = Waiting(flight: new, run: run, party: party)
-            return (place, new)
+            return (place, new, ended)
         }
+        ended?.start { .failure(.notBegun) }
+        return (place, flight)
     }
 
     private func closeLater(_ batch: Int) {

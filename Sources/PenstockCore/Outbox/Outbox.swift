@@ -16,15 +16,21 @@ import Foundation
 /// - **By one.** Of all the processes that share a store one sends, for as long as it renews a lease; what it asks the store
 ///   after it has lost that is refused.
 /// - **For whom.** Writes are sent with the identity and in the environment that they were made in, and wait while the
-///   client has another one, or still has one that has signed out.
+///   client has another one, or still has one that has signed out. One whose options name an environment is sent there, and
+///   waits while the client is in another than when it was put.
 /// - **Side by side.** What goes to a host that is not there, or is paused (``APIClient/pause(_:)``), waits; the rest goes on.
+///
+/// An app makes one outbox for each store, and keeps it. What another one of the process does on the same store object its receipts
+/// hear of; of what another process does they hear no more than that it was done.
 ///
 /// Sending goes through the client: its interceptors, credentials, cookies and limits apply, and its events tell of it.
 public final class Outbox: Sendable {
     /// What an outbox is made of.
     public struct Configuration: Sendable {
-        /// The types that are put in, now and by earlier versions of the app. A row whose type is not among them is delivered
-        /// all the same, without its ``OutboxEndpoint/verdict(on:)``.
+        /// The types that are put in, now and by earlier versions of the app, each with an ``OutboxEndpoint/outboxName`` of its own.
+        /// A row whose type is not among them, or can no more read what it kept, is delivered all the same: sealed, with or without
+        /// a credential, by the redirects and the statuses and for as long as it was to be, but without its interceptors and its
+        /// ``OutboxEndpoint/verdict(on:)``. One whose options say whom it trusts or by what way it goes is undeliverable then.
         public var endpoints: [any OutboxEndpoint.Type]
         /// Seals what is kept; `nil` keeps it as it is. A write whose payload is sealed (``SealingChoice``) is refused without one,
         /// unless the store keeps everything in memory: what nobody on the way may read must not lie on the disk in plain.
@@ -51,7 +57,7 @@ public final class Outbox: Sendable {
     private let store: any OutboxStore
     private let codec: OutboxCodec
     private let sender: OutboxSender
-    private let feeds = OutboxFeeds()
+    private let feeds: OutboxFeeds
     private let owners = OutboxOwners()
     private let running = Locked<Task<Void, Never>?>(nil)
     private let configuration: Configuration
@@ -67,6 +73,7 @@ public final class Outbox: Sendable {
         self.store = store
         self.configuration = configuration
         codec = OutboxCodec(configuration)
+        feeds = OutboxFeeds(of: store)
         sender = OutboxSender(client, store, codec, configuration, feeds, owners)
     }
 
@@ -93,10 +100,12 @@ public final class Outbox: Sendable {
         running.withLock { running in
             guard running == nil else { return }
             running = Task { [sender] in
-                let listener = Task { for try await _ in signals { sender.ring(hastening: true) } }
+                // Not waited for in the end, since a sequence need not heed that its task is cancelled.
+                let listener = Task { [weak sender] in
+                    for try await _ in signals { sender?.ring(hastening: true) }
+                }
                 await sender.run()
                 listener.cancel()
-                _ = await listener.result
             }
         }
     }
@@ -120,9 +129,11 @@ public final class Outbox: Sendable {
 
     // MARK: Writing
 
-    /// Puts a write on disk, and returns when it is there: no crash and no power cut loses it from now on.
+    /// Puts a write on disk, and returns when it is there: no crash and no power cut loses it from now on. It is sent once
+    /// ``start()`` was called, here or by another process that shares the store.
     ///
-    /// - Throws: ``OutboxError/request(_:)`` where its request cannot be made, ``OutboxError/unregistered(_:)``,
+    /// - Throws: ``OutboxError/request(_:)`` where its request cannot be made, or where two of the types have one
+    ///   ``OutboxEndpoint/outboxName``; ``OutboxError/unregistered(_:)``,
     ///   ``OutboxError/cipher(_:)``, ``OutboxError/store(_:)``. Nothing is kept of it then.
     public func put<E: OutboxEndpoint>(_ endpoint: E) async throws(OutboxError) -> OutboxReceipt<E.Output> {
         try await put(endpoint, intent: nil, rollback: nil)
@@ -134,7 +145,7 @@ public final class Outbox: Sendable {
     func put<E: OutboxEndpoint>(
         _ endpoint: E, intent: Data?, rollback: Data?
     ) async throws(OutboxError) -> OutboxReceipt<E.Output> {
-        guard codec.knows(E.self) else { throw .unregistered(E.outboxName) }
+        if let refusal = codec.refusal(of: E.self) { throw refusal }
         let isSealed = configuration.cipher != nil || store is MemoryOutboxStore
         let (content, owner, destination) = try client.frozen(
             endpoint, limit: configuration.bodyBytes, owners, isSealed: isSealed)
@@ -273,11 +284,12 @@ public final class Outbox: Sendable {
 
     /// What waits of a fold, oldest first, with the values that it stands for.
     ///
+    /// - Parameter write: one of the fold.
     /// - Throws: ``OutboxError/cipher(_:)`` while the key cannot be had.
-    func intents(of fold: OutboxFold) async throws(OutboxError) -> [(
+    func intents(of fold: OutboxFold, like write: some OutboxEndpoint) async throws(OutboxError) -> [(
         id: OutboxID, row: OutboxRow, intent: Data?, rollback: Data?
     )] {
-        let digest = codec.digest(of: fold, owner)
+        let digest = codec.digest(of: fold, owner, in: client.namedEnvironment(of: write))
         let rows = try await kept { store throws(OutboxStoreError) in
             try await store.rows(.fold(digest), after: 0, limit: 100)
         }
@@ -317,88 +329,5 @@ public struct OutboxEntry: Sendable, Identifiable {
     public func endpoint<E: OutboxEndpoint>(as type: E.Type = E.self) -> E? {
         guard let content, content.head.name == E.outboxName else { return nil }
         return try? JSONDecoder().decode(E.self, from: content.head.endpoint)
-    }
-}
-
-/// Makes rows of writes, and writes of rows.
-struct OutboxCodec: Sendable {
-    struct Write: Sendable {
-        let endpoint: any OutboxEndpoint
-        let request: HTTPRequest
-    }
-
-    private let types: [String: any OutboxEndpoint.Type]
-    private let cipher: (any OutboxCipher)?
-
-    init(_ configuration: Outbox.Configuration) {
-        types = Dictionary(configuration.endpoints.map { ($0.outboxName, $0) }) { first, _ in first }
-        cipher = configuration.cipher
-    }
-
-    func knows<E: OutboxEndpoint>(_ type: E.Type) -> Bool {
-        types[E.outboxName] == type
-    }
-
-    func digest(of fold: OutboxFold, _ owner: OutboxOwner) -> String {
-        OutboxDigest.of("fold", owner.digest, fold.name)
-    }
-
-    func row(
-        _ id: OutboxID, _ content: OutboxContent, _ owner: OutboxOwner, _ destination: String, _ policy: OutboxPolicy,
-        at now: Date, _ intent: Data?, _ rollback: Data?
-    ) throws(OutboxError) -> OutboxRow {
-        let fold = content.head.fold.map { digest(of: OutboxFold($0), owner) }
-        do {
-            let plain = try content.encoded()
-            return OutboxRow(
-                id: id, owner: owner, lane: OutboxDigest.of("lane", owner.digest, content.head.lane), fold: fold,
-                destination: destination, payload: try cipher?.seal(plain, for: id.key) ?? plain, created: now,
-                expires: now.addingTimeInterval(policy.lifetime.seconds), isKept: policy.signOut == .keep,
-                stopsLane: policy.afterFailure == .stopLane, intent: try seal(intent, fold),
-                rollback: try seal(rollback, fold))
-        } catch {
-            throw .cipher(error)
-        }
-    }
-
-    private func seal(_ value: Data?, _ fold: String?) throws -> Data? {
-        guard let value, let fold, let cipher else { return value }
-        return try cipher.seal(value, for: fold)
-    }
-
-    /// A value of a fold; `nil` where it can never be read.
-    func value(_ kept: Data?, of row: OutboxRow) throws(OutboxCipherUnavailable) -> Data? {
-        guard let kept, let fold = row.fold, let cipher else { return kept }
-        do {
-            return try cipher.open(kept, for: fold)
-        } catch let error as OutboxCipherUnavailable {
-            throw error
-        } catch {
-            return nil
-        }
-    }
-
-    func content(of row: OutboxRow) throws -> OutboxContent {
-        try OutboxContent(try cipher?.open(row.payload, for: row.id.key) ?? row.payload)
-    }
-
-    func open(_ row: OutboxRow) throws -> Write {
-        let content = try content(of: row)
-        let request = try content.request(key: row.id.key, number: row.number)
-        return Write(endpoint: endpoint(of: content), request: request)
-    }
-
-    /// What the app does not know any more is still delivered.
-    private func endpoint(of content: OutboxContent) -> any OutboxEndpoint {
-        let known = types[content.head.name].flatMap { type -> (any OutboxEndpoint)? in
-            try? JSONDecoder().decode(type, from: content.head.endpoint)
-        }
-        return known ?? UnknownWrite(service: content.head.service)
-    }
-
-    /// - Returns: the standard one for what cannot be read.
-    func policy(of row: OutboxRow) -> OutboxPolicy {
-        guard let content = try? content(of: row) else { return OutboxPolicy() }
-        return types[content.head.name]?.outboxPolicy ?? OutboxPolicy()
     }
 }

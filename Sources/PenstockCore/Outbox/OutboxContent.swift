@@ -34,6 +34,8 @@ struct OutboxContent: Sendable {
         /// The endpoint as JSON.
         var endpoint: Data
         var numberField: String?
+        /// `nil` in what an earlier version has kept.
+        var terms: OutboxTerms?
     }
 
     struct Unreadable: Error {}
@@ -103,31 +105,6 @@ struct OutboxContent: Sendable {
     }
 }
 
-/// Stands for the endpoint of a row whose type the app does not have any more. The write is delivered all the same.
-struct UnknownWrite: OutboxEndpoint {
-    typealias Output = Payload
-    let service: ServiceID
-
-    init(service: String) {
-        self.service = ServiceID(service)
-    }
-
-    init(from decoder: any Decoder) throws {
-        service = ServiceID(try decoder.singleValueContainer().decode(String.self))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(service.name)
-    }
-
-    var route: Route { .post("/") }
-    var decoding: ResponseDecoding<Payload> { .payload }
-
-    /// Its own policy is not known, so that only its row says how long it lives.
-    static var outboxPolicy: OutboxPolicy { OutboxPolicy(lifetime: .seconds(Int64.max)) }
-}
-
 extension APIClient {
     /// Makes the request of a write, to be kept.
     ///
@@ -139,7 +116,8 @@ extension APIClient {
         let call = begin(endpoint, .init(isSilent: true))
         defer { call.finish(nil) }
         let hasSealer = (try? call.runtime.get())?.service.sealer != nil
-        guard isSealed || !call.context.settings.sealing.seals(byDefault: hasSealer) else {
+        let mustBeSealed = call.context.settings.sealing.seals(byDefault: hasSealer)
+        guard isSealed || !mustBeSealed else {
             let reason =
                 "what \(E.outboxName) sends is sealed, and would be kept in plain: give the outbox a cipher (Outbox.Configuration.cipher)"
             throw .request(APIError(.invalidConfiguration(reason: reason), stage: .seal, sendState: .unsent))
@@ -156,10 +134,13 @@ extension APIClient {
             let head = OutboxContent.Head(
                 name: E.outboxName, lane: endpoint.lane.name, fold: endpoint.fold?.name, service: endpoint.service.name,
                 method: request.method.rawValue, url: request.url.absoluteString,
-                fields: fields.map { [$0.name.text, $0.value] }, endpoint: try JSONEncoder().encode(endpoint),
-                numberField: E.outboxPolicy.numberField?.text)
+                fields: fields.map { [$0.name.text, $0.value] }, endpoint: try EndpointKeeping.json(of: endpoint),
+                numberField: E.outboxPolicy.numberField?.text,
+                terms: OutboxTerms(of: endpoint, isSealed: mustBeSealed, environment: call.namedEnvironment))
+            // What names its environment is kept with the rest of what was made where the client is, where it is looked for.
             let isolation = call.context.isolation
-            let owner = owners.owner(isolation.identity, in: isolation.environment)
+            let isNamed = call.namedEnvironment != nil
+            let owner = owners.owner(isolation.identity, in: isNamed ? environment.name : isolation.environment)
             let content = OutboxContent(head: head, body: try request.body.bytes(upTo: limit))
             return (content, owner, call.context.destination(of: content, owner, request.url.origin))
         } catch let error as OutboxError {
@@ -173,13 +154,20 @@ extension APIClient {
     }
 
     /// Sends what was kept of a write, as any other call, but with its own bytes, and once: when it is sent again is decided by
-    /// what is on disk. It neither joins nor ends another one, since each row is a write of its own.
-    func deliver<E: OutboxEndpoint>(_ endpoint: E, _ write: FrozenWrite) async -> Result<
-        APIResponse<E.Output>, APIError
-    > {
-        let call = ActiveCall(endpoint, .frozen(write), .init(own: .retry(.none).inFlight(.independent)), of: self)
+    /// what is on disk. It neither joins nor ends another one, since each row is a write of its own. A redirect that would make a
+    /// GET of it is its answer.
+    func deliver<E: OutboxEndpoint>(
+        _ endpoint: E, _ write: FrozenWrite, _ terms: OutboxTerms
+    ) async -> Result<APIResponse<E.Output>, APIError> {
+        let own = terms.ownOptions(in: environment).retry(.none).inFlight(.independent).with { $0.keepsMethod = true }
+        let call = ActiveCall(endpoint, .frozen(write), .init(own: own), of: self)
         return await Result { () async throws(APIError) in try await call.response() }
     }
+}
+
+extension ActiveCall {
+    /// The environment that the options name in place of the client's; `nil` where they name none.
+    fileprivate var namedEnvironment: String? { resolved.settings.environment?.name }
 }
 
 extension CallContext {
@@ -194,6 +182,13 @@ extension CallContext {
 }
 
 extension APIClient {
+    /// The environment that the options of a write name in place of the client's; `nil` where they name none.
+    func namedEnvironment(of endpoint: some OutboxEndpoint) -> String? {
+        let call = begin(endpoint, .init(isSilent: true))
+        defer { call.finish(nil) }
+        return call.namedEnvironment
+    }
+
     /// Whether a write would not be sent until the app resumes it.
     func isPaused<E: OutboxEndpoint>(_ endpoint: E) -> Bool {
         guard state.admissions.hasPauses else { return false }

@@ -39,20 +39,27 @@ public struct OutboxOutcome: Hashable, Sendable {
 
     /// What an error of a call says about its write. The status of an answer goes before everything else: what cannot be read
     /// of a 2xx was written all the same, unless its code is no success or says that the credential is not good. So was what was
-    /// answered with 303 (See Other, RFC 9110 §15.4.4), where that was followed, whatever became of the GET.
+    /// answered with 303 (See Other, RFC 9110 §15.4.4), whatever became of the GET where that was followed.
+    ///
+    /// What the error does not tell of the answer, ``APIError/attempts`` do: a sealer that cannot open a reply, an interceptor that
+    /// throws an error of its own and a connection that breaks leave no response.
     ///
     /// - Parameter expiry: what means that a credential is out of date; `nil`, as by default, for a service without them.
     public init(_ error: APIError, at now: Date, expiry: ExpiryRule? = nil) {
-        let (status, state) = (error.response?.status, error.sendState ?? .unsent)
+        let status = error.response?.status ?? error.answeredStatus
+        let doubt = error.ownAttempts.filter { $0.finalStatus == nil }.map(\.sendState).max() ?? .unsent
+        let state = max(error.sendState ?? .unsent, doubt)
         let hint = error.response.flatMap { RetryAfter.delay(in: $0.fields, at: now) }
-        let wantsCredential = error.wantsCredential(by: expiry)
+        let wantsCredential = error.wantsCredential(by: expiry) || error.attemptWantsCredential(by: expiry)
+        // An answer says what came of its own attempt, and not of one before it that the transport sent by itself.
+        let answered = doubt > .unprocessed ? SendState.maybeProcessed : .answered
         // Of an answer it counts what was found in it, and not what the call was ended by after that.
         switch (status, status == nil ? error.kind : error.judgement) {
         case (let status?, .business) where (200..<300).contains(status) && !wantsCredential:
-            self.init(.business, hint: hint)
+            self.init(.business, sendState: answered, hint: hint)
         case _ where error.followedSeeOther: self.init(.accepted)
-        case _ where wantsCredential: self.init(.unauthenticated, hint: hint)
-        case (let status?, _): self.init(.answered(status), hint: hint)
+        case _ where wantsCredential: self.init(.unauthenticated, sendState: answered, hint: hint)
+        case (let status?, _): self.init(.answered(status), sendState: answered, hint: hint)
         case (nil, .unreachable), (nil, .tls): self.init(.unreachable, sendState: state)
         // An origin that the client spares for a while, a user who has to sign in and a call that gave way to another one say
         // nothing about the network.
@@ -67,9 +74,26 @@ public struct OutboxOutcome: Hashable, Sendable {
 
 extension APIError {
     /// Whether the server has led from what was to be done to a resource that tells what came of it.
-    fileprivate var followedSeeOther: Bool {
+    var followedSeeOther: Bool {
         attempts.dropLast().contains { $0.status == 303 && !$0.method.isSafe }
     }
+
+    /// Those of the request itself, without those that a redirect made a GET of.
+    fileprivate var ownAttempts: [Attempt] { attempts.filter { $0.method == attempts.first?.method } }
+
+    /// What the request itself was answered with last; `nil` where it was not.
+    var answeredStatus: Int? { ownAttempts.last?.finalStatus }
+
+    /// The same as ``wantsCredential(by:)`` for an answer of which no more than the status is left.
+    fileprivate func attemptWantsCredential(by expiry: ExpiryRule?) -> Bool {
+        guard response == nil, let status = answeredStatus else { return false }
+        return expiry?.matches(HTTPResponse(status: status)) ?? false
+    }
+}
+
+extension APIError.Attempt {
+    /// `nil` where no answer came, or no more than an interim one (RFC 9110 §15.2).
+    fileprivate var finalStatus: Int? { status.flatMap { $0 < 200 ? nil : $0 } }
 }
 
 /// What each answer means for a write that waits to be delivered. Ask it as you like: it is a table and a few numbers.
@@ -96,6 +120,9 @@ public enum OutboxFate: Hashable, Sendable {
     /// The fate of every status, the first rule that holds it.
     public static let table: [Rule] = [
         Rule(statuses: 200...299, fate: .done, why: "the server has it"),
+        Rule(
+            statuses: 303...303, fate: .done,
+            why: "the server has it, and names what tells of it (RFC 9110 §15.4.4), whether that was looked at or not"),
         Rule(
             statuses: 401...401, fate: .keep, why: "the write is right and the credential is not: it waits for another"),
         Rule(
@@ -215,20 +242,20 @@ public struct OutboxDecider: Sendable {
         switch OutboxFate.of(outcome.result) {
         case .done: return .done
         case .keep: return keep(outcome, row, now, unanswered, row.conflicts, &random)
-        case .undeliverable(let reason): return refuse(reason, outcome, row)
+        case .undeliverable(let reason): return refuse(reason, outcome, unanswered)
         case .ask: break
         }
         let isConflict = outcome.result == .answered(409)
         let conflicts = row.conflicts + (isConflict ? 1 : 0)
         switch verdict() {
         case .done: return .done
-        case .undeliverable: return refuse(isConflict ? .conflict : reason(of: outcome), outcome, row)
+        case .undeliverable: return refuse(isConflict ? .conflict : reason(of: outcome), outcome, unanswered)
         case .again(let delay):
             var outcome = outcome
             outcome.hint = delay ?? outcome.hint
             return keep(outcome, row, now, unanswered, conflicts, &random)
         case nil:
-            guard isConflict else { return refuse(reason(of: outcome), outcome, row) }
+            guard isConflict else { return refuse(reason(of: outcome), outcome, unanswered) }
             // Nobody has said what became of the key: it is only waited for no longer.
             if conflicts > policy.conflictLimit { return .undeliverable(failure(.conflict, true, 409)) }
             return keep(outcome, row, now, unanswered, conflicts, &random)
@@ -242,19 +269,26 @@ public struct OutboxDecider: Sendable {
     }
 
     private func isDoubtful(_ outcome: OutboxOutcome) -> Bool {
-        if case .answered(let status) = outcome.result { return OutboxFate.leavesDoubt(status: status) }
-        return outcome.sendState == .maybeProcessed
+        switch outcome.result {
+        case .answered(let status):
+            OutboxFate.leavesDoubt(status: status) || outcome.sendState == .maybeProcessed
+        case .accepted, .business, .unauthenticated: outcome.sendState == .maybeProcessed
+        // An answer that began and was cut off before its status says that the request had arrived.
+        case .unreachable, .broken, .cancelled, .blocked: outcome.sendState >= .maybeProcessed
+        }
     }
 
     private func reason(of outcome: OutboxOutcome) -> OutboxFailure.Reason {
         outcome.result == .business ? .business : .refused
     }
 
-    private func refuse(_ reason: OutboxFailure.Reason, _ outcome: OutboxOutcome, _ row: OutboxRow) -> OutboxStep {
+    private func refuse(
+        _ reason: OutboxFailure.Reason, _ outcome: OutboxOutcome, _ unanswered: Date?
+    ) -> OutboxStep {
         let status: Int? = if case .answered(let status) = outcome.result { status } else { nil }
         // The server has said what it did with this key, so an earlier attempt is in doubt no more. What was refused here
-        // says nothing about it.
-        let isDoubtful = reason == .blocked && row.unanswered != nil
+        // says nothing about it, nor about this attempt where the app has refused what came of it.
+        let isDoubtful = reason == .blocked && unanswered != nil
         return .undeliverable(failure(reason, isDoubtful, status))
     }
 

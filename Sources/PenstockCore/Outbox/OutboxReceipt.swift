@@ -93,7 +93,8 @@ public struct OutboxReceipt<Output: Sendable>: Sendable {
     /// Where it is, and each change from now on, up to the last. Any number may listen.
     public var states: AsyncStream<OutboxState> { feed.states }
 
-    /// What the server answered, once it has. Cancelling the task ends the wait and nothing else.
+    /// What the server answered, once it has. Cancelling the task ends the wait and nothing else. While nobody sends, it waits: an
+    /// outbox sends nothing before ``Outbox/start()``.
     ///
     /// - Throws: ``OutboxError/undeliverable(_:_:)``, ``OutboxError/answer(_:)``, ``OutboxError/over(_:)``.
     public var value: Output {
@@ -223,6 +224,12 @@ final class OutboxFeeds: Sendable {
     }
 
     private let content = Locked(Content())
+    private let company: OutboxCompany
+
+    init(of store: any OutboxStore) {
+        company = OutboxCompany.of(store)
+        company.join(self)
+    }
 
     func feed(for id: OutboxID, _ state: OutboxState) -> OutboxFeed {
         content.withLock { content in
@@ -238,6 +245,21 @@ final class OutboxFeeds: Sendable {
     }
 
     func tell(_ id: OutboxID, _ state: OutboxState, _ end: OutboxEnd? = nil) {
+        hear(id, state, end)
+        // That nobody here knows what became of it is no news to whoever has settled it.
+        if state != .settledElsewhere { company.tell(id, state, end, butNot: self) }
+    }
+
+    /// Notes that the sender of these feeds has a row in hand, so that nobody else wonders where it is gone before the end of it
+    /// is told.
+    func takesInHand(_ id: OutboxID) { company.note(id, by: 1) }
+
+    func letsGo(of id: OutboxID) { company.note(id, by: -1) }
+
+    /// Whether one of the outboxes that share the store has the row in hand, and will tell of it.
+    func isInHand(_ id: OutboxID) -> Bool { company.isInHand(id) }
+
+    fileprivate func hear(_ id: OutboxID, _ state: OutboxState, _ end: OutboxEnd?) {
         let feed = content.withLock { content in
             for listener in content.listeners.values { listener.yield(OutboxChange(id: id, state: state)) }
             defer { if state.isLast { content.feeds[id] = nil } }
@@ -287,6 +309,69 @@ final class OutboxFeeds: Sendable {
         }
         for feed in feeds { feed.tell(.closed) }
         for listener in listeners { listener.finish() }
+    }
+}
+
+/// The outboxes of this process that have one store object: what one of them does with a write, those hear who have put it.
+final class OutboxCompany: Sendable {
+    private struct Member: Sendable {
+        weak let feeds: OutboxFeeds?
+    }
+
+    private struct Known: Sendable {
+        weak let company: OutboxCompany?
+    }
+
+    private struct Content: Sendable {
+        var members: [Member] = []
+        /// How often each row is in the hands of a sender.
+        var inHand: [OutboxID: Int] = [:]
+    }
+
+    private static let known = Locked<[ObjectIdentifier: Known]>([:])
+
+    /// Held, so that no other store takes its identity.
+    private let store: any OutboxStore
+    private let content = Locked(Content())
+
+    private init(_ store: any OutboxStore) {
+        self.store = store
+    }
+
+    /// The company of a store; one of its own for a store that is no object.
+    static func of(_ store: any OutboxStore) -> OutboxCompany {
+        guard type(of: store) is AnyClass else { return OutboxCompany(store) }
+        let identity = ObjectIdentifier(store as AnyObject)
+        return known.withLock { known in
+            if let company = known[identity]?.company { return company }
+            let company = OutboxCompany(store)
+            known = known.filter { $0.value.company != nil }
+            known[identity] = Known(company: company)
+            return company
+        }
+    }
+
+    func join(_ feeds: OutboxFeeds) {
+        content.withLock { content in
+            content.members.removeAll { $0.feeds == nil }
+            content.members.append(Member(feeds: feeds))
+        }
+    }
+
+    func tell(_ id: OutboxID, _ state: OutboxState, _ end: OutboxEnd?, butNot feeds: OutboxFeeds) {
+        let others = content.withLock { $0.members.compactMap(\.feeds) }.filter { $0 !== feeds }
+        for other in others { other.hear(id, state, end) }
+    }
+
+    func note(_ id: OutboxID, by change: Int) {
+        content.withLock { content in
+            let count = content.inHand[id, default: 0] + change
+            content.inHand[id] = count > 0 ? count : nil
+        }
+    }
+
+    func isInHand(_ id: OutboxID) -> Bool {
+        content.withLock { $0.inHand[id] != nil }
     }
 }
 

@@ -245,7 +245,8 @@ actor OutboxSender {
     private func lookElsewhere(isAll: Bool) async throws(OutboxStoreError) {
         for id in feeds.open(limit: isAll ? .max : 64) where !tasks.values.contains(where: { $0.row == id }) {
             guard let row = try await store.row(id) else {
-                feeds.tell(id, .settledElsewhere)
+                // Asked after it was seen to be gone: who has it in hand tells of it before letting go.
+                if !feeds.isInHand(id) { feeds.tell(id, .settledElsewhere) }
                 continue
             }
             if case .undeliverable(let failure) = row.state { feeds.fail(id, failure) }
@@ -255,6 +256,7 @@ actor OutboxSender {
     // MARK: One row
 
     private func begin(_ row: OutboxRow, _ lease: OutboxLease) {
+        feeds.takesInHand(row.id)
         feeds.tell(row.id, .sending(attempt: row.attempts))
         lastTask += 1
         tasks[lastTask] = Sending(
@@ -265,6 +267,7 @@ actor OutboxSender {
     private func send(_ row: OutboxRow, _ lease: OutboxLease, _ number: Int) async {
         let attempt = await attempt(row)
         if !Task.isCancelled || attempt.step == .done { await settle(row, attempt, lease) }
+        feeds.letsGo(of: row.id)
         tasks[number] = nil
         ring()
     }
@@ -276,12 +279,16 @@ actor OutboxSender {
         } catch is OutboxCipherUnavailable {
             let decider = OutboxDecider(UnknownWrite.outboxPolicy)
             return Attempt(step: wait(row, OutboxOutcome(.cancelled, sendState: .unsent), decider))
+        } catch let needed as OutboxCodec.TypeNeeded {
+            return Attempt(
+                step: .undeliverable(OutboxFailure(.blocked, mayBeProcessed: row.unanswered != nil)),
+                error: APIError(needed))
         } catch {
             return Attempt(step: .undeliverable(OutboxFailure(.unreadable, mayBeProcessed: row.unanswered != nil)))
         }
-        let decider = OutboxDecider(type(of: write.endpoint).outboxPolicy)
+        let decider = OutboxDecider(write.policy)
         if let failure = decider.refusal(to: row, at: time.date()) { return Attempt(step: .undeliverable(failure)) }
-        return await deliver(write.endpoint, write.request, row, decider)
+        return await deliver(write.endpoint, write, row, decider)
     }
 
     private struct Attempt: Sendable {
@@ -291,17 +298,18 @@ actor OutboxSender {
     }
 
     private func deliver<E: OutboxEndpoint>(
-        _ endpoint: E, _ request: HTTPRequest, _ row: OutboxRow, _ decider: OutboxDecider
+        _ endpoint: E, _ kept: OutboxCodec.Write, _ row: OutboxRow, _ decider: OutboxDecider
     ) async -> Attempt {
-        let origin = request.url.origin
+        let origin = kept.request.url.origin
         traffic.learn(row.destination, leadsTo: origin)
         if let wait = holdBack(endpoint, origin, row) { return Attempt(step: .wait(wait)) }
         let isAsked = Locked(false)
-        let write = FrozenWrite(request: request) { [owners, owner = row.owner] isolation in
+        let write = FrozenWrite(request: kept.request) { [owners, client, owner = row.owner] isolation in
             isAsked.withLock { $0 = true }
-            return owners.owner(isolation.identity, in: isolation.environment) == owner
+            let home = kept.terms.environment == nil ? isolation.environment : client.environment.name
+            return owners.owner(isolation.identity, in: home) == owner
         }
-        let result = await client.deliver(endpoint, write)
+        let result = await client.deliver(endpoint, write, kept.terms)
         switch result {
         case .success(let response):
             traffic.note(.accepted, from: origin, at: time.now())
@@ -379,11 +387,20 @@ extension OutboxFeeds {
 
 extension OutboxAnswer {
     fileprivate init(_ error: APIError, _ row: OutboxRow) {
-        let response = error.response ?? HTTPResponse(status: 0)
+        let response = error.response ?? HTTPResponse(status: error.answeredStatus ?? 0)
         let code: BusinessCode? = if case .business(let code, _) = error.judgement { code } else { nil }
         self.init(
             status: response.status, code: code,
             payload: Payload(response.body, contentType: response.fields[.contentType]), attempt: row.attempts,
             conflicts: row.conflicts)
+    }
+}
+
+extension APIError {
+    fileprivate init(_ needed: OutboxCodec.TypeNeeded) {
+        let reason =
+            "\(needed.name) says whom it trusts or by what way it goes, and the app does not have it any more, or cannot read it:"
+            + " it must be among the outbox's endpoints, and read what earlier versions have kept"
+        self.init(.blocked(reason: reason), stage: .prepare, sendState: .unsent)
     }
 }

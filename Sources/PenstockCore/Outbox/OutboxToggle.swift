@@ -66,7 +66,8 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     public init(
         _ fold: OutboxFold, initially value: Bool, in outbox: Outbox, makeWrite: @escaping @Sendable (Bool) -> E
     ) async throws(OutboxError) {
-        guard makeWrite(value).fold == fold else {
+        let write = makeWrite(value)
+        guard write.fold == fold else {
             throw .request(
                 APIError(
                     .invalidParameter(field: "fold", reason: "the write of a toggle must have its fold"),
@@ -75,7 +76,7 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         self.outbox = outbox
         self.fold = fold
         self.makeWrite = makeWrite
-        let (waiting, known) = try await Self.waiting(of: fold, in: outbox, initially: value)
+        let (waiting, known) = try await Self.waiting(of: fold, write, in: outbox, initially: value)
         let confirmed = waiting.first?.rollback ?? known
         let last = waiting.last
         var state = State(value: last?.intent ?? known, confirmed: confirmed)
@@ -97,12 +98,12 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     /// The writes of a fold that wait, and what the server has as far as anybody knows. One that goes while it is being
     /// looked at was delivered, so what it set is known, and the rest is looked at anew.
     private static func waiting(
-        of fold: OutboxFold, in outbox: Outbox, initially value: Bool
+        of fold: OutboxFold, _ write: E, in outbox: Outbox, initially value: Bool
     ) async throws(OutboxError) -> (writes: [Waiting], known: Bool) {
         var known = value
         while true {
             var (writes, isWhole): ([Waiting], Bool) = ([], true)
-            for row in try await outbox.intents(of: fold) where !row.row.isUndeliverable {
+            for row in try await outbox.intents(of: fold, like: write) where !row.row.isUndeliverable {
                 let intent = Bool(intent: row.intent)
                 if let receipt = try await outbox.receipt(for: row.id, E.self) {
                     writes.append(Waiting(receipt: receipt, intent: intent, rollback: Bool(intent: row.rollback)))
@@ -241,7 +242,7 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         guard state.withLock({ $0.lastTap == tap }) else { return }
         var next: (value: Bool, receipt: OutboxReceipt<E.Output>)?
         do throws(OutboxError) {
-            let row = try await outbox.intents(of: fold).first { $0.id == id }
+            let row = try await outbox.intents(of: fold, like: makeWrite(value)).first { $0.id == id }
             if let value = Bool(intent: row?.intent), let receipt = try await outbox.receipt(for: id, E.self) {
                 next = (value, receipt)
             }
@@ -279,7 +280,14 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
     private func confirm(_ value: Bool, tap: Int) {
         state.withLock { state in
             state.confirmed = value
-            guard state.lastTap == tap else { return }
+            guard state.lastTap == tap else {
+                // The last tap has failed, and shows what the server had before it has taken this one.
+                if state.failure != nil, state.value != value {
+                    state.value = value
+                    state.tell()
+                }
+                return
+            }
             // It may have failed before, and have been delivered before anybody saw that it was queued again.
             (state.value, state.isPending, state.failure) = (value, false, nil)
             state.tell()

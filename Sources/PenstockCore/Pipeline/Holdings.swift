@@ -42,6 +42,8 @@ struct Holding: Sendable {
 
     func forgetCookies(of identity: String) {
         cookies?.store.removeAll(ofIdentity: identity)
+        // What a login was answered with came while nobody was signed in, and stays nobody's unless it was adopted.
+        if !identity.isEmpty { cookies?.store.removeAll(ofIdentity: "") }
     }
 
     func forget(_ identity: String) async -> Bool {

@@ -7,10 +7,15 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         /// Those who wait, and those who are about to.
         var count = 1
         var waiting: [ObjectIdentifier: Promise<Outcome>] = [:]
+        /// The seats of those among them that are suspended.
+        var suspended: Set<ObjectIdentifier> = []
         var outcome: Outcome?
         var isAbandoned = false
         /// Whether somebody has taken what is to be settled.
         var isTaken = false
+
+        /// Whether nobody wants it to go on for now.
+        var isHeld: Bool { outcome == nil && !suspended.isEmpty && suspended.count >= count }
     }
 
     /// Calls that ask for the same key may share.
@@ -50,7 +55,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
             state.count += 1
             return true
         }
-        if isJoined { context.control.resume() }
+        if isJoined { hold() }
         return isJoined
     }
 
@@ -87,17 +92,31 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     /// Waits for the outcome. What the stages below have left to be settled goes to the first who asks.
     ///
     /// - Parameter leads: whether the call is the one that started it.
-    /// - Returns: `nil` when the call ended first.
+    /// - Returns: `nil` when the call ended first, or its task was cancelled.
     func outcome(for call: CallContext, leads: Bool, in table: SharedExchanges<Key, Note>) async -> Outcome? {
-        let seat = Seat(self, leads: leads)
+        let seat = Seat(self)
         news?.add(call)
         defer { news?.remove(call) }
-        let outcome = call.control.attach(seat) ? await wait(seat.promise) : nil
-        call.control.detach()
+        let outcome = call.control.attach(seat) ? await wait(seat.promise, call) : nil
+        call.control.detach(seat)
         call.noteReply()
         lower(for: call)
-        leave(leads: leads, table)
-        return outcome?.map(taken)
+        leave(seat, leads: leads, table)
+        guard let outcome, await isWanted(by: call) else { return nil }
+        return outcome.map(taken)
+    }
+
+    /// What comes to a suspended call, whose exchange went on for others, waits until it is resumed.
+    ///
+    /// - Returns: `false` when the call ended first.
+    private func isWanted(by call: CallContext) async -> Bool {
+        guard call.control.isSuspended else { return true }
+        do throws(APIError) {
+            try await call.untilResumed()
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func taken(_ exchange: Exchange) -> Exchange {
@@ -111,36 +130,50 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         return exchange
     }
 
-    private func wait(_ promise: Promise<Outcome>) async -> Outcome? {
+    private func wait(_ promise: Promise<Outcome>, _ call: CallContext) async -> Outcome? {
         let known = state.withLock { state -> Outcome? in
             if state.outcome == nil { state.waiting[ObjectIdentifier(promise)] = promise }
             return state.outcome
         }
         if let known { return known }
         defer { state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(promise)) } }
-        return await promise.value()
+        return await call.wait(for: promise)
     }
 
-    private func leave(leads: Bool, _ table: SharedExchanges<Key, Note>) {
+    private func leave(_ seat: Seat, leads: Bool, _ table: SharedExchanges<Key, Note>) {
         if leads { relay.leave(attempts: context.attempts) }
-        let isAbandoned = state.withLock { state in
+        let (isAbandoned, isHeld) = state.withLock { state in
             state.count -= 1
-            guard state.count == 0, state.outcome == nil else { return false }
+            state.suspended.remove(ObjectIdentifier(seat))
+            guard state.count == 0, state.outcome == nil else { return (false, state.isHeld) }
             state.isAbandoned = true
-            return true
+            return (true, false)
         }
+        if isHeld { hold() }
         guard isAbandoned else { return }
         table.remove(self)
         context.end(.requested)
     }
 
-    /// Only while nobody else waits.
-    private func suspend() {
-        if state.withLock({ $0.count == 1 }) { context.control.suspend() }
+    private func note(_ seat: Seat, isSuspended: Bool) {
+        state.withLock { state in
+            if isSuspended {
+                state.suspended.insert(ObjectIdentifier(seat))
+            } else {
+                state.suspended.remove(ObjectIdentifier(seat))
+            }
+        }
+        hold()
     }
 
-    private func resume() {
-        context.control.resume()
+    /// Stops the bytes while all who wait are suspended. Any of them may be suspended and resumed at any moment, and the last word
+    /// counts.
+    private func hold() {
+        while true {
+            let isHeld = state.withLock { $0.isHeld }
+            if isHeld { context.control.suspend() } else { context.control.resume() }
+            if state.withLock({ $0.isHeld }) == isHeld { return }
+        }
     }
 
     private func land(_ outcome: Outcome) {
@@ -157,11 +190,9 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     private final class Seat: SharedWork {
         let promise = Promise<Outcome>()
         private let exchange: SharedExchange
-        private let leads: Bool
 
-        init(_ exchange: SharedExchange, leads: Bool) {
+        init(_ exchange: SharedExchange) {
             self.exchange = exchange
-            self.leads = leads
         }
 
         var isOnWire: Bool { exchange.context.control.isBusy }
@@ -171,11 +202,11 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         }
 
         func suspend() {
-            if leads { exchange.suspend() }
+            exchange.note(self, isSuspended: true)
         }
 
         func resume() {
-            if leads { exchange.resume() }
+            exchange.note(self, isSuspended: false)
         }
     }
 }

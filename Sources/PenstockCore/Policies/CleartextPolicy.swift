@@ -1,4 +1,8 @@
 /// Which hosts may be spoken to over plain `http`. By default none.
+///
+/// With URLSession on Apple's systems, App Transport Security has to allow it too: by `NSExceptionAllowsInsecureHTTPLoads` for the host in
+/// the app's Info.plist, under `NSAppTransportSecurity` and `NSExceptionDomains`, or by `NSAllowsLocalNetworking` for local names.
+/// Without it a request fails as ``TransportError/Kind/blocked(reason:)``.
 public struct CleartextPolicy: Hashable, Sendable {
     private enum Rule: Hashable {
         case refused

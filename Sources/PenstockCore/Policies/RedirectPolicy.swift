@@ -120,6 +120,12 @@ extension RedirectPolicy {
         return crossing && !sendsBodyAcrossOrigins ? "it would send the body to another origin" : nil
     }
 
+    /// Whether a redirect would make a GET of a request of which it does not say that it was done: 301 and 302 after a POST
+    /// (RFC 9110 §15.4.2, §15.4.3).
+    static func makesGet(of request: HTTPRequest, status: Int) -> Bool {
+        request.method == .post && (status == 301 || status == 302)
+    }
+
     /// 303 always, and 301 and 302 after a POST, become GET without a body; 307 and 308 keep both (RFC 9110 §15.4).
     private static func changeMethod(of request: inout HTTPRequest, status: Int) {
         let becomesGet = request.method == .post ? status < 307 : status == 303 && request.method != .head

@@ -132,11 +132,12 @@ public final class RuleTransport: Transport {
             await exchange.control.untilResumed()
             if delay > .zero { try await time.sleep(isLate ? limit ?? delay : delay) }
         }
-        guard exchange.control.attach(RuleDelay(sleep)) else {
+        let running = RuleDelay(sleep)
+        guard exchange.control.attach(running) else {
             sleep.cancel()
             throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")
         }
-        defer { exchange.control.detach() }
+        defer { exchange.control.detach(running) }
         let isOver = if case .success = await sleep.result { true } else { false }
         guard isOver, !exchange.control.isCancelled else {
             throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")

@@ -241,8 +241,8 @@ final class EventSource: Sendable {
             response = try await session.connect(EventStreamReconnection.sendable(lastEventID))
         } catch {
             if case .httpStatus(let status) = error.kind { return try await end(.status(status), error, session) }
-            guard error.underlying is TransportError else { throw error }
-            return try await end(.failed(error.transportKind), error, session)
+            guard let kind = error.kindOfFailedConnection else { throw error }
+            return try await end(.failed(kind), error, session)
         }
         if let refusal = EventStreamReconnection.Ending(refusing: response.http) {
             return try await end(refusal, response.refused(refusal), session)
@@ -309,5 +309,20 @@ extension APIError {
     fileprivate var transportKind: TransportError.Kind {
         if case .cancelled = kind { return .cancelled }
         return (underlying as? TransportError)?.kind ?? .other
+    }
+
+    /// As what no connection is to be counted; `nil` where another attempt would not mend it, as where code of the app's takes all
+    /// the time that there is. Nothing was sent where a circuit is open, a host is to be left alone or credentials cannot be had for
+    /// now, and a later attempt may be let through.
+    fileprivate var kindOfFailedConnection: TransportError.Kind? {
+        switch kind {
+        case .unavailable, .authentication(.unavailable), .authentication(.vault(.locked)),
+            .authentication(.vault(.unavailable)):
+            .other
+        case _ where underlying is TransportError: transportKind
+        case .unreachable(let how): .unreachable(how)
+        case .timeout(let phase) where phase != .total: .timeout(phase)
+        default: nil
+        }
     }
 }

@@ -48,6 +48,6 @@ public struct TimeSource: Sendable {
             now: { ContinuousClock.now - start },
             date: { Date() },
             // A time-out of `.seconds(.max)` means for ever, and the clock has no moment that far ahead.
-            sleep: { try await Task.sleep(for: min($0, Duration.seconds(1 << 32)), clock: .continuous) })
+            sleep: { try await Task.sleep(for: min($0, Duration.seconds(Int64(1) << 32)), clock: .continuous) })
     }()
 }

@@ -20,8 +20,11 @@ extension APIClient {
     /// and fails.
     ///
     /// The content is checked where the server names its SHA-256 or SHA-512 (`Repr-Digest`, RFC 9530), or `sha256` does. Suspending and
-    /// resuming the call pauses the bytes. The cache has no part in it, the envelope and the decoding have none either. A request
-    /// that is no GET is sent once, and cannot be gone on with.
+    /// resuming the call pauses the bytes. The cache has no part in it, so that one of ``CachePolicy/Mode/cacheOnly`` fails. The
+    /// decoding and the endpoint's validators have none either. Of the envelope only a refusal counts: content of up to 1 MiB that
+    /// is JSON, and whose envelope has another code than a success, is no file but ``APIError/Kind/business(code:message:)``.
+    /// ``Endpoint/envelope-swift.property`` of `.none` takes it for one. A request that is no GET is sent once, and cannot be gone on
+    /// with.
     ///
     /// - Parameters:
     ///   - destination: the file, or the folder in which the server or the app names it.
@@ -161,6 +164,7 @@ struct DownloadRun<E: Endpoint> {
     static func response(
         _ call: ActiveCall<E>, _ order: DownloadOrder, _ feed: CallFeed<DownloadedFile>
     ) async throws(APIError) -> APIResponse<DownloadedFile> {
+        if let refusal = call.context.settings.cacheMissWithoutCache { throw refusal }
         let request = try call.client.prepare(call)
         let key = order.key(request, call.context.isolation)
         let (place, kept) = try await DiskWork.run { () throws(APIError) in
@@ -354,6 +358,7 @@ struct DownloadRun<E: Endpoint> {
 
     private func finish() async throws(APIError) -> APIResponse<DownloadedFile> {
         try await check()
+        try await checkEnvelope()
         let name = order.destination.name(for: head, from: last?.request.url ?? request.url)
         let destination = order.destination
         try call.context.checkGoesOn(at: .file)
@@ -388,6 +393,27 @@ struct DownloadRun<E: Endpoint> {
             await DiskWork.run { [place] in place.remove() }
             throw APIError(.validation(rule: broken.0), stage: .file, request: request, response: head)
         }
+    }
+
+    /// What is longer than this is no refusal, in bytes.
+    private static var longestRefusal: Int { 1 << 20 }
+
+    /// - Throws: ``APIError/Kind/business(code:message:)`` where the content is a refusal in the service's envelope, and nothing is
+    ///   kept.
+    private func checkEnvelope() async throws(APIError) {
+        let (length, type) = (plan.offset, head.fields[.contentType])
+        guard let envelope = try call.client.envelope(of: call), length <= Self.longestRefusal,
+            Payload(Data(), contentType: type).isJSON,
+            let data = await DiskWork.run({ [place] in place.contents(length) }),
+            var refusal = Payload(data, contentType: type).refusal(
+                under: envelope, call.context.settings.modelFormat)
+        else { return }
+        await DiskWork.run { [place] in place.remove() }
+        var response = head
+        response.body = data
+        (refusal.stage, refusal.request, refusal.response) = (.file, request, response)
+        refusal.sendState = .answered
+        throw refusal
     }
 
     private func response(_ file: DownloadedFile) -> APIResponse<DownloadedFile> {

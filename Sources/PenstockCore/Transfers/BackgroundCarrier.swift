@@ -35,10 +35,11 @@ final class BackgroundCarrier: Transport {
         }
         let new = BackgroundKey(in: partition)
         let key = adopted ?? new.text
-        guard exchange.control.attach(Handed(key, to: transfers)) else {
+        let handed = Handed(key, to: transfers)
+        guard exchange.control.attach(handed) else {
             throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")
         }
-        defer { exchange.control.detach() }
+        defer { exchange.control.detach(handed) }
         if adopted == nil { try await handOver(exchange, as: new) }
         // One that is sent in its place comes with the decision on what came of it.
         let last = keys.withLock { keys in

@@ -1,23 +1,26 @@
 import Foundation
 
 extension Call {
-    /// Delivers the progress to a closure on the main actor, thirty times a second at most, until the call is over or its scope
-    /// is gone. Who comes late gets the latest. The last progress may come after the result.
+    /// Delivers the progress to a closure on the main actor, thirty times a second at most, until the call is over, was cancelled,
+    /// or its scope is gone. Who comes late, or is busy meanwhile, gets the latest. The last progress may come after the result.
     ///
     /// ```swift
     /// client.download(film, to: .file(place), in: page).onProgress { bar.progress = $0.fraction ?? 0 }
     /// ```
     @discardableResult
     public func onProgress(_ take: @escaping @MainActor @Sendable (TransferProgress) -> Void) -> Call {
-        let (updates, owner) = (updates, audience.owner)
+        let (progress, context, owner) = (audience.feed.progress, context, audience.owner)
         Task { @MainActor in
-            for try await case .progress(let bytes) in updates where !owner.isGone { take(bytes) }
+            for await bytes in progress {
+                if context.isCancelled || owner.isGone { return }
+                take(bytes)
+            }
         }
         return self
     }
 
     /// Foundation's form of the call's progress, for views and for a tree of several transfers. Cancelling, pausing and resuming
-    /// it does the same to the call.
+    /// it does the same to the call, whether or not anybody holds its handle.
     ///
     /// ```swift
     /// let call = client.start(UploadPicture(picture))
@@ -27,9 +30,10 @@ extension Call {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
         progress.isPausable = true
-        progress.cancellationHandler = { [weak self] in self?.cancel() }
-        progress.pausingHandler = { [weak self] in self?.suspend() }
-        progress.resumingHandler = { [weak self] in self?.resume() }
+        // Whoever holds the progress need not hold the handle, without which the call goes on.
+        progress.cancellationHandler = { [context] in context.end(.requested) }
+        progress.pausingHandler = { [context] in context.control.suspend() }
+        progress.resumingHandler = { [context] in context.control.resume() }
         let updates = updates
         Task {
             for try await case .progress(let bytes) in updates { bytes.show(on: progress) }

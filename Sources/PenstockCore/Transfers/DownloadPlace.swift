@@ -63,7 +63,7 @@ struct DownloadPlace: Sendable {
     }
 
     private func kept() throws(SystemError) -> (part: PartialDownload, offset: Int)? {
-        let size = Int(try file.facts().st_size)
+        let size = Int(clamping: try file.facts().st_size)
         guard size > 0, let text = readDescription(),
             let part = try? JSONDecoder().decode(PartialDownload.self, from: text), part.key == key,
             let offset = part.usable(size, in: MachineStart.id)
@@ -144,6 +144,12 @@ struct DownloadPlace: Sendable {
             offset += bytes.count
         }
         return digest.hex()
+    }
+
+    /// What is in the part; `nil` where the disk does not give it.
+    func contents(_ length: Int) -> Data? {
+        let bytes = try? file.read(length, at: 0)
+        return bytes?.count == length ? bytes : nil
     }
 
     /// Gives the part its name, and the permissions of any new file, once all of it is on the disk. Nothing is ever to be seen

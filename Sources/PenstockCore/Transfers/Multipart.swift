@@ -12,9 +12,10 @@ import Foundation
 /// }
 /// ```
 public struct MultipartPart: Sendable {
-    /// The name of the field. Written as browsers write it: UTF-8, with `%22`, `%0D` and `%0A` for a quote and the ends of lines.
+    /// The name of the field. Written as browsers write it: UTF-8, with `%22` for a quote and `%0D%0A` for each end of a line.
     public var name: String
-    /// The file's name as the server shall see it, written as ``name`` is; `nil`, for a field that is no file.
+    /// The file's name as the server shall see it, written as ``name`` is, but that a CR or LF alone stays alone: `%0D`, `%0A`. `nil`
+    /// for a field that is no file.
     public var fileName: String?
     /// Fields of the part's own. `Content-Disposition` is not among them, since name and file name make it; neither are
     /// `Content-Length` and `Content-Transfer-Encoding`, which form data does not have (RFC 7578 §4.7, §4.8). ``HTTPBody/contentType``
@@ -204,7 +205,7 @@ struct MultipartForm: Sendable {
     static func head(of part: MultipartPart) throws(MultipartError) -> String {
         if let name = part.fields.rejected.first { throw .invalidField(name) }
         if let name = ownFields.first(where: part.fields.contains) { throw .invalidField(name.text) }
-        var head = "Content-Disposition: form-data; name=\"\(try escaped(part.name))\""
+        var head = "Content-Disposition: form-data; name=\"\(try escaped(withWholeLineEnds(part.name)))\""
         if let fileName = part.fileName { head += "; filename=\"\(try escaped(fileName))\"" }
         head += "\r\n"
         if let type = part.content.contentType, !part.fields.contains(.contentType) {
@@ -213,6 +214,20 @@ struct MultipartForm: Sendable {
         }
         for field in part.fields { head += "\(field.name.text): \(field.value)\r\n" }
         return head
+    }
+
+    /// The name of a field, unlike that of a file, has every end of a line as CR and LF before it is escaped (WHATWG HTML, "constructing
+    /// the entry list").
+    private static func withWholeLineEnds(_ name: String) -> String {
+        var output: [UInt8] = []
+        var endsInReturn = false
+        for byte in name.utf8 {
+            if endsInReturn != (byte == 0x0A) { output.append(endsInReturn ? 0x0A : 0x0D) }
+            output.append(byte)
+            endsInReturn = byte == 0x0D
+        }
+        if endsInReturn { output.append(0x0A) }
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// As browsers write a name: nothing but what would end the quotes or the line is escaped, and nothing undone by servers that

@@ -125,12 +125,14 @@ extension APIClient {
     /// - Parameters:
     ///   - file: a regular file. Nobody may change it until the upload is over; an upload of a file that was changed fails
     ///     as ``ResumableUploadError/sourceChanged``, and nothing comes of it.
-    ///   - route: where uploads begin. `POST` unless the route says otherwise.
+    ///   - path: where uploads begin, below the service's base URL.
     ///   - form: by which rules. The IETF's draft by default.
+    ///   - method: by what the upload is begun. `POST` by default; one that sends nothing, as `GET` and `DELETE`, is refused.
     ///   - service: ``ServiceID/main`` by default.
     ///   - contentType: the media type of the file. `application/octet-stream` by default.
     ///   - fileName: what the server is told the file is called; its own name by default, nothing where it is empty.
-    ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys of ASCII without spaces and commas. None by default.
+    ///   - metadata: more that a server of tus is told (`Upload-Metadata`), by keys of ASCII without spaces and commas. None by
+    ///     default; with the IETF's draft, which has no form for it, anything else is refused.
     ///   - state: where the state is kept until the upload is over. Beside the file by default: `video.mov.upload`. That of a user
     ///     (`APIClient.Configuration.identity`) has a mark behind this name, such as `video.mov.upload-1f0e…`.
     ///   - policy: how much it bears before it fails. ``ResumableUploadPolicy/standard`` by default.

@@ -84,10 +84,11 @@ final class ResumableUploadSource: Sendable {
         guard let file else { throw .sourceUnreadable(reason: "the upload has ended") }
         let facts = try told { () throws(SystemError) in try file.facts() }
         guard FileFacts.isRegular(facts) else { throw .sourceUnreadable(reason: "it is no regular file") }
+        guard let size = Int(exactly: facts.st_size) else { throw .sourceUnreadable(reason: "it is too long") }
         let (seconds, nanoseconds) = FileFacts.modification(facts)
         return Stamp(
             volume: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(truncatingIfNeeded: facts.st_ino),
-            size: Int(facts.st_size), seconds: seconds, nanoseconds: nanoseconds)
+            size: size, seconds: seconds, nanoseconds: nanoseconds)
     }
 
     private static func told<Value>(

@@ -19,9 +19,9 @@ struct ResumableUploadOrder: Sendable {
 /// and each step is a call of its own that works for it.
 final class ResumableUploadWorker: Sendable {
     let reports = UploadReports()
-    private let order: ResumableUploadOrder
-    private let client: APIClient
-    private let call: ActiveCall<UploadRequest>
+    let order: ResumableUploadOrder
+    let client: APIClient
+    let call: ActiveCall<UploadRequest>
     private let standing = Monitor(Standing())
 
     private struct Standing {
@@ -44,7 +44,8 @@ final class ResumableUploadWorker: Sendable {
             CallTerms(own: order.options, scope: scope, isSilent: true, isEndless: true))
     }
 
-    private var environment: String { (order.options.environment ?? client.environment).name }
+    /// Where its requests go by now.
+    private var environment: ServerEnvironment { call.resolved.settings.environment ?? client.environment }
 
     // MARK: From outside
 
@@ -82,10 +83,8 @@ final class ResumableUploadWorker: Sendable {
         let began = client.configuration.time.now()
         call.context.endsWithCall(self)
         let result = await Result { () async throws(APIError) in
-            try checkContent()
-            try checkBackground()
-            try checkMetadata()
-            let (environment, identity) = (self.environment, client.configuration.identity())
+            try checkOrder()
+            let (environment, identity) = (self.environment.name, client.configuration.identity())
             let source = try await openSource()
             let subject = ResumableUploadState.Subject(
                 form: order.form, target: "\(order.route.method) \(order.service) \(order.route.path.encoded)",
@@ -107,8 +106,7 @@ final class ResumableUploadWorker: Sendable {
         guard isOwn, error.kind != .cancelled, let sink = client.sink else { return }
         let type = UploadRequest.self
         let summary = Event.CallSummary(
-            endpoint: String(describing: type), service: order.service,
-            environment: order.options.environment ?? client.environment)
+            endpoint: String(describing: type), service: order.service, environment: environment)
         CallEvents(of: .next(), type, to: sink, client.configuration.time, started: began)?.tell(summary, of: error)
     }
 
@@ -225,15 +223,6 @@ final class ResumableUploadWorker: Sendable {
 
     // MARK: In the background
 
-    /// What the system cannot keep is refused before it has anything.
-    private func checkBackground() throws(APIError) {
-        guard let background = order.background else { return }
-        let runtime = try client.runtime(for: order.service)
-        let settings = client.resolve(order.options, endpoint(.create), runtime).settings
-        guard let missing = background.refusal(of: settings) else { return }
-        throw APIError(.unsupported(feature: missing), stage: .transport, sendState: .unsent)
-    }
-
     /// What the upload begins with: where an earlier process has handed a request over, with what came of that.
     private func takeUp(
         _ job: Job
@@ -348,7 +337,8 @@ final class ResumableUploadWorker: Sendable {
         _ step: UploadStep, of job: Job, _ control: ExchangeControl, adopting key: String?
     ) async throws(APIError) -> APIResponse<Data> {
         let subject = job.record.subject
-        guard client.configuration.identity().isWritten(as: subject.identity), environment == subject.environment else {
+        guard client.configuration.identity().isWritten(as: subject.identity), environment.name == subject.environment
+        else {
             let message = "the client has another user or environment than the upload"
             throw APIError(.cancelled, stage: .prepare, debugMessage: message)
         }
@@ -369,7 +359,7 @@ final class ResumableUploadWorker: Sendable {
         return try await ActiveCall(self.endpoint(step, body), .ready(request), terms, of: client).response()
     }
 
-    private func endpoint(_ step: UploadStep, _ body: HTTPBody = .none) -> UploadRequest {
+    func endpoint(_ step: UploadStep, _ body: HTTPBody = .none) -> UploadRequest {
         let method = order.form.method(of: step, creating: order.route.method)
         return UploadRequest(route: Route(method, order.route.path), service: order.service, body: body)
     }
@@ -385,7 +375,7 @@ final class ResumableUploadWorker: Sendable {
         }
         let runtime = try client.runtime(for: order.service)
         let options = client.resolve(order.options, endpoint(step), runtime)
-        let base = try client.baseURL(of: runtime, options, in: order.options.environment ?? client.environment)
+        let base = try client.baseURL(of: runtime, options, in: environment)
         switch UploadWay(to: place, from: base.origin, options.settings.redirects) {
         case .ofService: return (.endpoint, own.at(place))
         case .refused(let reason): throw APIError(.blocked(reason: reason), stage: .prepare)
@@ -398,23 +388,6 @@ final class ResumableUploadWorker: Sendable {
             fields.apply(to: &request.fields)
             return (.ready(request), own)
         }
-    }
-
-    /// What tus has no form for would be read as something else.
-    private func checkMetadata() throws(APIError) {
-        guard order.form == .tus, !order.metadata.others.keys.allSatisfy(UploadMetadata.isKey) else { return }
-        throw APIError(
-            .invalidParameter(
-                field: "metadata", reason: "has a key that is empty, or not of ASCII without spaces and commas"),
-            stage: .prepare)
-    }
-
-    /// A sealer would change what the offsets count.
-    private func checkContent() throws(APIError) {
-        let runtime = try client.runtime(for: order.service)
-        let choice = client.resolve(order.options, endpoint(.create), runtime).settings.sealing
-        guard choice.seals(byDefault: runtime.service.sealer != nil) else { return }
-        throw APIError(.unsupported(feature: "resumable uploads of sealed content"), stage: .seal)
     }
 
     private func body(of step: UploadStep, _ job: Job) async throws(ResumableUploadError) -> HTTPBody {
@@ -462,7 +435,7 @@ extension ResumableUploadWorker: CallWait {
 }
 
 /// A request of an upload, as the client sees it.
-private struct UploadRequest: UntypedEndpoint {
+struct UploadRequest: UntypedEndpoint {
     typealias Output = Data
 
     let route: Route

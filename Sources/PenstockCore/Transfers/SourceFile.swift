@@ -31,7 +31,8 @@ struct SourceFile: Sendable {
         init(_ facts: stat) {
             device = UInt64(truncatingIfNeeded: facts.st_dev)
             inode = UInt64(truncatingIfNeeded: facts.st_ino)
-            size = Int(facts.st_size)
+            // One that is longer than can be counted is found to have grown when it is read.
+            size = Int(clamping: facts.st_size)
             (seconds, nanoseconds) = FileFacts.modification(facts)
         }
     }

@@ -53,6 +53,10 @@ public actor TransferList<Order: Codable & Sendable> {
         self.items = items
     }
 
+    deinit {
+        for listener in listeners.values { listener.finish() }
+    }
+
     /// Opens the list in a file, or makes one.
     ///
     /// - Throws: ``APIError/Kind/storage(_:)``: ``APIError/StorageFault/inUse`` where another list has the file,
@@ -120,7 +124,7 @@ public actor TransferList<Order: Codable & Sendable> {
         return state
     }
 
-    /// The items now, and after each change.
+    /// The items now, and after each change; the end once the list is gone.
     public var changes: AsyncStream<[Item]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [Item].self, bufferingPolicy: .bufferingNewest(1))
         lastListener += 1

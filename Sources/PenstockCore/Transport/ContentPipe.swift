@@ -10,7 +10,9 @@ public final class ContentPipe: Sendable {
         var byteCount = 0
         var isFull = false
         var end: Result<Void, TransportError>?
+        /// Apart from the others, for which an array would be made: there is to be one.
         var reader: UnsafeContinuation<Void, Never>?
+        var others: [UnsafeContinuation<Void, Never>] = []
     }
 
     /// In bytes. 256 KiB by default.
@@ -48,18 +50,23 @@ public final class ContentPipe: Sendable {
         return requestRoom()
     }
 
+    /// Whether no more should come for now: ``push(_:)`` said so, and `onDemand` has not been called for it since. Nobody is held
+    /// back after the end.
+    package var isHoldingBack: Bool { state.withLock { $0.isFull && $0.end == nil } }
+
     /// Nothing more comes; only the first end counts. What is buffered can still be read, also where the connection was lost or
     /// fell silent, so that an interrupted download goes on behind all that came. Any other failure ends the reading at once.
     public func end(_ result: Result<Void, TransportError>) {
-        let reader = state.withLock { state in
-            guard state.end == nil else { return nil as UnsafeContinuation<Void, Never>? }
+        let (reader, others) = state.withLock { state in
+            guard state.end == nil else { return ContentPipe.State.nobody }
             state.end = result
             if case .failure(let error) = result, !Self.leavesContent(error.kind) {
                 (state.pieces, state.byteCount) = ([], 0)
             }
-            return state.takeReader()
+            return state.takeReaders()
         }
         reader?.resume()
+        for other in others { other.resume() }
     }
 
     private static func leavesContent(_ kind: TransportError.Kind) -> Bool {
@@ -69,18 +76,20 @@ public final class ContentPipe: Sendable {
     /// Adds a piece, if it is not empty.
     public func add(_ piece: Data) {
         guard !piece.isEmpty else { return }
-        let reader = state.withLock { state in
-            guard state.end == nil else { return nil as UnsafeContinuation<Void, Never>? }
+        let (reader, others) = state.withLock { state in
+            guard state.end == nil else { return ContentPipe.State.nobody }
             state.pieces.append(piece)
             state.byteCount += piece.count
-            return state.takeReader()
+            return state.takeReaders()
         }
         reader?.resume()
+        for other in others { other.resume() }
     }
 
     // MARK: The reader's side
 
-    /// The next piece as it was received; `nil` at the end.
+    /// The next piece as it was received; `nil` at the end. There is to be one reader: of several each gets other pieces, and all
+    /// of them the end.
     ///
     /// - Throws: the failure that was the end.
     public func read() async throws(TransportError) -> Data? {
@@ -119,7 +128,7 @@ public final class ContentPipe: Sendable {
         await withUnsafeContinuation { continuation in
             let isThere = state.withLock { state in
                 guard state.pieces.isEmpty, state.end == nil else { return true }
-                state.reader = continuation
+                if state.reader == nil { state.reader = continuation } else { state.others.append(continuation) }
                 return false
             }
             if isThere { continuation.resume() }
@@ -128,8 +137,12 @@ public final class ContentPipe: Sendable {
 }
 
 extension ContentPipe.State {
-    fileprivate mutating func takeReader() -> UnsafeContinuation<Void, Never>? {
-        defer { reader = nil }
-        return reader
+    fileprivate typealias Readers = (UnsafeContinuation<Void, Never>?, [UnsafeContinuation<Void, Never>])
+
+    fileprivate static var nobody: Readers { (nil, []) }
+
+    fileprivate mutating func takeReaders() -> Readers {
+        defer { (reader, others) = (nil, []) }
+        return (reader, others)
     }
 }

@@ -1,15 +1,38 @@
-/// The link between a call and the exchange that serves it at the moment; a redirect or a retry changes the exchange.
+/// The link between a call and the exchanges that serve it at the moment; a redirect or a retry changes the exchange, and an
+/// interceptor may have several under way.
 ///
-/// The call's side cancels, suspends and resumes; the transport's side attaches itself for as long as an exchange is
-/// under way and reports progress. Cancellation is for good; a suspension outlives a redirect.
+/// The call's side cancels, suspends and resumes; the transport's side attaches each exchange for as long as it is under way,
+/// and reports progress. Cancellation is for good; a suspension outlives a redirect.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isCancelled = false
         var isSuspended = false
+        /// Apart from the others, for which an array would be made: nearly always it is the only one.
         var exchange: (any ControlledExchange)?
+        var others: [any ControlledExchange] = []
+        /// Of a part: whether it leaves its whole with its last exchange.
+        var leavesWithLast = false
+
+        var exchanges: [any ControlledExchange] { exchange.map { [$0] + others } ?? others }
+
+        mutating func add(_ new: any ControlledExchange) {
+            if exchange == nil { exchange = new } else { others.append(new) }
+        }
+
+        /// - Returns: whether none is left.
+        mutating func remove(_ old: any ControlledExchange) -> Bool {
+            if exchange === old {
+                exchange = others.popLast()
+            } else if let index = others.firstIndex(where: { $0 === old }) {
+                others.remove(at: index)
+            }
+            return exchange == nil
+        }
     }
 
     private let state = Monitor(State())
+    /// What it is a part of; `nil` for a control of its own.
+    private let whole: ExchangeControl?
     /// Called by the transport as bytes move; must return at once. `nil` when nobody listens, so that transports can
     /// leave the counting out.
     public let onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -32,52 +55,60 @@ public final class ExchangeControl: Sendable {
     ) {
         self.onProgress = onProgress
         self.onInterim = onInterim
+        whole = nil
+    }
+
+    /// A control for one of the exchanges of a call, which can be ended without the others. It does what the call's does from
+    /// ``join()`` to ``leave()``.
+    init(partOf whole: ExchangeControl) {
+        onProgress = whole.onProgress
+        onInterim = whole.onInterim
+        self.whole = whole
     }
 
     /// Whether ``cancel()`` was called. It stays so.
-    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } || whole?.isCancelled ?? false }
     /// Whether ``suspend()`` was called and ``resume()`` was not since. A transport asks when an exchange begins, as
     /// nobody calls its ``ControlledExchange/suspend()`` then.
     public var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
     /// Whether something is under way that keeps the call's time-outs by itself.
     var isBusy: Bool {
-        guard let exchange = state.withLock({ $0.exchange }) else { return false }
-        return (exchange as? any SharedWork)?.isOnWire ?? true
+        state.withLock { $0.exchanges }.contains { ($0 as? any SharedWork)?.isOnWire ?? true }
     }
 
     // MARK: The call's side
 
-    /// Ends the exchange under way and any that would follow. More than once does nothing more.
+    /// Ends the exchanges under way and any that would follow. More than once does nothing more.
     public func cancel() {
-        let exchange = state.withLock { state in
+        let exchanges = state.withLock { state in
             state.isCancelled = true
-            return state.exchange
+            return state.exchanges
         }
-        exchange?.cancel()
+        for exchange in exchanges { exchange.cancel() }
     }
 
-    /// Stops the bytes of the exchange under way, and holds back any that would begin.
+    /// Stops the bytes of the exchanges under way, and holds back any that would begin.
     public func suspend() {
-        let exchange = state.withLock { state in
+        let exchanges = state.withLock { state in
             state.isSuspended = true
-            return state.exchange
+            return state.exchanges
         }
-        exchange?.suspend()
+        for exchange in exchanges { exchange.suspend() }
     }
 
     /// Lets the bytes go on after ``suspend()``. Nothing where the call is not suspended.
     public func resume() {
-        let exchange = state.withLock { state in
+        let exchanges = state.withLock { state in
             state.isSuspended = false
-            return state.exchange
+            return state.exchanges
         }
-        exchange?.resume()
+        for exchange in exchanges { exchange.resume() }
     }
 
-    /// Returns when the call is not suspended, or is cancelled.
+    /// Returns when the call is not suspended, or is cancelled, or the task is.
     package func untilResumed() async {
-        await state.wait { !$0.isSuspended || $0.isCancelled }
+        await state.waitUnlessCancelled { !$0.isSuspended || $0.isCancelled }
     }
 
     // MARK: The transport's side
@@ -88,7 +119,7 @@ public final class ExchangeControl: Sendable {
     public func attach(_ exchange: any ControlledExchange) -> Bool {
         let (isAttached, isSuspended) = state.withLock { state in
             guard !state.isCancelled else { return (false, false) }
-            state.exchange = exchange
+            state.add(exchange)
             return (true, state.isSuspended)
         }
         if isAttached, isSuspended { hold(exchange) }
@@ -103,10 +134,36 @@ public final class ExchangeControl: Sendable {
         if !isSuspended { work.resume() }
     }
 
-    /// Disconnects the exchange that is over.
-    public func detach() {
-        state.withLock { $0.exchange = nil }
+    /// Disconnects an exchange that is over. Nothing where it is not connected.
+    public func detach(_ exchange: any ControlledExchange) {
+        let isOver = state.withLock { state in state.remove(exchange) && state.leavesWithLast }
+        if isOver { leave() }
     }
+
+    // MARK: A part and its whole
+
+    /// Makes it follow its whole, of which it is told whether it is cancelled or suspended already.
+    func join() {
+        if let whole, !whole.attach(self) { cancel() }
+    }
+
+    /// Follows its whole no more.
+    func leave() {
+        whole?.detach(self)
+    }
+
+    /// Follows its whole until the exchange it has at the moment is over: content is still to come.
+    func leaveWithLast() {
+        let isIdle = state.withLock { state in
+            state.leavesWithLast = true
+            return state.exchange == nil
+        }
+        if isIdle { leave() }
+    }
+}
+
+extension ExchangeControl: SharedWork {
+    var isOnWire: Bool { isBusy }
 }
 
 /// An exchange under way, as its control sees it. Each may be called from any thread, at any time after

@@ -8,8 +8,9 @@ import Foundation
 /// let shop = Service(.shop, "https://api.shop.example", options: .trust(trust))
 /// ```
 ///
-/// It is a part of ``IsolationKey``: connections and sessions of TLS are used again under an equal policy alone. What a transport
-/// cannot do of it, it refuses before anything is sent, as ``TransportError/Kind/unsupported(_:)``.
+/// It is a part of ``IsolationKey``: connections are used again under an equal policy alone, and so are sessions of TLS, but by
+/// `URLSessionTransport` on Apple's systems, where those belong to the process: give each host and port one policy there. What a
+/// transport cannot do of it, it refuses before anything is sent, as ``TransportError/Kind/unsupported(_:)``.
 public struct TrustPolicy: Hashable, Sendable {
     /// Which authorities a chain of certificates must end in.
     @nonexhaustive
@@ -67,6 +68,10 @@ public struct TrustPolicy: Hashable, Sendable {
     public static let system = TrustPolicy(anchors: .system)
 
     /// Trusts only the authorities of a PEM file: a company's own, or a test's.
+    ///
+    /// With URLSession on Apple's systems, App Transport Security refuses a host whose authority the system does not trust, whatever a
+    /// policy says, unless the app's Info.plist has `NSExceptionAllowsInsecureHTTPLoads` for it, under `NSAppTransportSecurity` and
+    /// `NSExceptionDomains`. The certificate is verified all the same.
     public static func authorities(_ file: URL) -> TrustPolicy {
         TrustPolicy(anchors: .file(file))
     }

@@ -211,7 +211,7 @@
                 }
                 close(state.legs)
             }
-            control.detach()
+            control.detach(self)
             becameReady()
         }
 
@@ -270,6 +270,7 @@
         }
 
         func run() async throws(TransportError) -> Found {
+            defer { request.control.detach(self) }
             let host = request.connectionHost
             if request.hasKnownHost {
                 let own = [HostAddress(trusted: "127.0.0.1"), HostAddress(trusted: "::1")]

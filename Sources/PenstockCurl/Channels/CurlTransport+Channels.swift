@@ -63,6 +63,7 @@
         }
 
         func run() async throws(TransportError) -> CurlWire {
+            defer { request.control.detach(self) }
             runClock()
             if request.hasKnownHost { begin([], lookup: nil, isChosen: false) } else { lookUp(asksSystem: false) }
             // Whoever looks up or connects, or stands in line, may take longer than there is time.

@@ -255,7 +255,7 @@
             // The number of the socket is somebody else's as soon as it is closed.
             poller.forget(number)
             handle = nil
-            control.detach()
+            control.detach(self)
         }
     }
 

@@ -29,6 +29,9 @@
         private let zones: [String: UInt32]
         private var isSound = true
         private(set) var socket: Int32 = -1
+        private var tunnel = CurlTunnelWatch()
+        /// What ended the connection before there was a tunnel.
+        private var refusal: (kind: TransportError.Kind, message: String)?
         /// Sockets that are being connected, which another thread may shut to end that.
         private let sockets = Locked<(open: [Int32], isEnded: Bool)>(([], false))
         private let lookup: Duration?
@@ -115,10 +118,10 @@
         }
 
         private func failure(_ code: CURLcode) -> TransportError {
-            let message = String(cString: errorText)
+            let message = refusal?.message ?? String(cString: errorText)
             let facts = ccurl_get_facts(easy)
             let kind =
-                CurlProxy.failure(code, easy, request.proxy, isConnected: false)
+                refusal?.kind ?? CurlProxy.failure(code, easy, request.proxy, isConnected: false)
                 ?? CurlErrors.kind(code, easy, message, isReadingHead: false)
             return TransportError(
                 kind, sendState: .unsent,
@@ -236,6 +239,10 @@
             keep(ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context))
             keep(ccurl_set_close_callback(easy, Self.close))
             keep(ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, context))
+            guard proxy.needsWatch else { return }
+            keep(ccurl_set_progress_callback(easy, Self.progress))
+            keep(ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, context))
+            set(CURLOPT_NOPROGRESS, 0)
         }
 
         private func setTrust(_ speaking: WireProtocol) {
@@ -294,6 +301,13 @@
                 sockets.open.removeAll { $0 == descriptor }
                 return Glibc.close(descriptor)
             }
+        }
+
+        /// libcurl would read a proxy's answer to its end, also where nobody waits for the connection any more.
+        private static let progress: curl_xferinfo_callback = { context, _, _, _, _ in
+            guard let handle = handle(context), handle.socket < 0, handle.refusal == nil else { return 0 }
+            handle.refusal = handle.tunnel.failure(handle.easy)
+            return handle.refusal == nil && !handle.sockets.withLock(\.isEnded) ? 0 : 1
         }
 
         private static let secure: curl_ssl_ctx_callback = { _, context, pointer in

@@ -84,6 +84,7 @@
     extension CurlTransfer {
         /// What took too long; the want of descriptors where that kept the transfer from its connection.
         func expired(_ now: UInt64) -> TransportError.Kind? {
+            lookAfterRequest(now)
             guard let kind = state.clock.expired(now) else { return nil }
             guard state.detour?.awaitsDescriptors ?? false else { return kind }
             return .unreachable(.noDescriptors)

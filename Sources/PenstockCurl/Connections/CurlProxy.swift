@@ -29,6 +29,10 @@
             curl_slist_free_all(fields)
         }
 
+        /// Whether what is sent to an origin over TLS goes through a tunnel that the proxy opens (RFC 9110 §9.3.6), and libcurl
+        /// must be watched while it does.
+        var needsWatch: Bool { fields != nil && CurlFault.tirelessTunnel.isPresent }
+
         /// The object must outlive the handle's transfers.
         ///
         /// - Parameter keep: hears what libcurl makes of each option.

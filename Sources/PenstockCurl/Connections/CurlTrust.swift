@@ -86,6 +86,8 @@
         /// - Parameter context: OpenSSL's object for one connection.
         /// - Returns: whether OpenSSL will see to it.
         func apply(to context: OpaquePointer, _ host: String) -> Bool {
+            // libcurl writes the secrets of each session to a file that the environment may name (`SSLKEYLOGFILE`).
+            SSL_CTX_set_keylog_callback(context, nil)
             if let identity, !identity.apply(to: context) { return false }
             guard policy.pins.set(for: host) != nil else { return true }
             guard copenssl_keep_text(context, Self.hostIndex, host) == 1 else { return false }

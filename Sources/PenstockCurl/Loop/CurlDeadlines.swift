@@ -31,14 +31,19 @@
         private var spanBytes = 0
         private var isSuspended = false
 
-        init(_ timeouts: Timeouts, _ throughput: ResponseLimits.Throughput? = nil) {
+        /// A request that the system has taken is looked after this often, in nanoseconds, while it leaves.
+        private static let look: UInt64 = 1_000_000_000
+
+        /// - Parameter isSending: whether the request may be long under way after the system has taken it.
+        init(_ timeouts: Timeouts, _ throughput: ResponseLimits.Throughput? = nil, isSending: Bool = false) {
             connect = Self.nanoseconds(timeouts.connect)
             firstByte = Self.nanoseconds(timeouts.firstByte)
             idle = Self.nanoseconds(timeouts.idle)
             total = Self.nanoseconds(timeouts.total)
             leastBytes = throughput?.bytes ?? 0
             span = Self.nanoseconds(throughput?.span)
-            shortest = max(min(connect, firstByte, idle, span), 1_000_000)
+            let phase = min(connect, firstByte, idle, span)
+            shortest = max(isSending ? min(phase / 8, Self.look) : phase, 1_000_000)
         }
 
         // MARK: What happened
@@ -72,6 +77,12 @@
         }
 
         mutating func moved(_ now: UInt64) {
+            lastByte = now
+        }
+
+        /// Bytes of the request have come to the other end that the system had taken before.
+        mutating func arrived(_ now: UInt64) {
+            if awaitingAnswer != nil { awaitingAnswer = now }
             lastByte = now
         }
 

@@ -110,6 +110,12 @@
         /// Larger bodies are read from the app's own memory as they are sent.
         private static let maxInline = 32 << 10
 
+        /// Whether a body is read as it is sent; a small one leaves with the head.
+        static func isRead(_ body: HTTPBody) -> Bool {
+            if case .bytes(let data) = body.source { return data.count > maxInline }
+            return !body.isNone
+        }
+
         /// - Returns: `nil` where there is no body, or one that is small enough to be given to libcurl.
         static func source(for transfer: CurlTransfer) throws(TransportError) -> (any CurlBodySource)? {
             let body = transfer.request.request.body

@@ -67,8 +67,9 @@
         }
 
         static let progress: curl_xferinfo_callback = { context, _, _, _, _ in
-            guard let handle = handle(context) else { return 0 }
-            handle.transfer?.lookForEnd(handle.easy)
+            guard let handle = handle(context), let transfer = handle.transfer else { return 0 }
+            guard !handle.isConnecting || transfer.mayConnect(handle.easy) else { return 1 }
+            transfer.lookForEnd(handle.easy)
             return 0
         }
 

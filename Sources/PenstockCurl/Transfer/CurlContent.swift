@@ -126,7 +126,7 @@
                 defer { state.isEnded = true }
                 return !state.isEnded
             }
-            if isFirst { transfer.request.control.detach() }
+            if isFirst { transfer.request.control.detach(transfer) }
             return isFirst
         }
     }

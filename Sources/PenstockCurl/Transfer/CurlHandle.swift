@@ -88,6 +88,8 @@
         }
         /// The socket of the transfer, where it is known.
         var socket: Int32? { state.socket }
+        /// Whether a connection is being made for the transfer.
+        var isConnecting: Bool { !state.opened.isEmpty }
         /// What its request was given to.
         var carriage: CurlCarriage { state.carriage }
         /// The socket that libcurl spoke of last while an answer came early, and whether it reads no more from it.
@@ -132,9 +134,7 @@
         /// Has libcurl call back as the content comes.
         func watchProgress() {
             state.needsReset = true
-            ccurl_set_progress_callback(easy, CurlCallbacks.progress)
-            ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
-            set(CURLOPT_NOPROGRESS, 0)
+            tellProgress()
         }
 
         /// Whether what libcurl would print is of interest.
@@ -367,6 +367,7 @@
         private func setSafety() {
             keep(ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"))
             pool.proxy.apply(to: easy, keep)
+            if pool.proxy.needsWatch { tellProgress() }
             set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             set(CURLOPT_FOLLOWLOCATION, 0)
             set(CURLOPT_HTTP09_ALLOWED, 0)

@@ -126,7 +126,8 @@
         }
 
         private static func field(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> HTTPField {
-            HTTPField(name: HTTPFieldName(String(decoding: name, as: UTF8.self)), value: text(value))
+            let name = HTTPFieldName(String(decoding: name, as: UTF8.self))
+            return HTTPField(name: name, value: text(value, of: name))
         }
 
         /// libcurl refuses NUL, but not a CR that ends no line (RFC 9112 §2.2).
@@ -184,7 +185,7 @@
             guard !known.contains(last.name) else { return .protocolViolation }
             var rebuilt = HTTPFields()
             for field in fields.dropLast() { rebuilt.add(field) }
-            let value = "\(last.value) \(Self.text(Self.trimmed(line)))"
+            let value = "\(last.value) \(Self.text(Self.trimmed(line), of: last.name))"
             rebuilt.add(HTTPField(name: last.name, value: value))
             fields = rebuilt
             return nil
@@ -243,11 +244,9 @@
             return text.indices.allSatisfy { HTTPSyntax.lowercased(text[$0]) == lowercased.utf8Start[$0] }
         }
 
-        /// UTF-8 where it is that, else one character for each byte, so that nothing is lost.
-        private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-            if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-            return String(validating: bytes, as: UTF8.self)
-                ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        private static func text(_ bytes: UnsafeRawBufferPointer, of name: HTTPFieldName) -> String {
+            let isASCII = bytes.allSatisfy { $0 < 0x80 }
+            return isASCII ? String(decoding: bytes, as: UTF8.self) : HTTPSyntax.value(bytes, of: name)
         }
     }
 

@@ -259,10 +259,22 @@
                 return 0
             case .bytes(let count):
                 state.clock.moved(now)
+                state.unconfirmed = nil
                 if source.isFinished, source.length != nil { state.clock.sent(now) }
                 reportSent(count)
                 return count
             }
+        }
+
+        /// The system takes more of a body at once than a slow connection carries in a long time. So what is under way counts as
+        /// movement as it becomes less, until there is an answer. Of a connection with other streams their bytes are among it:
+        /// only what is less than ever since the last piece was handed over counts, which has an end.
+        func lookAfterRequest(_ now: UInt64) {
+            guard state.source != nil, !state.head.isComplete, let socket = state.handle?.socket else { return }
+            let left = ccurl_unconfirmed(socket)
+            guard left >= 0 else { return }
+            if let before = state.unconfirmed, left < before { state.clock.arrived(now) }
+            state.unconfirmed = min(left, state.unconfirmed ?? left)
         }
 
         func rewindBody() -> Bool {

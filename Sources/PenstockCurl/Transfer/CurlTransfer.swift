@@ -45,8 +45,11 @@
 
             // MARK: The request
 
+            var tunnel = CurlTunnelWatch()
             var source: (any CurlBodySource)?
             var pace = CurlUploadPace()
+            /// The least that was under way at a look since the last piece of the body was handed over; `nil` before the first look.
+            var unconfirmed: Int32?
             /// Times the request was about to be sent.
             var attempts = 0
             /// How far each attempt had come that sent at least a part of the request and was followed by another.
@@ -117,7 +120,8 @@
             self.request = request
             self.connectsOnly = connectsOnly
             mailbox = loop.mailbox
-            state = State(CurlClock(request.timeouts, request.limits.minimumThroughput))
+            let isSending = CurlBodySources.isRead(request.request.body)
+            state = State(CurlClock(request.timeouts, request.limits.minimumThroughput, isSending: isSending))
             completion = streams ? Locked(TransportCompletion()) : nil
             let reader = streams ? CurlReader(loop) : nil
             pipe = reader.map { reader in ContentPipe(capacity: Self.streamed) { reader.proceed() } }

@@ -118,7 +118,7 @@
         }
 
         func lookForEnd(_ easy: UnsafeMutableRawPointer) {
-            guard let session = ccurl_openssl_session(easy) else { return }
+            guard state.endsSecurely != nil, let session = ccurl_openssl_session(easy) else { return }
             state.endsSecurely = SSL_get_shutdown(OpaquePointer(session)) & SSL_RECEIVED_SHUTDOWN != 0
         }
     }

@@ -106,6 +106,9 @@
         /// A certificate without alternative names is accepted by its common name (RFC 9110 §4.3.4). Seen with 7.88. OpenSSL is
         /// told never to look at it.
         case commonName
+        /// What a proxy answers before there is a tunnel is read byte by byte until the socket runs dry, the content of a 407 as
+        /// well, so a proxy that sends without end keeps everybody waiting. Seen with 7.88. ``CurlTunnelWatch`` ends it.
+        case tirelessTunnel
         /// The interface of a link-local address that was looked up is lost. Seen with 7.88. It is put back before the socket is
         /// connected.
         case lostZone

@@ -140,7 +140,7 @@ final class HARFile {
         if first.starts(with: Data(beginning.utf8)), first.last == UInt8(ascii: "\n") { return true }
         // The process may have ended in the middle of the header.
         let isTorn =
-            first.count == Int(size) && first.last != UInt8(ascii: "\n")
+            UInt64(first.count) == size && first.last != UInt8(ascii: "\n")
             && (first.starts(with: Data(beginning.utf8)) || Data(beginning.utf8).starts(with: first))
         guard isTorn else { throw HARError.foreignFile }
         return false

@@ -47,7 +47,7 @@ package struct Phases: Hashable, Sendable {
 extension Duration {
     package var microseconds: Int {
         let (seconds, attoseconds) = components
-        let (whole, overflow) = Int(seconds).multipliedReportingOverflow(by: 1_000_000)
+        let (whole, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000)
         return overflow ? .max : whole.addingReportingOverflow(Int(attoseconds / 1_000_000_000_000)).partialValue
     }
 }

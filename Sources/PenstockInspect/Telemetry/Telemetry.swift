@@ -234,7 +234,7 @@ public final class Telemetry: EventSink, Interceptor {
     // MARK: Ids
 
     private func newContext() -> TraceContext {
-        let isSampled = Double(random.next() >> 11) / Double(1 << 53) < ratio
+        let isSampled = Double(random.next() >> 11) / Double(UInt64(1) << 53) < ratio
         return TraceContext(traceID: newSpanID() + newSpanID(), spanID: newSpanID(), isSampled: isSampled)
     }
 

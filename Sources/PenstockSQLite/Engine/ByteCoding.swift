@@ -53,6 +53,12 @@ struct ByteReader {
         return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
     }
 
+    /// A number that counts something in memory.
+    mutating func count<Number: FixedWidthInteger>(_ type: Number.Type) throws(Malformed) -> Int {
+        guard let count = Int(exactly: try number(type)) else { throw Malformed() }
+        return count
+    }
+
     mutating func date() throws(Malformed) -> Date {
         let seconds = Double(bitPattern: try number())
         guard abs(seconds) <= Self.longest else { throw Malformed() }
@@ -73,7 +79,6 @@ struct ByteReader {
     }
 
     mutating func text() throws(Malformed) -> String {
-        let count = Int(try number(UInt32.self))
-        return String(decoding: try slice(count), as: UTF8.self)
+        return String(decoding: try slice(count(UInt32.self)), as: UTF8.self)
     }
 }

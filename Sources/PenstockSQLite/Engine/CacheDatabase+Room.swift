@@ -76,7 +76,7 @@ extension CacheLimits {
     var logBytes: Int64 { Int64(min(max(bytes / 8, 128 << 10), 8 << 20)) }
 
     /// What the pages of the file may take: everything but the log, and what a cache takes in which nothing is stored.
-    var pageBytes: Int64 { Int64(min(bytes, 1 << 60)) + Self.emptyBytes - logBytes }
+    var pageBytes: Int64 { min(Int64(bytes), 1 << 60) + Self.emptyBytes - logBytes }
 
     /// More than the tables and indexes take that hold nothing.
     private static let emptyBytes: Int64 = 256 << 10

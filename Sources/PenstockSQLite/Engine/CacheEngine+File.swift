@@ -58,7 +58,7 @@ extension CacheEngine {
         } catch { throw .sqlite(error) }
         // A removal that was given up in the meantime closes the reader, but may have done so before it was opened.
         if owed.withLock({ !$0.isEmpty }) { try? reader.use(nil) }
-        database.connection.wait(Int32(clamping: Int(slice / .milliseconds(1))))
+        database.connection.wait(Int32(clamping: Int64(slice / .milliseconds(1))))
         setAsideBytes = files.setAsideBytes(removingOlderThan: oldest)
         if database.mustMakeRoom { submit(.makeRoom) }
         if database.totals.owesScrub != 0 { scrubSoon() }
@@ -84,7 +84,7 @@ extension CacheEngine {
         let connection: SQLiteConnection
         do throws(SQLiteError) {
             guard files.create() else { throw SQLiteError(code: 14) }
-            let patience = Int32(clamping: Int(configuration.patience / .milliseconds(1)))
+            let patience = Int32(clamping: Int64(configuration.patience / .milliseconds(1)))
             connection = try SQLiteConnection(path: files.path, vfs: configuration.vfs, patience: patience)
         } catch { throw .sqlite(error) }
         switch try origin(of: connection) {
@@ -159,7 +159,7 @@ extension CacheEngine {
             // Who still reads from the log is not waited for: the next change tries again.
             database.connection.wait(0)
             _ = try? database.connection.emptyLog()
-            database.connection.wait(Int32(clamping: Int(slice / .milliseconds(1))))
+            database.connection.wait(Int32(clamping: Int64(slice / .milliseconds(1))))
         }
         if setAsideBytes > 0, database.usedBytes > limits.pageBytes &- setAsideBytes, files.removeSetAside() {
             setAsideBytes = 0

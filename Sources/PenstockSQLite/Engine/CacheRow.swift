@@ -175,14 +175,14 @@ struct CacheRow {
             try reader.number(UInt8.self) == format
         else { throw Malformed() }
         let flags = Flags(rawValue: try reader.number())
-        let status = Int(try reader.number(UInt16.self))
+        let status = try reader.count(UInt16.self)
         var body = BodyPlace(version: try reader.number())
         body.number = try reader.number()
         body.checksum = try reader.number()
-        body.length = Int(try reader.number(Int64.self))
-        body.chunkBytes = Int(try reader.number(UInt32.self))
+        body.length = try reader.count(Int64.self)
+        body.chunkBytes = try reader.count(UInt32.self)
         guard body.length >= 0, body.chunkBytes > 0 || body.number == 0 else { throw Malformed() }
-        let key = try reader.slice(Int(try reader.number(UInt32.self)))
+        let key = try reader.slice(reader.count(UInt32.self))
         return Front(flags: flags, status: status, body: body, key: key, reader: reader)
     }
 
@@ -217,8 +217,8 @@ struct CacheRow {
     private static func part(
         _ reader: inout ByteReader, _ flags: Flags, length: Int
     ) throws(Malformed) -> CachedPart {
-        let offset = Int(try reader.number(Int64.self))
-        let complete = flags.contains(.completeLength) ? Int(try reader.number(Int64.self)) : nil
+        let offset = try reader.count(Int64.self)
+        let complete = flags.contains(.completeLength) ? try reader.count(Int64.self) : nil
         let (end, isTooLarge) = offset.addingReportingOverflow(length)
         guard offset >= 0, !isTooLarge, end <= complete ?? .max else { throw Malformed() }
         return CachedPart(offset: offset, completeLength: complete)
@@ -243,7 +243,7 @@ struct CacheRow {
 
     private static func fields(_ reader: inout ByteReader) throws(Malformed) -> HTTPFields {
         var fields = HTTPFields()
-        let count = Int(try reader.number(UInt16.self))
+        let count = try reader.count(UInt16.self)
         // A field takes eight bytes at least, so the count cannot ask for more than there is.
         fields.reserveCapacity(min(count, maximumBytes / 8))
         for _ in 0..<count {

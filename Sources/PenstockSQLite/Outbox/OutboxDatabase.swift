@@ -101,7 +101,7 @@ final class OutboxDatabase {
     func counts(of owner: OutboxOwner) throws -> OutboxCounts {
         let all = try number("SELECT count(*) FROM item WHERE owner = ?", [.text(owner.digest)]) ?? 0
         let failed = try number("SELECT count(*) FROM item WHERE owner = ? AND state = 2", [.text(owner.digest)]) ?? 0
-        return OutboxCounts(pending: Int(all - failed), undeliverable: Int(failed))
+        return OutboxCounts(pending: Int(clamping: all - failed), undeliverable: Int(clamping: failed))
     }
 
     /// Of a lane whose first queued row is held back by none of the destinations that are bound. They are bound as one text, so
@@ -406,8 +406,8 @@ enum OutboxColumns {
             intent: try data(row, 18), rollback: try data(row, 19))
         made.position = row.int(22)
         made.number = row.isNull(9) ? nil : row.int(9)
-        made.attempts = Int(row.int(11))
-        made.conflicts = Int(row.int(12))
+        made.attempts = Int(clamping: row.int(11))
+        made.conflicts = Int(clamping: row.int(12))
         made.started = row.isNull(13) ? nil : OutboxValue.date(row.int(13))
         made.unanswered = row.isNull(14) ? nil : OutboxValue.date(row.int(14))
         made.state = state(row)

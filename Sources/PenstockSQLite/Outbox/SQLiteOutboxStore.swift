@@ -341,7 +341,7 @@ final class OutboxEngine: @unchecked Sendable {
         }
     }
 
-    static func milliseconds(_ patience: Duration) -> Int32 { Int32(clamping: Int(patience / .milliseconds(1))) }
+    static func milliseconds(_ patience: Duration) -> Int32 { Int32(clamping: Int64(patience / .milliseconds(1))) }
 
     // MARK: The file
 

@@ -63,6 +63,20 @@
         }
     }
 
+    extension KeychainVault {
+        /// Whether the keychain is open to this program. It is closed to one that was signed without an access group, such as a tool
+        /// or an app of macOS that was signed to run locally. What else is wrong, such as a device that was not unlocked, passes.
+        ///
+        /// It waits for the keychain, on this thread.
+        package static var isOpenToThisProgram: Bool {
+            let query: [String: Any] = [
+                kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "penstock.none",
+                kSecUseDataProtectionKeychain as String: true, kSecMatchLimit as String: kSecMatchLimitOne,
+            ]
+            return SecItemCopyMatching(query as CFDictionary, nil) != errSecMissingEntitlement
+        }
+    }
+
     /// Apple's keychain, by the Security framework.
     struct SecurityKeychain: KeychainAccess {
         func add(

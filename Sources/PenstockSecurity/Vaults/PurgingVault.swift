@@ -9,10 +9,11 @@ import PenstockCore
 /// ```
 ///
 /// A file that goes with the app tells the installations apart: where it is missing, all that is in the vault is deleted before
-/// anything else is done, and the file is made after. Of several processes that begin at the same time one does so.
+/// anything else is done, and the file is made after. Of several processes that begin at the same time one does so. On tvOS, where an
+/// app has no folder whose files stay, the user's defaults take the place of the file: ``init(_:markerInDefaults:)``.
 public final class PurgingVault: CredentialVault {
     private let vault: any CredentialVault
-    private let marker: PrivateFile
+    private let marker: any InstallationMarker
     private let queue = VaultQueue("purge")
     private let state = Locked(State())
 
@@ -27,9 +28,24 @@ public final class PurgingVault: CredentialVault {
     /// - Parameters:
     ///   - vault: of this app alone: everything in it is deleted.
     ///   - marker: in a folder that is deleted with the app, and that every process which shares the vault shares.
-    public init(_ vault: any CredentialVault, marker: URL) {
+    public convenience init(_ vault: any CredentialVault, marker: URL) {
+        self.init(vault, marker: FileMarker(PrivateFile(marker)))
+    }
+
+    /// The same with a value in the user's defaults in place of the file, for an app whose files the system may delete: on tvOS an
+    /// app may write to `Library/Caches` alone, and who would be signed out whenever that is emptied. For one process: the defaults
+    /// cannot be locked.
+    ///
+    /// - Parameters:
+    ///   - vault: of this app alone: everything in it is deleted.
+    ///   - suite: the name of the defaults; `nil` for those of the app.
+    public convenience init(_ vault: any CredentialVault, markerInDefaults suite: String?) {
+        self.init(vault, marker: DefaultsMarker(suite: suite))
+    }
+
+    init(_ vault: any CredentialVault, marker: any InstallationMarker) {
         self.vault = vault
-        self.marker = PrivateFile(marker)
+        self.marker = marker
     }
 
     public func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? {
@@ -83,18 +99,14 @@ public final class PurgingVault: CredentialVault {
 
     private func deleteAll() async throws(VaultError) {
         let marker = marker
-        let lock = try await queue.run { () throws(VaultError) in
-            try VaultError.ofFile { () throws(PrivateFileError) in try FileLock(ofVault: marker) }
-        }
+        let lock = try await queue.run { () throws(VaultError) in try marker.lock() }
         defer { withExtendedLifetime(lock) {} }
-        guard !marker.exists else { return }
+        guard !marker.isThere else { return }
         for key in try await vault.keys() {
             guard try await isReadable(key) else { continue }
             try await vault.delete(key, where: .anything)
         }
-        try await queue.run { () throws(VaultError) in
-            try VaultError.ofFile { () throws(PrivateFileError) in _ = try marker.replace(with: Data()) }
-        }
+        try await queue.run { () throws(VaultError) in try marker.make() }
     }
 
     /// Where an item can be read the device has been unlocked since it was started. Before that the marker may seem to be
@@ -105,5 +117,46 @@ public final class PurgingVault: CredentialVault {
         } catch .corrupt {
             return true
         }
+    }
+}
+
+/// What goes with the app, and so tells one installation of it from another.
+protocol InstallationMarker: Sendable {
+    var isThere: Bool { get }
+    /// Keeps other processes from the vault for as long as what it returns is kept. It waits on this thread.
+    func lock() throws(VaultError) -> FileLock?
+    func make() throws(VaultError)
+}
+
+private struct FileMarker: InstallationMarker {
+    private let file: PrivateFile
+
+    init(_ file: PrivateFile) {
+        self.file = file
+    }
+
+    var isThere: Bool { file.exists }
+
+    func lock() throws(VaultError) -> FileLock? {
+        try VaultError.ofFile { () throws(PrivateFileError) in try FileLock(ofVault: file) }
+    }
+
+    func make() throws(VaultError) {
+        try VaultError.ofFile { () throws(PrivateFileError) in _ = try file.replace(with: Data()) }
+    }
+}
+
+private struct DefaultsMarker: InstallationMarker {
+    let suite: String?
+
+    private static let key = "penstock.installed"
+    private var defaults: UserDefaults { suite.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
+
+    var isThere: Bool { defaults.bool(forKey: Self.key) }
+
+    func lock() -> FileLock? { nil }
+
+    func make() {
+        defaults.set(true, forKey: Self.key)
     }
 }

@@ -14,7 +14,13 @@ extension FileLock {
 
 extension VaultError {
     /// What a vault says of its file.
-    init(_ error: PrivateFileError) {
+    ///
+    /// - Parameter sealed: what the system says of a file that cannot be read or written before the device is unlocked.
+    init(_ error: PrivateFileError, sealed: Int32? = FileProtection.refusal) {
+        if case .system(let code) = error, code == sealed {
+            self = .locked
+            return
+        }
         self =
             switch error {
             case .unusable: .corrupt

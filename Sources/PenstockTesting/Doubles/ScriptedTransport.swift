@@ -110,7 +110,7 @@ public final class ScriptedTransport: Transport {
         guard !state.withLock(\.isShutDown), request.control.attach(running) else { throw StubAnswer.cancelled }
         state.withLock { $0.open += 1 }
         defer {
-            request.control.detach()
+            request.control.detach(running)
             state.withLock { state in
                 state.open -= 1
                 state.held.removeAll { $0 === running }

@@ -87,7 +87,7 @@ public final class StubTransport: Transport {
     /// Answers from the script; held back only by the control's suspension.
     public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard request.control.attach(StubExchange.shared) else { throw StubAnswer.cancelled }
-        defer { request.control.detach() }
+        defer { request.control.detach(StubExchange.shared) }
         await request.control.untilResumed()
         guard !request.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
         try StubAnswer.refuseRejectedFields(request.request)

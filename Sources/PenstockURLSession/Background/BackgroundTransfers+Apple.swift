@@ -4,7 +4,8 @@
 
     extension BackgroundTransfers {
         /// Transfers in background sessions of Foundation's. Make one as the app starts, and keep it: Foundation takes no two
-        /// sessions of one identifier at a time.
+        /// sessions of one identifier at a time. On tvOS what is handed over lies in `Library/Caches`, which the system may empty while
+        /// the app does not run: an upload that lost it so begins anew.
         ///
         /// - Parameters:
         ///   - identifier: the app's own, such as `com.example.shop.uploads`. Those of the sessions begin with it, and are what
@@ -22,11 +23,11 @@
             self.init(session, identifier: identifier, root: Self.root, trust: trust)
         }
 
-        /// Not a folder for caches, which the system empties while it sends; and left out of backups, which would bring back what
-        /// was sent long ago.
+        /// Not a folder for caches, which the system empties while it sends, but on tvOS, where there is no other; and left out of
+        /// backups, which would bring back what was sent long ago.
         private static var root: URL {
             let support =
-                FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+                FileManager.default.urls(for: directory, in: .userDomainMask).first
                 ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
             var root = support.appendingPathComponent("penstock", isDirectory: true)
                 .appendingPathComponent("background", isDirectory: true)
@@ -39,4 +40,14 @@
             return root
         }
     }
+
+    #if os(tvOS)
+        extension BackgroundTransfers {
+            private static var directory: FileManager.SearchPathDirectory { .cachesDirectory }
+        }
+    #else
+        extension BackgroundTransfers {
+            private static var directory: FileManager.SearchPathDirectory { .applicationSupportDirectory }
+        }
+    #endif
 #endif

@@ -27,7 +27,9 @@
 
         // MARK: BackgroundSession
 
-        let capabilities = URLSessionPlatform.capabilities.intersection([.trustPolicy, .pinning, .clientCertificates])
+        /// No client certificates: by Apple's documentation a background session asks for none of them once the app is suspended, and
+        /// the system could not read one then.
+        let capabilities = URLSessionPlatform.capabilities.intersection([.trustPolicy, .pinning])
 
         func open(
             _ partitions: Set<String>, _ tell: @escaping @Sendable (BackgroundEvent) -> Void
@@ -45,7 +47,9 @@
             await withCheckedContinuation { continuation in
                 session.getAllTasks { tasks in
                     let busy = tasks.filter { $0.state != .completed }
-                    let sent = busy.compactMap { task in task.taskDescription.map { ($0, Int(task.countOfBytesSent)) } }
+                    let sent = busy.compactMap { task in
+                        task.taskDescription.map { ($0, Int(clamping: task.countOfBytesSent)) }
+                    }
                     continuation.resume(returning: Dictionary(sent) { first, _ in first })
                 }
             }
@@ -117,7 +121,7 @@
             totalBytesExpectedToSend: Int64
         ) {
             guard let key = task.taskDescription else { return }
-            tell(.sent(key, Int(totalBytesSent)))
+            tell(.sent(key, Int(clamping: totalBytesSent)))
         }
 
         func urlSession(

@@ -24,6 +24,9 @@
 
         /// - Parameter kind: streams, by TLS where the URL says so, or datagrams.
         init(_ request: TransportRequest, _ speaking: WireProtocol?) throws(TransportError) {
+            guard URLSessionPlatform.capabilities.contains(.channels) else {
+                throw TransportError(.unsupported("channels"), sendState: .unsent)
+            }
             guard request.proxy == .none else {
                 throw TransportError(.unsupported("channels through a proxy"), sendState: .unsent)
             }
@@ -40,6 +43,7 @@
             }
             control = request.control
             let refused = Locked<TransportError.TLSFailure?>(nil)
+            let queue = queue
             let parameters =
                 speaking.map { Self.parameters(request, $0, identity, refused, queue) } ?? NWParameters.udp
             network = NWConnection(host: NWEndpoint.Host(url.host), port: port, using: parameters)
@@ -228,7 +232,7 @@
             }
             guard isFirst else { return }
             network.cancel()
-            control.detach()
+            control.detach(self)
         }
 
         func cancel() {

@@ -69,7 +69,7 @@ final class GateTransport: Transport {
             state.mostOpen = max(state.mostOpen, state.open.count)
         }
         defer {
-            exchange.control.detach()
+            exchange.control.detach(held)
             state.withLock { state in
                 state.released.remove(path)
                 if let index = state.open.firstIndex(of: path) { state.open.remove(at: index) }

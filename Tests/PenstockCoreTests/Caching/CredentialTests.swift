@@ -296,6 +296,7 @@ private final class TokenJar: CookieStore {
     func receive(_ setCookie: [String], from url: HTTPURL, in isolation: IsolationKey) {}
     func removeAll(in isolation: IsolationKey?) {}
     func removeAll(ofIdentity identity: String) {}
+    func moveAll(ofIdentity identity: String, to heir: String, in environment: String) {}
 }
 
 extension EventRecorder {

@@ -36,14 +36,14 @@ import Testing
         arguments: Hearing.allCases, [200, 500])
     @MainActor func told(_ hearing: Hearing, status: Int) async throws {
         let diary = Diary()
-        let (gate, screen) = (Latch(), Screen(diary))
+        let (gate, screen, clerk) = (Latch(), Screen(diary), Clerk())
         let client = Self.client(diary, status, after: gate)
         let manager = APIManager(client: client) { Hello() }
         let pages = PagedAPIManager(client: client, .numbered(isLast: { _ in true }) { _ in Hello() })
         (manager.delegate, pages.delegate) = (screen, screen)
         switch hearing {
         case .closure: client.start(Hello()) { screen.show($0) }
-        case .actor: client.start(Hello(), on: Clerk()) { _, _ in diary.note("told") }
+        case .actor: client.start(Hello(), on: clerk) { _, _ in diary.note("told") }
         case .added: client.start(Hello()).onResult { screen.show($0) }
         case .delegate: client.start(Hello(), delegate: screen)
         case .method: client.start(Hello()).deliver(to: screen, Screen.show)
@@ -54,20 +54,21 @@ import Testing
         await diary.waits(for: "/delivery success")
         let ended = "callEnded \(Self.outcome(of: status))"
         #expect(diary.lines == ["delivery", ended, "told", "/delivery success"])
-        withExtendedLifetime((screen, manager, pages)) {}
+        withExtendedLifetime((screen, clerk, manager, pages)) {}
     }
 
     @Test("The delivery to all of many lasts until the last has been told", .covers("S0.22"))
     @MainActor func many() async throws {
         let diary = Diary()
-        let (gate, screen) = (Latch(), Screen(diary))
+        let (gate, screen, clerk) = (Latch(), Screen(diary), Clerk())
         let call = Self.client(diary, after: gate).start(Hello()) { screen.show($0) }
             .onResult { screen.show($0) }
-            .onResult(on: Clerk()) { _, _ in diary.note("told") }
+            .onResult(on: clerk) { _, _ in diary.note("told") }
             .deliver(to: screen)
         gate.open()
         _ = await call.result
         #expect(diary.lines == ["delivery", "callEnded success", "told", "told", "told", "told", "/delivery success"])
+        withExtendedLifetime(clerk) {}
     }
 
     @Test("The delivery by a handle without closures ends after the end of the call as well", .covers("S0.22"))

@@ -119,6 +119,26 @@ import Testing
         #expect(received == received.sorted())
     }
 
+    @Test @MainActor
+    func `a main actor that is busy hears of the latest alone, and of nothing once the call is cancelled`()
+        async throws
+    {
+        for isCancelled in [false, true] {
+            let clock = TestClock()
+            let start = Latch()
+            let bar = Bar()
+            let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
+            let call = client.start(Hello()).onProgress { bar.received.append($0.received) }
+            start.open()
+            // Busy: nothing here waits until all has come.
+            while call.state != .over { usleep(1_000) }
+            if isCancelled { call.cancel() }
+            _ = await call.result
+            await drainMainActor()
+            #expect(bar.received == (isCancelled ? [] : [1_000]))
+        }
+    }
+
     @Test func `a scope that is gone hears of no progress`() async throws {
         let clock = TestClock()
         let start = Latch()

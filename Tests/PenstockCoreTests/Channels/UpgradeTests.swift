@@ -55,6 +55,44 @@ import Testing
         #expect(wire.state.withLock(\.wasClosed))
     }
 
+    /// The whole content of an answer that is none, and what is read of it.
+    static let contents: [(String, String)] = [
+        ("3\r\nnop\r\n0\r\n\r\n", "nop"), ("1\r\nn\r\n2;x=y\r\nop\r\n0\r\nX-A: b\r\n\r\n", "nop"),
+        ("03 \r\nnop\r\n000\r\n", "nop"), ("0\r\n\r\n", ""), ("3\r\nnop\r\nno chunk\r\n", "nop"),
+        ("3\r\nnop\r\n10000000\r\n" + String(repeating: "x", count: 70_000), ""),
+        ("3\r\nnop\r\n" + String(repeating: "1", count: 20) + "\r\n" + String(repeating: "x", count: 70_000), ""),
+        (String(repeating: "1;\(String(repeating: "x", count: 500))\r\nx\r\n", count: 200), ""),
+        ("3;\(String(repeating: "x", count: 2_000))", ""),
+    ]
+
+    @Test("A refusal in chunks is read as far as one with a length, whatever its pieces", arguments: contents)
+    func chunks(text: String, content: String) throws {
+        let head = "HTTP/1.1 403 No\r\nTransfer-Encoding: Chunked\r\n\r\n"
+        for size in [1, 7, 1 << 20] where size > 1 || text.utf8.count < 1_000 {
+            var reply = UpgradeReply(ResponseLimits())
+            var rest = Data((head + text).utf8)[...]
+            var response: HTTPResponse?
+            while response == nil, !rest.isEmpty {
+                reply.receive(Data(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+                response = try reply.next()
+            }
+            #expect(response?.status == 403)
+            #expect(reply.content == Data(content.utf8))
+        }
+    }
+
+    @Test("A head that is no UTF-8 is read as that of any other response")
+    func otherText() throws {
+        var reply = UpgradeReply(ResponseLimits())
+        reply.receive(Data("HTTP/1.1 101 ".utf8) + [0xE9] + Data("\r\nX-Server: caf".utf8) + [0xE9])
+        reply.receive(Data("\r\nX-Tea: th\u{E9}\r\nLocation: /".utf8) + [0xE9] + Data("\r\n\r\n".utf8))
+        let response = try #require(try reply.next())
+        #expect(response.fields["X-Server"] == "caf\u{E9}")
+        #expect(response.fields["X-Tea"] == "th\u{E9}")
+        #expect(response.fields[.location] == "/%E9")
+    }
+
     @Test(
         "What breaks before an answer has begun may have been processed, and after that it was answered; the connection is given up",
         arguments: [

@@ -191,7 +191,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
     ]
 
     /// Those that have a few values, and can show no number.
-    static let choices = ["authentication", "sealing"]
+    static let choices = ["authentication", "sealing", "keepsMethod"]
     static let names = Mirror(reflecting: CallSettings()).children.compactMap(\.label).filter { !choices.contains($0) }
 
     @Test(.covers("S2.6")) func `every option is among those whose effect is shown`() {
@@ -216,6 +216,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
     func `for a choice of two values and every combination of levels the nearest wins`() async throws {
         try await nearestWins(\.authentication, among: .automatic, .anonymous)
         try await nearestWins(\.sealing, among: .automatic, .plain)
+        try await nearestWins(\.keepsMethod, among: false, true)
     }
 
     /// - Parameter first: the default.
@@ -253,6 +254,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         let rig = Rig([service]) {
             $0.options = options(.client)
             $0.callInterceptors = [capture]
+            $0.reachability = Reachability()
         }
         _ = try await rig.client.send(Tuned(options: options(.endpoint)), options: options(.call))
         return field.read(try #require(rig.sent.first), try #require(capture.contexts.first))

@@ -333,6 +333,7 @@ import Testing
             func receive(_ setCookie: [String], from url: HTTPURL, in partition: IsolationKey) {}
             func removeAll(in partition: IsolationKey?) {}
             func removeAll(ofIdentity identity: String) {}
+            func moveAll(ofIdentity identity: String, to heir: String, in environment: String) {}
         }
         let registry = ServiceRegistry()
         registry.register(.main) {

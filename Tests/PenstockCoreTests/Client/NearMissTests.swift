@@ -267,6 +267,48 @@ struct Forgetful: Endpoint {
     }
 }
 
+/// A module whose default isolation is the main actor, as new apps have it.
+@Suite(.timeLimit(.minutes(5))) struct MainActorModuleTests {
+    @Test(arguments: [[], ["-default-isolation", "MainActor"]])
+    func `what the documentation declares compiles in either kind of module`(flags: [String]) async throws {
+        let result = try await Compiler.check(
+            [
+                "app.swift": """
+                import PenstockCore
+                nonisolated enum NotGiven: DefaultValue { static let value = "n/a" }
+                nonisolated extension ServiceID { static let shop: ServiceID = "shop" }
+                nonisolated extension ServerEnvironment { static let staging = ServerEnvironment.custom("staging") }
+                struct Thing: nonisolated Decodable, Sendable { @Default<NotGiven> var maker: String }
+                struct Get: Endpoint {
+                    typealias Output = Thing
+                    var route: Route { .get("/thing") }
+                    var service: ServiceID { .shop }
+                    var options: CallOptions { .with { $0.environment = .staging } }
+                }
+                @MainActor final class Screen: CallDelegate {
+                    var things: [Thing] = []
+                    func call(_ id: CallID, didFinishWith result: Result<Thing, APIError>) {
+                        if let thing = try? result.get() { things.append(thing) }
+                    }
+                }
+                """
+            ], flags: flags)
+        #expect(result.succeeded, "\(result.diagnostics)")
+    }
+
+    @Test func `a default value of the app's own needs no word there`() async throws {
+        let result = try await Compiler.check(
+            [
+                "app.swift": """
+                import PenstockCore
+                enum NotGiven: DefaultValue { static let value = "n/a" }
+                struct Thing: nonisolated Decodable, Sendable { @Default<NotGiven> var maker: String }
+                """
+            ], flags: ["-default-isolation", "MainActor"])
+        #expect(result.succeeded, "\(result.diagnostics)")
+    }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct EndpointCheckTests {
     struct Searched: Endpoint {
         typealias Output = Product
@@ -327,6 +369,35 @@ struct Forgetful: Endpoint {
     @Test func `a property of the query is missed as one of the body is`() {
         #expect(EndpointCheck.unsentProperty(of: Searched(text: "tea")) == "text")
         #expect(EndpointCheck.unsentProperty(of: Forgetful(account: "alice")) == "account")
+    }
+
+    struct Items: Endpoint {
+        typealias Output = Product
+        let page: Int
+        var route: Route { .get("/v1/items") }
+    }
+
+    struct Named: Endpoint {
+        typealias Output = Product
+        let name: String
+        var route: Route
+    }
+
+    @Test func `the text around what is interpolated shows no property, whatever it has by chance`() {
+        #expect(EndpointCheck.unsentProperty(of: Items(page: 1)) == "page")
+        #expect(EndpointCheck.unsentProperty(of: Named(name: "GE", route: .get("/p"))) == "name")
+        #expect(EndpointCheck.unsentProperty(of: Named(name: "b", route: .get("/b/\("c")/b"))) == "name")
+    }
+
+    @Test func `a property is found in a segment with text around it, and in a path that was made at run time`() {
+        let name = "b c"
+        let routes: [Route] = [
+            .get("/x/by-\(name)-\("d").html"), .get("\(name)"), .get("/x\(name)/y"),
+            Route(.get, RoutePath(literal: "/x/" + name)),
+        ]
+        for route in routes { #expect(EndpointCheck.unsentProperty(of: Named(name: name, route: route)) == nil) }
+        #expect(RoutePath(literal: "/x") == "/x")
+        #expect(Set([RoutePath(literal: "/x"), "/x"]).count == 1)
     }
 
     @Test func `what the path, a header or a tag shows is not missed, nor what is no data`() {

@@ -147,6 +147,29 @@ struct CredentialValueTests {
         #expect(AuthenticationFailure(refreshing: error) == failure)
     }
 
+    @Test(
+        "A refresh that was answered is lost, whatever the app's own code makes of the answer",
+        arguments: [
+            ([(200, .answered)], AuthenticationFailure.lost), ([(nil, .maybeProcessed)], .lost),
+            ([(nil, .answered)], .lost), ([(502, .answered)], .lost), ([(200, .answered), (nil, .unsent)], .lost),
+            ([], .unavailable), ([(nil, .unsent)], .unavailable), ([(nil, .unprocessed)], .unavailable),
+            // These have done nothing with it.
+            ([(503, .answered), (nil, .unsent)], .unavailable), ([(429, .answered)], .unavailable),
+        ] as [([(Int?, SendState)], AuthenticationFailure)])
+    func refreshingAnswered(attempts: [(Int?, SendState)], failure: AuthenticationFailure) throws {
+        let url = try HTTPURL("https://api.example.com/token")
+        for kind in [APIError.Kind.blocked(reason: ""), .validation(rule: ""), .unreachable(.offline)] {
+            var error = APIError(kind, stage: .callInterception)
+            error.attempts = attempts.map {
+                APIError.Attempt(method: .post, url: url, sendState: $0.1, status: $0.0)
+            }
+            #expect(AuthenticationFailure(refreshing: error) == failure, "\(kind)")
+        }
+        var ended = APIError(.cancelled, stage: .transport, sendState: .unsent)
+        ended.attempts = attempts.map { APIError.Attempt(method: .post, url: url, sendState: $0.1, status: $0.0) }
+        #expect(AuthenticationFailure(refreshing: ended) == failure)
+    }
+
     @Test("A 400 deletes the credential where it says by the words of OAuth that the refresh token is of no more use")
     func invalidGrant() {
         for (status, text, failure) in [

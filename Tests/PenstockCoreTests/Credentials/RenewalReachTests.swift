@@ -55,6 +55,7 @@ import Testing
 
     @Test("What the options of a client and of a service say of the environment does not move it", .covers("S1.22"))
     func pinned() async throws {
+        let vault = MemoryVault()
         let rig = Rig([
             .shop {
                 $0.authenticator = Self.sending
@@ -62,12 +63,17 @@ import Testing
             }
         ]) {
             $0.options.environment = .production
-            $0.vault = MemoryVault()
+            $0.vault = vault
             $0.environment = .test
         } answering: { request in
             request.method == .post || request.fields[.authorization] == "Bearer new" ? .product : .unauthorised
         }
-        try await rig.client.signIn(Credential("old", refreshToken: "r1"))
+        // Signing in goes where the service's calls go, so that another client signs in where this one call goes.
+        let plain = Rig([.shop { $0.authenticator = Self.sending }]) {
+            $0.vault = vault
+            $0.environment = .test
+        }
+        try await plain.client.signIn(Credential("old", refreshToken: "r1"))
         _ = try await rig.client.send(GetProduct(), options: .with { $0.environment = .test })
         #expect(Set(rig.hosts) == ["test.shop.example.com"])
     }

@@ -32,6 +32,33 @@ import Testing
         #expect(try decode(body, as: ResponseDecoding<Int?>.json(at: path)).value == value)
     }
 
+    // MARK: Bytes under an envelope
+
+    static let business = APIError.Kind.business(code: 1001, message: "gone")
+    static let refusal = #"{"retcode":1001,"retdesc":"gone"}"#
+
+    private func bytes(_ body: String, _ type: String?, _ envelope: Envelope? = .retcode) throws(APIError) -> Data {
+        let payload = Payload(Data(body.utf8), contentType: type)
+        return try ResponseDecoding<Data>.data.open(payload, envelope: envelope).decoded().value
+    }
+
+    @Test(arguments: ["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "text/json"])
+    func `no refusal in the envelope passes for the bytes that were asked for`(type: String) throws {
+        let error = #expect(throws: APIError.self) { try bytes(Self.refusal, type) }
+        #expect(error?.kind == Self.business)
+        #expect(error?.stage == .envelope)
+    }
+
+    @Test(
+        arguments: [
+            (refusal, "image/png", .retcode), (refusal, nil, .retcode), (refusal, "application/json", nil),
+            (#"{"retcode":0,"data":1}"#, "application/json", .retcode), ("[1]", "application/json", .retcode),
+            (#"{"retcode""#, "application/json", .retcode), ("", "application/json", .retcode),
+        ] as [(String, String?, Envelope?)])
+    func `all else is the bytes as they came`(body: String, type: String?, envelope: Envelope?) throws {
+        #expect(try bytes(body, type, envelope) == Data(body.utf8))
+    }
+
     @Test func `bytes and numbers that JSON has no form for are read as the options say`() throws {
         let plain = DecodingOptions()
         let own = DecodingOptions(

@@ -175,6 +175,58 @@ import Testing
         await log.close()
     }
 
+    @Test("A redirect that makes a GET of a batch is no delivery; See Other is, whatever becomes of the GET")
+    func redirected() async throws {
+        for (status, isDelivered) in [(301, false), (302, false), (303, true)] {
+            let stub = StubTransport { request in
+                guard request.method == .post else { return HTTPResponse(status: status == 303 ? 410 : 200) }
+                return .redirect(status, to: "/taps/")
+            }
+            let log = try await open(stub)
+            record(log, 0..<2)
+            await log.flush()
+            #expect(await log.count == (isDelivered ? 0 : 2), "\(status)")
+            #expect(stub.requests.contains { $0.method == .get } == isDelivered, "\(status)")
+            #expect(problems.value == [], "\(status)")
+            await log.close()
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
+    #if os(Linux)
+        @Test("A batch that could not be noted on disk is made a while later, without anybody asking")
+        func unsealed() async throws {
+            let stub = Self.answering(200)
+            let log = try await open(stub)
+            record(log, 0..<1)
+            while !Task.isCancelled, await log.count == 0 { await Task.yield() }
+            let path = file.path
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
+                Int32.init)
+            let own = try #require(
+                descriptors.first { descriptor in
+                    let target = try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "/proc/self/fd/\(descriptor)")
+                    return target == path
+                })
+            // The disk is full until what the descriptor was is put back.
+            let kept = dup(own)
+            let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+            #expect(dup2(full.fileDescriptor, own) == own)
+            await log.flush()
+            #expect(stub.requests.isEmpty && problems.value.count == 1)
+            #expect(dup2(kept, own) == own)
+            close(kept)
+            try full.close()
+            while !Task.isCancelled, await log.count > 0 {
+                clock.advance(by: .seconds(5))
+                await Task.yield()
+            }
+            #expect(try sent(stub).map(\.taps) == [names(0..<1)])
+            await log.close()
+        }
+    #endif
+
     @Test("A batch that the server will never take is dropped and told of, and the next one goes on")
     func refused() async throws {
         let stub = Self.answering(422)

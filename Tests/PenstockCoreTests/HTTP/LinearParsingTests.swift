@@ -264,8 +264,7 @@ import Testing
         "Four times the text costs redaction four times the work, whatever it is made of", .serialized, arguments: signs
     )
     func redactionIsLinear(sign: String) async {
-        let units = Self.signs.map { sign + $0 } + Self.signs.map { "token" + sign + "a" + $0 }
-        for unit in units + (sign == Self.signs.first ? Self.secrets : []) {
+        for unit in Self.signs.map({ "token" + sign + "a" + $0 }) + (sign == Self.signs.first ? Self.secrets : []) {
             await Task.yield()
             LinearWork.expect("the redaction of a text", unit: unit, limit: Self.limit) { text in
                 _ = Redaction.content(Data(text.utf8), type: "text/plain")

@@ -257,4 +257,20 @@ struct MergeQueueTests {
         #expect(await tasks[0].value.failure?.kind == .cancelled)
         #expect(gate.began.isEmpty)
     }
+
+    @Test("What is asked for after all calls were cancelled is sent, though a batch from before was still collected")
+    func askedAfterCancelAll() async throws {
+        let gate = GateTransport(isOpen: true, server)
+        let (merger, client) = merger(gate)
+        let before = await ask(merger, [1])
+        client.cancelAll()
+        let after = Task { await Self.result(of: 1, merger) }
+        #expect(await before[0].value.failure?.kind == .cancelled)
+        let later = await ask(merger, [2], after: 1)
+        await clock.waitForSleepers(count: 2)
+        clock.advance(by: .milliseconds(10))
+        #expect(try await after.value.get() == "name 1")
+        #expect(try await later[0].value.get() == "name 2")
+        #expect(gate.began.count == 1)
+    }
 }

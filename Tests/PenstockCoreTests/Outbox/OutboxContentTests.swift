@@ -20,7 +20,7 @@ import Testing
     private static func content(fields: [[String]] = [], body: Data = Data()) -> OutboxContent {
         let head = OutboxContent.Head(
             name: "n", lane: "l", fold: nil, service: "main", method: "POST", url: "https://api.example.com/notes",
-            fields: fields, endpoint: Data("{}".utf8), numberField: "X-Number")
+            fields: fields, endpoint: Data("{}".utf8), numberField: "X-Number", terms: nil)
         return OutboxContent(head: head, body: body)
     }
 
@@ -78,6 +78,29 @@ import Testing
             try await rig.outbox.put(Essay(text: String(repeating: "x", count: limit)))
         }
         #expect(error.map { "\($0)" }?.contains("too large") == true)
+    }
+
+    private struct Tidy: OutboxEndpoint, Hashable {
+        typealias Output = Void
+        @PathArgument var room: Int
+        @PathArgument var shelf: String?
+        var isTidy = true
+        var route: Route { .put("/rooms/\(room)/\(shelf ?? "floor")") }
+    }
+
+    @Test("A property of the path is kept with its endpoint, and is no parameter", arguments: ["a", nil])
+    func pathArguments(shelf: String?) async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 403) }
+        let rig = OutboxRig(stub, types: [Tidy.self])
+        let write = Tidy(room: 7, shelf: shelf)
+        let receipt = try await rig.outbox.put(write)
+        #expect(try await rig.outbox.pending().first?.endpoint(as: Tidy.self) == write)
+        rig.outbox.start()
+        await rig.advance(until: receipt)
+        #expect(stub.requests.map(\.text) == [#"{"isTidy":true}"#])
+        #expect(stub.requests.map(\.url.path) == ["/rooms/7/\(shelf ?? "floor")"])
+        #expect(String(decoding: try JSONEncoder().encode(write), as: UTF8.self) == #"{"isTidy":true}"#)
+        await rig.outbox.close()
     }
 
     @Test("A request has a body where bytes were kept, or their type")

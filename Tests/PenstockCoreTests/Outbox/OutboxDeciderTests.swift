@@ -44,7 +44,8 @@ struct OutboxDeciderTests {
         let kept: Set<Int> = [401, 407, 408, 409, 425, 429]
         for status in 0...1_100 {
             let expected: Fate =
-                (200...299).contains(status) ? .done : status >= 500 || kept.contains(status) ? .kept : .refused
+                (200...299).contains(status) || status == 303
+                ? .done : status >= 500 || kept.contains(status) ? .kept : .refused
             #expect(Self.fate(Self.decide(.init(.answered(status)))) == expected, "\(status)")
         }
         #expect(OutboxFate.of(status: -1) == .undeliverable(.refused))
@@ -200,7 +201,9 @@ struct OutboxDeciderTests {
         let earlier = Self.now.addingTimeInterval(-100)
         for (state, before, after) in [
             (SendState.maybeProcessed, nil, Self.now.addingTimeInterval(-5)), (.maybeProcessed, earlier, earlier),
-            (.unsent, nil, nil), (.unprocessed, nil, nil), (.answered, nil, nil), (.unsent, earlier, earlier),
+            (.unsent, nil, nil), (.unprocessed, nil, nil), (.unsent, earlier, earlier),
+            // The head of an answer began, and was cut off.
+            (.answered, nil, Self.now.addingTimeInterval(-5)),
             (.answered, earlier, earlier),
         ] as [(SendState, Date?, Date?)] {
             let step = Self.decide(.init(.broken, sendState: state), Self.row(unanswered: before))
@@ -314,6 +317,7 @@ struct OutboxDeciderTests {
         #expect(outcome([(.post, 303), (.get, nil)], .unreachable(.offline)) == .accepted)
         #expect(outcome([(.post, 401), (.post, 303), (.get, 404)]) == .accepted)
         #expect(outcome([(.post, 303)]) == .answered(303), "it was not followed")
+        #expect(OutboxFate.of(status: 303) == .done, "it was done, whether the GET is sent or not")
         #expect(outcome([(.post, 302), (.get, 404)]) == .answered(404))
         #expect(outcome([(.post, 307), (.post, 404)]) == .answered(404))
         #expect(outcome([(.get, 303), (.get, 404)]) == .answered(404))
@@ -321,6 +325,61 @@ struct OutboxDeciderTests {
         #expect(outcome([(.post, 303), (.get, 200)], .business(code: 1, message: "")) == .business)
         #expect(outcome([(.post, 303), (.get, 200)], .authentication(.lost)) == .accepted)
         #expect(outcome([(.post, 303)], .authentication(.lost)) == .unauthenticated)
+    }
+
+    @Test(
+        "What the error does not tell of the answer its attempts do: a status is one, and whatever else was sent is in doubt"
+    )
+    func attempts() throws {
+        let url = try HTTPURL("https://api.example.com/orders")
+        func outcome(
+            _ attempts: [(Int?, SendState)], _ kind: APIError.Kind = .blocked(reason: ""), _ state: SendState? = nil
+        ) -> OutboxOutcome {
+            var error = APIError(kind, stage: .callInterception, sendState: state)
+            error.attempts = attempts.map {
+                APIError.Attempt(method: .post, url: url, sendState: $0.1, status: $0.0)
+            }
+            return OutboxOutcome(error, at: Self.now, expiry: ExpiryRule(statuses: [401, 423]))
+        }
+        for kind in [
+            APIError.Kind.blocked(reason: ""), .decryption, .validation(rule: "signature"), .cancelled,
+            .timeout(.total),
+            .authentication(.unavailable),
+        ] {
+            for status in [200, 201, 303, 404, 409, 500, 503] {
+                #expect(outcome([(status, .answered)], kind) == .init(.answered(status)), "\(kind) \(status)")
+            }
+            #expect(outcome([(401, .answered)], kind).result == .unauthenticated, "\(kind)")
+            #expect(outcome([(423, .answered), (200, .answered)], kind) == .init(.answered(200)), "\(kind)")
+        }
+        #expect(outcome([(200, .answered)], .business(code: 7, message: "")) == .init(.business))
+        // What the connection lost is in doubt, whatever the error says of itself, and so is what no more than began to be answered.
+        for sendState in [SendState.maybeProcessed, .answered] {
+            for kind in [APIError.Kind.blocked(reason: ""), .validation(rule: ""), .unreachable(.offline), .cancelled] {
+                for status in [nil, 102] {
+                    let lost = outcome([(status, sendState)], kind)
+                    #expect(lost.sendState == sendState, "\(kind)")
+                    switch Self.decide(lost) {
+                    case .wait(let wait): #expect(wait.unanswered != nil, "\(kind)")
+                    case .undeliverable(let failure): #expect(failure.mayBeProcessed, "\(kind)")
+                    case .done: Issue.record("\(kind): nobody has said that it was done")
+                    }
+                }
+            }
+        }
+        for sendState in [SendState.unsent, .unprocessed] {
+            let unsent = Self.decide(outcome([(nil, sendState)]))
+            #expect(unsent == .undeliverable(OutboxFailure(.blocked)), "\(sendState)")
+        }
+        // An answer says nothing about what the transport had sent before it.
+        guard case .wait(let wait) = Self.decide(outcome([(nil, .maybeProcessed), (503, .answered)])) else {
+            Issue.record("503 was not kept")
+            return
+        }
+        #expect(wait.unanswered != nil)
+        #expect(
+            Self.decide(outcome([(nil, .maybeProcessed), (404, .answered)]))
+                == .undeliverable(OutboxFailure(.refused, status: 404)))
     }
 
     @Test("An answer that says the credential is not good keeps the write, whatever its status and its code")

@@ -127,6 +127,26 @@ struct OutboxToggleTests {
         await rig.outbox.close()
     }
 
+    @Test("When the second of two taps has failed before the first is done, what the first has set is shown")
+    func earlierDoneAfterFailure() async throws {
+        let script = ScriptedTransport([.held(.respond(Self.ok))])
+        let rig = OutboxRig(script)
+        rig.outbox.start()
+        let like = try await Self.toggle(rig)
+        like.set(true)
+        await script.waitForExchanges(count: 1)
+        like.set(false)
+        try await like.stored()
+        let second = try #require(try await rig.outbox.pending().last)
+        #expect(try await rig.outbox.discard(second.id))
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(!like.value)
+        script.release()
+        await Self.until(like) { $0.value && !$0.isPending && $0.failure != nil }
+        #expect(like.value)
+        await rig.outbox.close()
+    }
+
     @Test("When the first of two taps fails, the second still counts")
     func firstFails() async throws {
         let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 403))), .respond(Self.ok)])

@@ -26,6 +26,7 @@ import Testing
         "timeouts": { $0.timeouts.idle = .seconds(7) },
         "limits": { $0.limits.bodyBytes = 7 },
         "redirects": { $0.redirects = .never },
+        "keepsMethod": { $0.keepsMethod = true },
         "cleartext": { $0.cleartext = .loopback },
         "retry": { $0.retry = .none },
         "idempotency": { $0.idempotency = .declared },

@@ -90,6 +90,66 @@ import Testing
         #expect(script.requests.count == 3)
     }
 
+    @Test("Where nothing may be sent for now, the stream tries again like after a failure to connect")
+    func openCircuit() async throws {
+        let refused = ScriptedTransport.Step.fail(TransportError(.unreachable(.connectionRefused), sendState: .unsent))
+        let script = ScriptedTransport([refused, refused, Self.stream("data: 1\n\n"), Self.end])
+        let client = CallSupport.client(script) {
+            $0.time = clock.timeSource
+            $0.random = RandomSource { .max }
+            $0.circuitBreaker = .init(
+                window: .seconds(300), minimumAttempts: 2, shortestPause: .seconds(100), longestPause: .seconds(100))
+        }
+        let other = await failure { try await client.send(Hello()) }
+        #expect(other?.kind == .unreachable(.connectionRefused))
+        // The second attempt opens the circuit, and three are refused by it.
+        let events = try await read(
+            client.events(of: Hello()),
+            waiting: .seconds(30), .seconds(30), .seconds(30), .seconds(30), .seconds(3))
+        #expect(events.map(\.data) == ["1"])
+        #expect(script.requests.count == 4)
+    }
+
+    @Test(
+        "Credentials that cannot be had for now end no stream, and those that are lost do",
+        arguments: [
+            (APIError.Kind.authentication(.unavailable), true), (.authentication(.vault(.locked)), true),
+            (.authentication(.vault(.unavailable)), true), (.unavailable(reason: "left alone"), true),
+            (.timeout(.total), false), (.authentication(.lost), false), (.blocked(reason: "no"), false),
+        ])
+    func withoutCredentials(kind: APIError.Kind, goesOn: Bool) async throws {
+        let (script, client) = client(Self.stream("data: 1\n\n"), Self.end)
+        let attempts = Box(0)
+        let locked = client.with {
+            $0.callInterceptors = [
+                Intercepting { request, _, next in
+                    attempts.update { $0 += 1 }
+                    if attempts.value == 1 { throw APIError(kind, stage: .authenticate) }
+                    return try await next(request)
+                }
+            ]
+        }
+        let events = locked.events(of: Hello())
+        if goesOn {
+            #expect(try await read(events, waiting: .seconds(30), .seconds(3)).map(\.data) == ["1"])
+        } else {
+            #expect(await failure { try await read(events) }?.kind == kind)
+        }
+        #expect(script.requests.count == (goesOn ? 2 : 0))
+    }
+
+    @Test("The id goes along where the stream leads to another origin, so that it goes on there")
+    func redirected() async throws {
+        let away = ScriptedTransport.Step.respond(
+            .init(status: 307, fields: [.location: "https://stream.example.com/hello"]))
+        let (script, client) = client(away, Self.stream("id: a\ndata: 1\n\n"), away, Self.end)
+        let secret = CallOptions.headers(["X-Secret": "1"])
+        let events = try await read(client.events(of: Hello(), options: secret), waiting: .seconds(3))
+        #expect(events.map(\.data) == ["1"])
+        #expect(script.requests.map { $0.request.fields["Last-Event-ID"] } == [nil, nil, "a", "a"])
+        #expect(script.requests.map { $0.request.fields["X-Secret"] } == ["1", nil, "1", nil])
+    }
+
     @Test("Cancelling the task ends the wait between two connections", .covers("S0.19"))
     func cancelledBetween() async throws {
         let (_, client) = client(Self.stream("data: 1\n\n"))

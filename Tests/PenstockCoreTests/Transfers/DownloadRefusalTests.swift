@@ -7,6 +7,30 @@ import Testing
 
 /// What is no file, though a server says so, and what is left of none.
 @Suite(.timeLimit(.minutes(5))) struct DownloadRefusalTests {
+    @Test func `a refusal in the service's envelope is no file, and nothing is left of it`() async throws {
+        let refusal = Data(#"{"retcode":1001,"retdesc":"not in your country"}"#.utf8)
+        let json: FileServer.Twist = { _, answer in
+            (answer.fields[.contentType], answer.fields[.contentLength]) = ("application/json", "\(refusal.count)")
+            answer.body = refusal
+        }
+        try await DownloadTests.run { server, plain, folder in
+            let client = plain.with {
+                $0.services = ServiceRegistry([
+                    Service(.main, "https://films.example.com/api", envelope: .retcode)
+                ])
+            }
+            server.twist(json, json)
+            let url = folder.appendingPathComponent("seven.mp4")
+            let error = await failure { try await client.download(DownloadTests.Film(), to: .file(url)).value }
+            #expect(error?.kind == .business(code: 1001, message: "not in your country"))
+            #expect(error?.response?.body == refusal)
+            #expect(try DownloadTests.names(in: folder).isEmpty)
+            // Where no envelope is declared, it is a file of JSON.
+            _ = try await plain.download(DownloadTests.Film(), to: .file(url)).value
+            #expect(try Data(contentsOf: url) == refusal)
+        }
+    }
+
     @Test func `a digest that comes with the rest alone is one of the whole, and checked`() async throws {
         try await DownloadTests.run { server, client, folder in
             let wrong = "sha-256=:\(Data(count: 32).base64EncodedString()):"

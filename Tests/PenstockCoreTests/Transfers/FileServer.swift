@@ -80,8 +80,9 @@ final class FileServer: Transport {
     func open(_ exchange: TransportRequest) async throws(TransportError) -> TransportStream {
         let body = exchange.request.body
         if case .stream = body.source { throw TransportError(.unsupported("a stream"), sendState: .unsent) }
-        guard exchange.control.attach(StandIn()) else { throw TransportError(.cancelled, sendState: .unsent) }
-        exchange.control.detach()
+        let standIn = StandIn()
+        guard exchange.control.attach(standIn) else { throw TransportError(.cancelled, sendState: .unsent) }
+        exchange.control.detach(standIn)
         let answer = answer(exchange.request)
         return TransportStream(
             HTTPResponse(status: answer.status, fields: answer.fields), content: Content(answer, exchange.control))

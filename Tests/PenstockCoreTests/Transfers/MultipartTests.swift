@@ -62,7 +62,7 @@ import Testing
     }
 
     static let names: [(String, String)] = [
-        ("a\"b", "a%22b"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"), ("a\r\nX: y", "a%0D%0AX: y"), ("é 日本.png", "é 日本.png"),
+        ("a\"b", "a%22b"), ("a\r\nX: y", "a%0D%0AX: y"), ("é 日本.png", "é 日本.png"),
         ("100%", "100%"), ("a\\b", "a\\b"), ("a\tb", "a\tb"), ("a~", "a~"), ("À\u{80}", "À\u{80}"),
     ]
 
@@ -73,6 +73,17 @@ import Testing
             head
                 == "Content-Disposition: form-data; name=\"\(expected)\"; filename=\"\(expected)\"\r\nContent-Type: a/b\r\n"
         )
+    }
+
+    @Test(
+        "The name of a field has whole ends of lines, and the name of a file has its own",
+        arguments: [
+            ("a\nb", "a%0D%0Ab", "a%0Ab"), ("a\rb", "a%0D%0Ab", "a%0Db"), ("a\r\nb", "a%0D%0Ab", "a%0D%0Ab"),
+            ("\n\r", "%0D%0A%0D%0A", "%0A%0D"), ("\r\r\n\n", "%0D%0A%0D%0A%0D%0A", "%0D%0D%0A%0A"),
+        ])
+    func lineEnds(text: String, name: String, fileName: String) throws {
+        let head = try MultipartForm.head(of: .data(text, Data(), fileName: text, contentType: "a/b"))
+        #expect(head.hasPrefix("Content-Disposition: form-data; name=\"\(name)\"; filename=\"\(fileName)\"\r\n"))
     }
 
     @Test(arguments: ["\u{0}", "a\u{8}", "\u{1F}", "\u{7F}"])

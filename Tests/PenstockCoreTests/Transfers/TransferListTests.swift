@@ -40,6 +40,18 @@ import Testing
         }
     }
 
+    @Test func `who hears of the changes of a list that is gone has heard all`() async throws {
+        try await Self.withList { file, _ in
+            var list: TransferList<Order>? = try await TransferList<Order>.open(file)
+            let changes = try #require(await list?.changes)
+            try await list?.add(Order(film: 1), as: "1")
+            list = nil
+            var last: [String] = []
+            for await items in changes { last = items.map(\.id) }
+            #expect(last == ["1"])
+        }
+    }
+
     @Test func `what changes nothing is not written`() async throws {
         try await Self.withList { file, _ in
             func number() throws -> UInt64? {

@@ -142,6 +142,23 @@ import Testing
         #expect(progress.fractionCompleted == 1)
     }
 
+    @Test func `Foundation's progress ends and holds back a call whose handle nobody has`() async throws {
+        let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 204)))])
+        let client = APIClient("https://a.example", transport: script)
+        let progress = client.start(Quiet()).foundationProgress()
+        await script.waitForExchanges(count: 1)
+        let control = try #require(script.requests.first?.control)
+        // Foundation tells of it on a queue of its own.
+        progress.pause()
+        while !Task.isCancelled, !control.isSuspended { await Task.yield() }
+        progress.resume()
+        while !Task.isCancelled, control.isSuspended { await Task.yield() }
+        progress.cancel()
+        while !Task.isCancelled, client.callCount + script.openExchangeCount > 0 { await Task.yield() }
+        #expect(client.callCount == 0)
+        #expect(script.openExchangeCount == 0)
+    }
+
     @Test func `cancelling Foundation's progress cancels the call`() async throws {
         let client = APIClient("https://shop.example.com", transport: StubTransport { _ in HTTPResponse(status: 200) })
         let call = client.start(Upload())

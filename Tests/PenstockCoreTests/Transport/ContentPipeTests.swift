@@ -39,6 +39,20 @@ import Testing
         #expect(await Self.reading(pipe).failure == kind)
     }
 
+    @Test("Of several who read at a time each gets other pieces, and all of them the end")
+    func readers() async {
+        let pipe = ContentPipe {}
+        let readers = (0..<3).map { _ in Task { await Self.reading(pipe) } }
+        for _ in 0..<100 { await Task.yield() }
+        _ = pipe.push(Data("a".utf8))
+        _ = pipe.push(Data("b".utf8))
+        for _ in 0..<100 { await Task.yield() }
+        pipe.end(.success(()))
+        var texts: [String] = []
+        for reader in readers { texts += await reader.value.texts }
+        #expect(texts.sorted() == ["a", "b"])
+    }
+
     @Test(
         "Any other failure is told at once",
         arguments: [

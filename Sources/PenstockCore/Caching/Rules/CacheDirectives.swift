@@ -79,10 +79,12 @@ struct CacheDirectives {
 /// A non-negative number of seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
     /// What stands for every greater number.
-    static let maximum = 2_147_483_648
+    static let maximum = Int(clamping: most)
+    /// Where `Int` has 32 bits this is one more than it holds.
+    private static let most: Int64 = 2_147_483_648
 
     static func parse(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
-        return text.utf8.reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), maximum) }
+        return Int(clamping: text.utf8.reduce(Int64(0)) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), most) })
     }
 }

@@ -4,7 +4,7 @@
 /// |---|---|---|---|---|
 /// | ``Mode/http`` | with what is fresh | when nothing fresh is stored | yes | what is stale within ``maxStale`` |
 /// | ``Mode/cacheOnly`` | with what is fresh, or stale within a ``maxStale`` that is set | never | – | – |
-/// | ``Mode/cacheThenNetwork`` | the same, and then with what was loaded | always | yes | throws, where something was given first |
+/// | ``Mode/cacheThenNetwork`` | the same, and then with what was loaded | always | yes | throws, where something was given first; else what is stale within ``maxStale`` |
 /// | ``Mode/networkElseCache`` | only when the load fails | always | yes | what is fresh, or stale within ``maxStale`` |
 /// | ``Mode/reload`` | never | always | yes | throws |
 /// | ``Mode/networkOnly`` | never | always | never | throws |

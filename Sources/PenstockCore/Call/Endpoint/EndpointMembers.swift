@@ -1,3 +1,5 @@
+import Foundation
+
 /// What an ``Endpoint`` is made for, and what its members are declared as, whatever their types.
 ///
 /// A member that has a default and is declared with another type would be one of its own: it would compile, and the default
@@ -105,7 +107,8 @@ extension Members: MembersAsDeclared where Are == MustBe {}
 /// }
 /// ```
 ///
-/// In an endpoint that is not `Encodable` it says the same to whom it may concern: that the property is used.
+/// In an endpoint that is not `Encodable` it says the same to whom it may concern: that the property is used. An
+/// ``OutboxEndpoint`` may have it as well: the outbox keeps the property with the endpoint.
 @propertyWrapper
 public struct PathArgument<Value: Sendable>: Sendable {
     /// The property.
@@ -121,13 +124,49 @@ extension PathArgument: Equatable where Value: Equatable {}
 extension PathArgument: Hashable where Value: Hashable {}
 
 extension PathArgument: Encodable {
-    /// Writes nothing.
-    public func encode(to encoder: any Encoder) throws {}
+    /// Writes nothing, but where an ``Outbox`` keeps the endpoint.
+    public func encode(to encoder: any Encoder) throws {
+        try kept?.encode(to: encoder)
+    }
+
+    /// The value, where the endpoint is being kept whole and has to be read again; `nil` where parameters are made of it.
+    fileprivate var kept: (any Encodable)? { EndpointKeeping.isUnderWay ? wrappedValue as? any Encodable : nil }
+}
+
+extension PathArgument: Decodable where Value: Decodable {
+    /// Reads what an ``Outbox`` has kept: the value itself.
+    public init(from decoder: any Decoder) throws {
+        self.init(wrappedValue: try Value(from: decoder))
+    }
 }
 
 extension KeyedEncodingContainer {
-    /// Called by a synthesized `encode(to:)` in place of the general form, and leaves the key out.
-    public mutating func encode<Value>(_ value: PathArgument<Value>, forKey key: Key) throws {}
+    /// Called by a synthesized `encode(to:)` in place of the general form, and leaves the key out, but where an ``Outbox`` keeps
+    /// the endpoint.
+    public mutating func encode<Value>(_ value: PathArgument<Value>, forKey key: Key) throws {
+        guard let kept = value.kept else { return }
+        try encode(kept, forKey: key)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Called by a synthesized `init(from:)` in place of the general form: a value that is `nil` is not there.
+    public func decode<Value: Decodable & Sendable>(
+        _ type: PathArgument<Value?>.Type, forKey key: Key
+    ) throws -> PathArgument<Value?> {
+        PathArgument(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+    }
+}
+
+/// Tells a property that is no parameter whether its endpoint is being written to be read again: an encoding container does not
+/// know what it is written for.
+enum EndpointKeeping {
+    @TaskLocal static var isUnderWay = false
+
+    /// An endpoint as JSON with all its properties.
+    static func json(of endpoint: some Encodable) throws -> Data {
+        try $isUnderWay.withValue(true) { try JSONEncoder().encode(endpoint) }
+    }
 }
 
 /// Looks, at the first use of each endpoint type, for what compiles and cannot be meant: a property that goes nowhere, since
@@ -147,20 +186,21 @@ enum EndpointCheck {
         _ = checked.withLock { $0.insert(ObjectIdentifier(E.self)) }
     }
 
-    /// The name of a property that could be a parameter and is nowhere to be found in what is sent.
+    /// The name of a property that could be a parameter and is nowhere to be found in what is sent. In the path that is what was
+    /// interpolated: the text around it may have any number by chance.
     static func unsentProperty<E: Endpoint>(of endpoint: E) -> String? {
         guard E.Parameters.self == NoParameters.self, endpoint.body.isNone, endpoint.options.isEmpty else { return nil }
         var fields = HTTPFields()
         endpoint.headers.apply(to: &fields)
-        let sent =
-            [endpoint.route.path.encoded, endpoint.route.method.rawValue] + fields.map(\.value) + endpoint.cacheTags
+        let (path, method) = (endpoint.route.path, endpoint.route.method.rawValue)
+        let sent = path.arguments.map(String.init) + fields.map(\.value) + endpoint.cacheTags
         return Mirror(reflecting: endpoint).children.first { property in
             guard let name = property.label, property.value is any Encodable, !isKnown(property.value),
                 !members.contains(name)
             else { return false }
             let text = text(of: property.value)
             let escaped = PercentEncoding.escaped(text)
-            return !sent.contains { $0.contains(text) || $0.contains(escaped) }
+            return text != method && !text.isEmpty && !sent.contains { $0.contains(text) || $0.contains(escaped) }
         }?.label
     }
 

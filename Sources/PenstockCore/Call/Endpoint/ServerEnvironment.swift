@@ -1,7 +1,7 @@
 /// Which set of servers a call goes to: one of the four standard ones, or the app's own.
 ///
 /// ```swift
-/// extension ServerEnvironment {
+/// nonisolated extension ServerEnvironment {
 ///     static let staging = ServerEnvironment.custom("staging")
 /// }
 /// ```

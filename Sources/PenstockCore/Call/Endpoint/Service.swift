@@ -1,8 +1,10 @@
 /// The name of a service, by which endpoints ask for it.
 ///
 /// ```swift
-/// extension ServiceID { static let shop: ServiceID = "shop" }
+/// nonisolated extension ServiceID { static let shop: ServiceID = "shop" }
 /// ```
+///
+/// `nonisolated` is for modules whose default isolation is the main actor: endpoints are asked for their service elsewhere.
 public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// As endpoints and the registry write it.
     public let name: String
@@ -79,7 +81,8 @@ public struct Service: Sendable {
     public let id: ServiceID
     /// Where it lives, as the app wrote it; ``baseURL(in:)`` parses.
     public let baseURLs: BaseURLs
-    /// Appended to the base URL as a path segment; `nil` for none.
+    /// Appended to the base URL as a path segment; `nil` for none. One with a slash is no segment, and fails every call as
+    /// ``APIError/Kind/invalidConfiguration(reason:)``; so does an empty one.
     public var version: String?
     /// Opened on every response before the data is decoded; `nil` when the data is all there is.
     public var envelope: Envelope?
@@ -156,11 +159,24 @@ public struct Service: Sendable {
     /// Parses a base URL in place of the service's own, with the version.
     func parse(_ text: String, for place: String) throws(APIError) -> HTTPURL {
         do {
-            let base = try HTTPURL(text)
-            guard let version else { return base }
-            return try base.appending(RoutePath("\(version)"))
+            return try versioned(HTTPURL(text))
+        } catch let error as APIError {
+            throw error
         } catch {
             throw misconfigured("has an unusable base URL for \(place): \(error)")
+        }
+    }
+
+    private func versioned(_ base: HTTPURL) throws(APIError) -> HTTPURL {
+        guard let version else { return base }
+        guard !version.contains("/") else {
+            throw misconfigured("has the version \(version), which is no path segment: write it without slashes")
+        }
+        do {
+            return try base.appending(RoutePath("\(version)"))
+        } catch {
+            throw misconfigured(
+                "has an unusable version, \(String(reflecting: version)): it \(error.reason.explanation)")
         }
     }
 

@@ -129,7 +129,8 @@ extension CallOptions {
     public static var anonymous: CallOptions { .with { $0.authentication = .anonymous } }
 
     /// Whether a call that finds no way to its server waits until there is one. It takes a client whose
-    /// ``ClientConfiguration/reachability`` is set. The call is sent first in any case.
+    /// ``ClientConfiguration/reachability`` is set, as to `Reachability.system`; of another one the call fails as
+    /// ``APIError/Kind/invalidConfiguration(reason:)``. The call is sent first in any case.
     public var waitsForConnectivity: ConnectivityWait? {
         get { self[dynamicMember: \.waitsForConnectivity] }
         set { self[dynamicMember: \.waitsForConnectivity] = newValue }

@@ -35,6 +35,10 @@ public struct CallSettings: Sendable {
     /// endpoint's own parameters stand between.
     var parameters = ParameterObject()
 
+    /// Whether a redirect that would make a GET of what was to be written is the answer, so that nobody takes the answer to
+    /// the GET for a success of the write. See Other (303) is followed all the same: it says that the write was done.
+    var keepsMethod = false
+
     /// Which of the app's interceptors have no part in the call.
     var skippedInterceptors = SkippedInterceptors()
 
@@ -96,8 +100,9 @@ public struct CallSettings: Sendable {
     /// the isolation key has, what becomes of a response afterwards, and the priority, which is the highest of all who wait.
     func mayShareExchange(with other: CallSettings) -> Bool {
         timeouts == other.timeouts && limits == other.limits && redirects == other.redirects
-            && cleartext == other.cleartext && retry == other.retry && idempotency == other.idempotency
-            && tags == other.tags && authentication == other.authentication && sealing == other.sealing
+            && keepsMethod == other.keepsMethod && cleartext == other.cleartext && retry == other.retry
+            && idempotency == other.idempotency && tags == other.tags && authentication == other.authentication
+            && sealing == other.sealing
             && waitsForConnectivity == other.waitsForConnectivity && skippedInterceptors == other.skippedInterceptors
     }
 }

@@ -96,17 +96,18 @@ enum DatagramPacket: Hashable, Sendable {
     private static func chunk(_ input: inout DatagramReader) -> Chunk? {
         guard let transfer = input.number(4), let number = input.number(4), let total = input.number(4),
             let stamp = input.number(4), let bytes = input.bytes(input.count), number < total,
+            let number = Int(exactly: number), let total = Int(exactly: total),
             number + 1 == total ? 0...chunkBytes ~= bytes.count : bytes.count == chunkBytes
         else { return nil }
         return Chunk(
-            transfer: UInt32(truncatingIfNeeded: transfer), number: Int(number), total: Int(total),
+            transfer: UInt32(truncatingIfNeeded: transfer), number: number, total: total,
             stamp: UInt32(truncatingIfNeeded: stamp), bytes: bytes)
     }
 
     private static func report(_ input: inout DatagramReader) -> Report? {
         guard let transfer = input.number(4), let upTo = input.number(4), let edge = input.number(4),
             let stamp = input.number(4), let held = input.number(4), input.count % 8 == 0,
-            input.count / 8 <= mostRanges
+            input.count / 8 <= mostRanges, let most = Int(exactly: upTo), let edge = Int(exactly: edge)
         else { return nil }
         var missing: [Range<Int>] = []
         while let start = input.number(4), let end = input.number(4) {
@@ -115,7 +116,7 @@ enum DatagramPacket: Hashable, Sendable {
             missing.append(Int(start)..<Int(end))
         }
         return Report(
-            transfer: UInt32(truncatingIfNeeded: transfer), upTo: Int(upTo), edge: Int(edge),
+            transfer: UInt32(truncatingIfNeeded: transfer), upTo: most, edge: edge,
             stamp: UInt32(truncatingIfNeeded: stamp), held: UInt32(truncatingIfNeeded: held), missing: missing)
     }
 

@@ -74,7 +74,7 @@ struct WebSocketFrameHead: Hashable, Sendable {
         guard let first = bytes.first, bytes.count < 8 || first & 0x80 == 0 else {
             throw WebSocketFailure(.length, "the highest bit of a length is set")
         }
-        let length = bytes.reduce(0) { $0 << 8 | Int($1) }
+        let length = Int(clamping: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         guard length > (bytes.count == 2 ? 125 : 65_535) else {
             throw WebSocketFailure(.length, "a length is written in more bytes than it needs")
         }

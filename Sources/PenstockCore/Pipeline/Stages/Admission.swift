@@ -87,7 +87,7 @@ final class AdmissionPlace: CallWait, SharedWork {
         guard let promise else { return }
         let start = call.time.now()
         _ = call.control.attach(self)
-        defer { call.control.detach() }
+        defer { call.control.detach(self) }
         holdWithCall()
         call.state.withLock { state in
             state.onPriority = { [admissions, ticket] in admissions.prioritise(ticket, as: $0) }

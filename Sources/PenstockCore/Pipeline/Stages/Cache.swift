@@ -26,7 +26,7 @@ final class Cache: Stage {
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         switch try await decide(request, call, next) {
-        case .pass: passed(try await next(request), call)
+        case .pass: passed(try await next(sendable(request, call)), call)
         case .answer(let exchange): exchange
         case .send(let hop, let exchange): try await hop.send(exchange)
         }
@@ -82,6 +82,12 @@ final class Cache: Stage {
             }
         }
         return stored.map(Verdict.answer) ?? .pass
+    }
+
+    /// - Throws: ``APIError/Kind/cacheMiss`` for what is none of the cache's business, of a call that never sends.
+    private func sendable(_ request: HTTPRequest, _ call: CallContext) throws(APIError) -> HTTPRequest {
+        guard call.settings.cache.mode == .cacheOnly, !call.renewsCredential else { return request }
+        throw APIError(.cacheMiss, stage: .cache, request: request, sendState: .unsent)
     }
 
     /// What is none of the cache's business may still make stored responses out of date.

@@ -46,7 +46,7 @@ struct Connectivity: Stage {
             let left = end.map { $0 - call.time.now() }
             await call.patiently(upTo: left) { await waiting.value }
             waiting.cancel()
-            guard !call.isCancelled else { return false }
+            guard !call.isCancelled, !Task.isCancelled else { return false }
             if reachability.status?.isReachable != false { return true }
             // A way that came and went at once was none.
             let last = [end, call.deadline].compactMap(\.self).min()
@@ -56,6 +56,7 @@ struct Connectivity: Stage {
 
     /// Of what the call ends when it has waited in vain.
     private func ended(_ call: CallContext, with error: APIError) -> APIError {
+        if Task.isCancelled { return APIError(.cancelled, stage: Self.name) }
         guard let deadline = call.deadline, call.time.now() >= deadline else { return error }
         var error = error
         error.kind = .timeout(.total)

@@ -54,7 +54,7 @@ final class HedgedAttempt: SharedWork {
         guard call.control.attach(self) else { throw APIError(.cancelled, stage: .retry) }
         start()
         let result = await call.wait(for: outcome)
-        call.control.detach()
+        call.control.detach(self)
         call.noteReply()
         end()
         guard let result else {

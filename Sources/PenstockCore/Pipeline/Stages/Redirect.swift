@@ -21,6 +21,9 @@ struct Redirect: Stage {
         // What the first response set is in the store by now; what went with its request stands in the request.
         var visited = [RedirectHop(request.method, request.url, cookies: exchange.request.fields.values(of: .cookie))]
         while true {
+            if call.settings.keepsMethod, RedirectPolicy.makesGet(of: current, status: exchange.response.status) {
+                return exchange
+            }
             let decision = policy.decide(on: exchange.response, to: current, visited: visited) { url in
                 cookies?.field(for: CookieQuery(url, initiator: request.url), in: call.isolation)
             }

@@ -23,10 +23,40 @@ struct TransportStage: Stage {
         if call.control.isSuspended { try await call.untilResumed() }
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
+        if isBelowAppCode { return try await sendAlone(exchange, call, started) }
+        return try await send(exchange, call, started)
+    }
+
+    @inline(__always)
+    private func send(
+        _ exchange: TransportRequest, _ call: CallContext, _ started: Date
+    ) async throws(APIError) -> Exchange {
         if let upgrade = call.upgrade { return try await change(exchange, to: upgrade, call, started) }
         if let carrier = call.carrier { return try await carry(exchange, by: carrier, call, started) }
         if call.streams { return try await open(exchange, call, started) }
         return try await perform(exchange, by: transport, call, started)
+    }
+
+    /// The task may be an interceptor's, which ends what it has sent without ending the call: what is cancelled with it is this
+    /// exchange alone.
+    @inline(never)
+    private func sendAlone(
+        _ exchange: TransportRequest, _ call: CallContext, _ started: Date
+    ) async throws(APIError) -> Exchange {
+        let control = exchange.control
+        control.join()
+        let result = await withTaskCancellationHandler {
+            await Result { () async throws(APIError) in try await send(exchange, call, started) }
+        } onCancel: {
+            control.cancel()
+        }
+        // Content that is still to come is ended with the call as well.
+        if case .success(let answer) = result, answer.content != nil {
+            control.leaveWithLast()
+        } else {
+            control.leave()
+        }
+        return try result.get()
     }
 
     @inline(__always)
@@ -129,7 +159,7 @@ struct TransportStage: Stage {
         }
         var exchange = TransportRequest(
             request, timeouts: timeouts, limits: call.settings.limits, isolation: call.isolation(for: request.url),
-            control: call.control)
+            control: isBelowAppCode ? ExchangeControl(partOf: call.control) : call.control)
         exchange.skipsContent = discards
         if let reading = request.body.reading, !reading.claim() { throw alreadySent(request) }
         call.onSend?()

@@ -86,7 +86,8 @@ public final class HostResolver: Sendable {
     ///   - cache: keeps what the sources say.
     ///   - ranking: chooses among the addresses.
     ///   - file: a copy on disk of what the sources say, so that the app's next start need not wait for them; none by default.
-    ///     Nobody but its owner can read it. What is wrong with it is no failure: the sources are asked.
+    ///     Nobody but its owner can read it. What is wrong with it is no failure: the sources are asked. It is written behind the
+    ///     answers, and no look-up waits for that.
     ///   - network: a name for the network that the machine is in, where what the sources say depends on it. Asked for each
     ///     look-up.
     ///   - time: the machine's clocks unless a test gives others.
@@ -134,7 +135,7 @@ public final class HostResolver: Sendable {
     private func known(of host: String, _ port: Int) async -> [HostAddress] {
         if let listed = listed(host, port) { return Array(listed.prefix(HostCache.maxAddresses)) }
         let key = HostCache.Key(host: host, port: port, network: network())
-        restore()
+        await restore()
         switch state.withLock({ $0.cache.look(up: key, at: time.date()) }) {
         case .fresh(let addresses): return addresses
         case .stale(let addresses):
@@ -301,10 +302,15 @@ public final class HostResolver: Sendable {
 
     // MARK: On disk
 
+    /// Returns when the copy on disk has all that was said by now.
+    package func flush() async {
+        await file?.flush()
+    }
+
     /// Reads the copy before the first look-up.
-    private func restore() {
+    private func restore() async {
         guard let file, state.withLock({ !$0.isRestored }) else { return }
-        let data = file.read()
+        let data = await file.read()
         state.withLock { state in
             guard !state.isRestored else { return }
             state.isRestored = true
@@ -323,24 +329,46 @@ extension HostResolver: Hashable, CustomStringConvertible {
     public var description: String { isSystem ? "the system" : "\(sources.count) sources" }
 }
 
-/// The copy on disk of what sources have said. Whatever goes wrong with it goes unsaid: the sources are asked then.
-private struct HostFile: Sendable {
+/// The copy on disk of what sources have said. Whatever goes wrong with it goes unsaid: the sources are asked then. The disk is
+/// waited for on threads that serve no tasks.
+private final class HostFile: Sendable {
     /// Of a file that is read: many times what the largest cache by default takes.
     private static let most = 1 << 20
     private let file: PrivateFile
+    private let disk = SerialState((), label: "penstock.hosts")
+    /// What is still to be written; what comes before it is written takes its place.
+    private let newest = Locked<HostCache?>(nil)
 
     init(_ url: URL) {
         file = PrivateFile(url)
     }
 
     /// One that others could have written leads nowhere.
-    func read() -> Data? {
-        try? file.contents(limit: Self.most, .refuses)
+    func read() async -> Data? {
+        await disk.result { [file] _ in try? file.contents(limit: Self.most, .refuses) }
+    }
+
+    /// Returns at once.
+    func write(_ cache: HostCache) {
+        let isWritten = newest.withLock { newest in
+            defer { newest = cache }
+            return newest == nil
+        }
+        if isWritten { disk.run { [self] _ in writeNewest() } }
+    }
+
+    /// Returns when all that was asked for is written.
+    func flush() async {
+        await disk.result { _ in }
     }
 
     /// A writer that finds another at work leaves it alone: the next answer is written again, with all that is known then.
-    func write(_ cache: HostCache) {
-        guard let data = try? cache.encoded(), (try? file.makeFolder()) != nil,
+    private func writeNewest() {
+        let cache = newest.withLock { newest in
+            defer { newest = nil }
+            return newest
+        }
+        guard let data = try? cache?.encoded(), (try? file.makeFolder()) != nil,
             let lock = try? FileLock(beside: file)
         else { return }
         withExtendedLifetime(lock) { _ = try? file.replace(with: data) }

@@ -1,17 +1,17 @@
 import Foundation
-import PenstockTestSupport
 import Testing
 
-/// Type-checks sources against the built core: for rules that the compiler itself keeps.
-struct Compiler {
-    let succeeded: Bool
+/// Type-checks sources against the built modules: for rules that the compiler itself keeps.
+public struct Compiler: Sendable {
+    /// Whether there was no error.
+    public let succeeded: Bool
     /// What the compiler said, without the notes' source excerpts.
-    let diagnostics: String
+    public let diagnostics: String
 
     /// - Parameters:
     ///   - sources: the files of one program, by name.
     ///   - flags: for the compiler, besides those that it always has.
-    static func check(_ sources: [String: String], flags: [String] = []) async throws -> Compiler {
+    public static func check(_ sources: [String: String], flags: [String] = []) async throws -> Compiler {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("snippet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -35,7 +35,7 @@ struct Compiler {
     /// The folders that tell the compiler of the C libraries below some of the modules.
     private static func moduleMaps() throws -> [String] {
         var root = URL(fileURLWithPath: #filePath)
-        for _ in 1...4 { root.deleteLastPathComponent() }
+        for _ in 1...3 { root.deleteLastPathComponent() }
         let sources = root.appendingPathComponent("Sources")
         return try FileManager.default.contentsOfDirectory(atPath: sources.path)
             .map { sources.appendingPathComponent($0).path }

@@ -19,43 +19,20 @@ import Testing
         #expect(result.succeeded, "\(result.diagnostics)")
     }
 
-    /// The umbrella module, which would bring C headers into the check, is stood in for by what it exports.
+    /// What the samples import: the module that an app imports, and what one of them says it takes besides.
     private static let prelude = """
         @_exported import Foundation
-        @_exported import PenstockCore
-        @_exported import PenstockInspect
-        @_exported import PenstockSecurity
-        extension Reachability {
-            static let system = Reachability()
-        }
-        extension APIClient {
-            convenience init(_ configuration: Configuration) { fatalError() }
-            convenience init(_ baseURLs: BaseURLs, options: CallOptions = .init()) { fatalError() }
-        }
-        enum PlatformOutbox {
-            static var shared: any OutboxStore { fatalError() }
-        }
-        enum PlatformPublicSuffixes {
-            static var list: (any PublicSuffixes)? { nil }
-        }
-        enum PlatformTransport {
-            static func make() -> any Transport { fatalError() }
-        }
-        final class URLSessionConfiguration {
-            static var `default`: URLSessionConfiguration { fatalError() }
-        }
-        struct RuleInstallation {
-            func uninstall(from configuration: URLSessionConfiguration) {}
-        }
-        extension RequestRules {
-            func install(in configuration: URLSessionConfiguration) -> RuleInstallation { fatalError() }
-        }
+        @_exported import Penstock
+        @_exported import PenstockURLSession
+        #if canImport(FoundationNetworking)
+        @_exported import FoundationNetworking
+        #endif
         """
 
     /// The fenced blocks that are marked as Swift.
     private static func samples() throws -> [String] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
         return text.components(separatedBy: "```swift\n").dropFirst().map { part in
             String(part.prefix(upTo: part.range(of: "\n```")?.lowerBound ?? part.endIndex))
