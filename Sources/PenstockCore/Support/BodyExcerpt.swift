@@ -34,17 +34,6 @@ extension PrintableText {
         let head = text.head(limit)
         return escaped(String(head)) + (head.endIndex < text.endIndex ? "…" : "")
     }
-
-    /// The beginning of a text without its secrets, escaped.
-    static func redacted(_ text: String) -> String {
-        let head = redactable(text)
-        let shown = bounded(Redaction.text(head))
-        return head.utf8.count < text.utf8.count && !shown.hasSuffix("…") ? shown + "…" : shown
-    }
-
-    /// As much of a text as is redacted where its beginning alone is shown: more than that, as what a secret is may be told by what
-    /// stands behind it, and not all, as nobody reads the rest.
-    static func redactable(_ text: String) -> String { String(text.head(8_192)) }
 }
 
 extension StringProtocol {
