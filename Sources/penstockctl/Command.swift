@@ -42,6 +42,9 @@ enum Command {
             return try await other(words[0], Array(words.dropFirst()))
         case "--help", "-h": return Console.show(Help.program)
         case "--version": return Console.show(Help.version)
+        // What is attached to a short option may be a secret.
+        case .some(let word) where word.hasPrefix("-") && !word.hasPrefix("--"):
+            throw UsageError("no such option: \(String(word.unicodeScalars.prefix(2)))")
         case .some(let word): throw UsageError("no such command\(UsageError.named(word))")
         case .none: throw UsageError("a command is missing")
         }
