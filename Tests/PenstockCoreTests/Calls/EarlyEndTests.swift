@@ -98,7 +98,6 @@ import Testing
 
     @Test("An interceptor whose wait is cut short is named, whoever's wait it is")
     func interceptor() async throws {
-        let (clock, recorder) = (TestClock(), EventRecorder())
         struct Waiting: Interceptor {
             func intercept(_ request: HTTPRequest, call: CallContext, next: Next) async throws -> Exchange {
                 try await call.sleep(for: .seconds(60))
@@ -106,6 +105,8 @@ import Testing
             }
         }
         for byTime in [false, true] {
+            // One clock for each: what slept in the call before may do so a little longer, and would be counted.
+            let (clock, recorder) = (TestClock(), EventRecorder())
             let client = Self.client(ScriptedTransport([Self.held]), clock, recorder) {
                 $0.attemptInterceptors = [Waiting()]
             }
