@@ -334,18 +334,17 @@ extension HostResolver: Hashable, CustomStringConvertible {
 private final class HostFile: Sendable {
     /// Of a file that is read: many times what the largest cache by default takes.
     private static let most = 1 << 20
-    private let file: PrivateFile
-    private let disk = SerialState((), label: "penstock.hosts")
+    private let file: SerialState<PrivateFile>
     /// What is still to be written; what comes before it is written takes its place.
     private let newest = Locked<HostCache?>(nil)
 
     init(_ url: URL) {
-        file = PrivateFile(url)
+        file = SerialState(PrivateFile(url), label: "penstock.hosts")
     }
 
     /// One that others could have written leads nowhere.
     func read() async -> Data? {
-        await disk.result { [file] _ in try? file.contents(limit: Self.most, .refuses) }
+        await file.result { try? $0.contents(limit: Self.most, .refuses) }
     }
 
     /// Returns at once.
@@ -354,16 +353,16 @@ private final class HostFile: Sendable {
             defer { newest = cache }
             return newest == nil
         }
-        if isWritten { disk.run { [self] _ in writeNewest() } }
+        if isWritten { file.run { [self] in writeNewest(to: $0) } }
     }
 
     /// Returns when all that was asked for is written.
     func flush() async {
-        await disk.result { _ in }
+        await file.result { _ in }
     }
 
     /// A writer that finds another at work leaves it alone: the next answer is written again, with all that is known then.
-    private func writeNewest() {
+    private func writeNewest(to file: PrivateFile) {
         let cache = newest.withLock { newest in
             defer { newest = nil }
             return newest
