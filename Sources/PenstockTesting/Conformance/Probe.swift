@@ -74,6 +74,15 @@ extension TransportConformance {
             }
         }
 
+        /// Returns once the server has sent its settings on its first connection, which it does before it reads the client's.
+        func waitForSettings() async throws {
+            let end = ContinuousClock.now + .seconds(20)
+            while server.connections.first?.frames.contains(where: { $0.kind == .settings }) != true {
+                try expect(ContinuousClock.now < end, "the server got no settings")
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+
         func lastRequest() throws -> LoopbackServer.Request {
             guard let request = server.requests.last else { throw Unmet(description: "no request reached the server") }
             return request
