@@ -40,10 +40,14 @@ extension APIClient {
     /// The mode is always that one; how long a response is fresh, and how stale it may be, is as the options say.
     ///
     /// The sequence owns the call: leaving the loop ends it, and so does letting go of the sequence.
-    public func responses<E: Endpoint>(to endpoint: E, options: CallOptions = .init()) -> CachedResponses<E.Output> {
+    ///
+    /// - Parameter scope: ends the call when it goes.
+    public func responses<E: Endpoint>(
+        to endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
+    ) -> CachedResponses<E.Output> {
         let policy = resolve(options, endpoint, try? runtime(for: endpoint.service)).settings.cache
         let isTwofold = !policy.isOff && policy.mode != .cacheOnly
-        let call = start(endpoint, options: isTwofold ? options.cache(policy.givingTwice) : options)
+        let call = start(endpoint, options: isTwofold ? options.cache(policy.givingTwice) : options, in: scope)
         return .owning(call, \.arrival)
     }
 }

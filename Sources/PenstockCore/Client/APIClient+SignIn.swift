@@ -1,10 +1,10 @@
 extension APIClient {
-    /// Keeps a credential for the user of the moment (``Configuration/identity``), with which calls to a service are made from
-    /// now on. So the app names the user before: what is signed in while nobody is named is nobody's.
+    /// Keeps a credential for a user, with which their calls to a service are made from now on.
     ///
     /// ```swift
     /// let pair = try await client.send(LogIn(account: "alice", password: "secret"), options: .anonymous)
-    /// try await client.signIn(Credential(pair.access, refreshToken: pair.refresh, expiresIn: .seconds(3600)))
+    /// try await client.signIn(Credential(pair.access, refreshToken: pair.refresh, expiresIn: .seconds(3600)), as: pair.userID)
+    /// session.userID = pair.userID     // what `identity` gives from now on
     /// ```
     ///
     /// Calls that wait for a credential go on with it. A user who has signed out (``signOut(_:)``) may make calls again.
@@ -13,8 +13,12 @@ extension APIClient {
     ///   used in this process all the same. It is not where that is ``VaultError/invalid``: for one that has no token, or dates
     ///   that are none. ``APIError/Kind/invalidConfiguration(reason:)`` for a service that has no
     ///   authenticator, or no base URL here.
-    public func signIn(_ credential: Credential, to service: ServiceID = .main) async throws(APIError) {
-        let place = try authentication(of: service).place
+    /// - Parameter identity: what ``Configuration/identity`` gives for the user, where it does not yet. By default the user of the
+    ///   moment: what is signed in while nobody is named is nobody's.
+    public func signIn(
+        _ credential: Credential, to service: ServiceID = .main, as identity: String? = nil
+    ) async throws(APIError) {
+        let place = try authentication(of: service, for: identity).place
         state.credentials.beginSession()
         if credential.isValid { state.signOuts.end(place.identity) }
         try await Self.keeping { () throws(VaultError) in try await place.keeper.signIn(credential) }
@@ -58,14 +62,14 @@ extension APIClient {
     }
 
     private func authentication(
-        of service: ServiceID
+        of service: ServiceID, for identity: String? = nil
     ) throws(APIError) -> (stage: Authenticate, place: Authenticate.Place) {
         let runtime = try runtime(for: service)
         guard let stage = runtime.authenticate else {
             throw APIError(
                 .invalidConfiguration(reason: "the service \(service) has no authenticator"), stage: .authenticate)
         }
-        return (stage, try stage.place(environment(of: runtime), configuration.identity()))
+        return (stage, try stage.place(environment(of: runtime), identity ?? configuration.identity()))
     }
 
     /// Where the calls of a service go that name no environment of their own.
@@ -122,7 +126,7 @@ extension APIClient {
     /// Nothing that was under way is kept afterwards, and it does not matter whether ``Configuration/identity`` names somebody
     /// else before this or after it: as long as this client's still names the user, calls for them fail as
     /// ``APIError/Kind/blocked(reason:)``. They may sign in again once a call was made while it named another one, and by
-    /// ``signIn(_:to:)`` at once.
+    /// ``signIn(_:to:as:)`` at once.
     ///
     /// - Parameter identity: what ``Configuration/identity`` gave for them. For `""`, which is nobody, no call is refused.
     /// - Returns: whether nothing is left of the credentials, and no byte of the responses; see ``CacheStore/remove(_:)``.

@@ -43,10 +43,12 @@ extension APIClient {
     }
 
     /// What a call yields as a sequence that owns the call: leaving the loop ends the call, and so does letting go of the sequence.
+    ///
+    /// - Parameter scope: ends the call when it goes.
     public func updates<E: Endpoint>(
-        of endpoint: E, options: CallOptions = .init()
+        of endpoint: E, options: CallOptions = .init(), in scope: CallScope? = nil
     ) -> CallUpdates<E.Output> {
-        .owning(start(endpoint, options: options)) { $0 }
+        .owning(start(endpoint, options: options, in: scope)) { $0 }
     }
 }
 

@@ -178,8 +178,7 @@ extension APIClient {
     /// for try await page in client.pages(.cursor(\.next) { ProductList(after: $0) }) { show(page) }
     /// ```
     ///
-    /// Each iteration begins at the first page. Ending it ends what it waits for. It throws ``APIError`` alone, as
-    /// ``Pager/loadNextPage()`` does.
+    /// Each iteration begins at the first page. Ending it ends what it waits for. It throws what ``Pager/loadNextPage()`` throws.
     public func pages<API: Endpoint>(
         _ source: PageSource<API>, options: CallOptions = .init(), in scope: CallScope? = nil
     ) -> Pages<API> {
@@ -212,8 +211,8 @@ public struct Pages<API: Endpoint>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let pager: Pager<API>
 
-        /// - Throws: ``APIError`` alone. Asking again asks for the same page again.
-        public mutating func next() async throws -> API.Output? {
+        /// - Throws: what ``Pager/loadNextPage()`` throws. Asking again asks for the same page again.
+        public mutating func next() async throws(APIError) -> API.Output? {
             try await pager.loadNextPage()
         }
     }
@@ -240,8 +239,8 @@ public struct PagedItems<API: Endpoint, Item: Sendable>: AsyncSequence, Sendable
             self.items = items
         }
 
-        /// - Throws: ``APIError`` alone. Asking again asks for the same page again.
-        public mutating func next() async throws -> Item? {
+        /// - Throws: what ``Pager/loadNextPage()`` throws. Asking again asks for the same page again.
+        public mutating func next() async throws(APIError) -> Item? {
             while true {
                 if let item = rest.popFirst() { return item }
                 guard let page = try await pages.next() else { return nil }

@@ -89,6 +89,22 @@ import Testing
         #expect(results.values.map { $0.failure?.kind } == [.cancelled])
     }
 
+    @Test("A loop over what comes of a call ends with the scope that it was given", arguments: [true, false])
+    func loopInScope(isCachedFirst: Bool) async throws {
+        let held = CallSupport.holding()
+        let client = CallSupport.client(held)
+        var scope: CallScope? = CallScope()
+        let (responses, updates) = (client.responses(to: Hello(), in: scope), client.updates(of: Hello(), in: scope))
+        let loop = Task {
+            await failure {
+                if isCachedFirst { for try await _ in responses {} } else { for try await _ in updates {} }
+            }
+        }
+        await held.waitForExchanges(count: 2)
+        scope = nil
+        #expect(await loop.value?.kind == .cancelled)
+    }
+
     @Test("A handle tells whether its call runs, stands still, or is over", .covers("S0.7"))
     func state() async throws {
         let transport = CallSupport.holding()

@@ -51,6 +51,18 @@ import Testing
         #expect(rig.sent.map { $0.fields[.authorization] } == ["Bearer token"])
     }
 
+    @Test func `one who signs in before the app names them is who it is said, and nobody gets the credential`() async throws {
+        let user = Box("")
+        let rig = Rig([.shop { $0.authenticator = BearerAuthenticator() }]) { $0.identity = { user.value } }
+        await rig.client.signOut("alice")
+        try await rig.client.signIn(Credential("token"), as: "alice")
+        _ = try await rig.client.send(GetProduct())
+        user.value = "alice"
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.sent.map { $0.fields[.authorization] } == [nil, "Bearer token"])
+        #expect(try await rig.client.credential()?.token == "token")
+    }
+
     @Test func `a user signs out of what derived clients keep of them as well, and of what outlives these`()
         async throws
     {

@@ -291,6 +291,21 @@ extension PageSource<ListRows> {
         #expect(stub.requests.count == 10)
     }
 
+    @Test("What a sequence of pages or items throws is an error of the call, also to the compiler")
+    func typedSequences() async throws {
+        let client = CallSupport.client(StubTransport { _ throws(TransportError) in HTTPResponse(status: 500) })
+        func pages() async throws(APIError) { for try await _ in client.pages(PageSource.byNumber) {} }
+        func items() async throws(APIError) { for try await _ in client.items(\.rows, of: PageSource.byNumber) {} }
+        for load in [pages, items] {
+            do throws(APIError) {
+                try await load()
+                Issue.record("nothing was thrown")
+            } catch {
+                #expect(error.kind == .httpStatus(500))
+            }
+        }
+    }
+
     @Test("Cancelling the task of an iteration ends the load it waits for")
     func cancelledIteration() async throws {
         let gate = GateTransport { _ throws(TransportError) in .rows([1]) }
