@@ -5,7 +5,7 @@ import PenstockSQLite
 /// The store that ``CacheChoice/standard`` is on this platform: a file in the user's folder for caches, with a memory
 /// over it.
 public enum PlatformCache {
-    /// That of this program, opened at its first use: `penstock/<program>/http.sqlite` in `XDG_CACHE_HOME`, or in
+    /// The cache of this program, opened at its first use: `penstock/<program>/http.sqlite` in `XDG_CACHE_HOME`, or in
     /// `~/.cache` where that is not set; on Apple's systems in `Library/Caches`. Processes of one program share it. Two
     /// programs do not, even if their names are the same: `<program>` is the bundle's identifier or, where there is none,
     /// the name and a digest of where the program stands.

@@ -10,7 +10,7 @@
             return home.appendingPathComponent(".local").appendingPathComponent("state")
         }
 
-        /// Nobody makes any here.
+        /// Does nothing: nobody makes any here.
         static func leaveOutOfBackups(_ folder: URL) {}
     }
 #endif

@@ -4,7 +4,7 @@ import PenstockSQLite
 
 /// The store of an ``Outbox`` on this platform: a file in the user's folder for an app's own state, which no system empties but tvOS.
 public enum PlatformOutbox {
-    /// That of this program, opened at its first use: `penstock/<program>/outbox.sqlite` in `XDG_STATE_HOME`, or in
+    /// The outbox of this program, opened at its first use: `penstock/<program>/outbox.sqlite` in `XDG_STATE_HOME`, or in
     /// `~/.local/state` where that is not set; on Apple's systems in `Library/Application Support`, and left out of backups:
     /// a restored one would hold writes that were delivered long ago. **On tvOS** in `Library/Caches`, since an app may write to no
     /// other folder: the system may delete it, and the writes that wait in it, while the app does not run. Processes of one program

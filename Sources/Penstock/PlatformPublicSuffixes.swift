@@ -3,6 +3,7 @@ import PenstockCore
 
 /// The list of public suffixes that this platform has.
 public enum PlatformPublicSuffixes {
-    /// On Linux the system's, by libpsl, and `nil` where it has none; on Apple's systems the one that comes with the package.
+    /// The list of public suffixes: on Linux the system's, by libpsl, and `nil` where it has none; on Apple's systems the one that comes
+    /// with the package.
     public static var list: (any PublicSuffixes)? { SystemPublicSuffixes.shared }
 }

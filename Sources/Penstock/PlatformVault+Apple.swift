@@ -15,7 +15,8 @@
 
     #if os(tvOS)
         extension PlatformVault {
-            /// No file of an app stays for certain, and nobody is to be signed out because the system needed room.
+            /// A vault whose marker is in no file: none of an app stays for certain, and nobody is to be signed out because the system
+            /// needed room.
             private static func purging(_ vault: KeychainVault, in folder: URL) -> PurgingVault {
                 PurgingVault(vault, markerInDefaults: nil)
             }

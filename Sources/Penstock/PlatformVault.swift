@@ -4,7 +4,7 @@ import PenstockSecurity
 
 /// Where the credentials of a client are kept on this platform whose ``ClientConfiguration/vault`` is `nil`.
 public enum PlatformVault {
-    /// That of this program, which whoever starts it again finds the login in.
+    /// The vault of this program: whoever starts it again finds the login in it.
     ///
     /// - On Linux an ``EncryptedFileVault``, `penstock/<program>/credentials.vault` in the folder of ``PlatformOutbox/shared``,
     ///   with its key in a file beside it, so that it is there with and without a desktop. Who wants the desktop's keyring takes a

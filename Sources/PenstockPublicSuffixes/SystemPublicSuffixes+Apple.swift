@@ -12,7 +12,7 @@
 
         private init() {}
 
-        /// Without rules every domain would be a public suffix, and each cookie go to its host alone.
+        /// Whether the domain is a public suffix. Without rules every one would be, and each cookie go to its host alone.
         public func isPublicSuffix(_ domain: String) -> Bool {
             SuffixRules.list?.isPublicSuffix(domain) ?? true
         }

@@ -104,7 +104,7 @@ public final class SQLiteCacheStore: SharedCacheStore {
         engine.reader.touch(entries.map(\.row))
     }
 
-    /// In the file, made with it.
+    /// The key of the digests, which is in the file and was made with it.
     public func digestKey() async -> Data? {
         guard !engine.isResting else { return nil }
         let key = await change(isAlone: true) { database throws(SQLiteError) in try database.digestKey() }

@@ -3,7 +3,7 @@
 // distributed with this file, You can obtain one at https://mozilla.org/MPL/2.0/.
 
 extension SuffixRules {
-    /// Of the list that the rules were taken from.
+    /// The version of the list that the rules were taken from.
     package static let version = "20230209.2326"
 
     static var parts: [String] { [part1, part2, part3] }

@@ -75,7 +75,7 @@ public final class RuleInstallation: Sendable {
         configuration?.protocolClasses?.removeAll { ObjectIdentifier($0) == ObjectIdentifier(protocolClass) }
     }
 
-    /// Those of an installation that was not taken away.
+    /// The parts of an installation that was not taken away.
     static func parts(_ number: Int) -> Parts? {
         all.withLock { $0.parts[number] }
     }

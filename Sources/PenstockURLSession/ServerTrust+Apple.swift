@@ -50,7 +50,7 @@
             }
         }
 
-        /// As it was validated, not as the server has sent it; `nil` where the key of one certificate cannot be had.
+        /// The chain as it was validated, not as the server has sent it; `nil` where the key of one certificate cannot be had.
         private static func chain(of trust: SecTrust) -> [PublicKeyPin]? {
             guard let certificates = SecTrustCopyCertificateChain(trust) as? [SecCertificate] else { return nil }
             let pins = certificates.compactMap { PublicKeyPin(ofCertificate: SecCertificateCopyData($0) as Data) }

@@ -37,7 +37,7 @@
                 drop: { self.input.close() })
         }
 
-        /// On a queue of its own, since writing waits for the session to read.
+        /// Writes a chunk on a global queue of Dispatch, since writing waits for the session to read.
         private func write(_ chunk: Data) async throws {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 DispatchQueue.global().async {

@@ -15,7 +15,7 @@ final class URLSessionBrake: Sendable {
 
     private let state = Locked(State())
 
-    /// Before it nothing is stopped.
+    /// Attaches the brake to a pipe. Before that nothing is stopped.
     ///
     /// - Parameters:
     ///   - stop: called with the lock held, in turns with `goOn`; must return at once.

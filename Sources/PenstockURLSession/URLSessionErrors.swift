@@ -35,7 +35,7 @@ enum URLSessionErrors {
         }
     }
 
-    /// On Linux much of what libcurl finds has no code of its own: only its text tells.
+    /// The kind of an error that has no code of its own. On Linux that is much of what libcurl finds: only its text tells.
     private static func unknown(_ text: String, isAnswered: Bool) -> TransportError.Kind {
         if ["Out of memory", "Too large response headers"].contains(where: text.hasPrefix) {
             return .limitExceeded(.headerBytes)
@@ -54,7 +54,7 @@ enum URLSessionErrors {
         "content unencoding", "Unrecognized content encoding",
     ]
 
-    /// On Linux a refused certificate has no code of its own: only libcurl's text tells.
+    /// The failure of TLS that a text tells of. On Linux a refused certificate has no code of its own: only libcurl's text tells.
     private static func tlsFailure(_ text: String) -> TransportError.TLSFailure? {
         if text.contains("certificate has expired") { return .expired }
         if text.hasPrefix("SSL: "), text.contains("subject name") { return .wrongHost }

@@ -31,7 +31,7 @@ final class URLSessionExchange: ControlledExchange {
         var connection = ConnectionInfo()
         var timers: URLSessionTimers
         var watchdog: Task<Void, Never>?
-        /// Of the body that is being sent.
+        /// The feed of the body that is being sent.
         var feed: URLSessionBodyFeed?
     }
 
@@ -75,7 +75,7 @@ final class URLSessionExchange: ControlledExchange {
         watch()
     }
 
-    /// Without a brake more content comes than its reader has room for, and the time goes on.
+    /// Attaches the brake to a task. Without one more content comes than its reader has room for, and the time goes on.
     private func attachBrake(to task: URLSessionTask) {
         guard let pipe, URLSessionPlatform.capabilities.contains(.suspension) else { return }
         brake.attach(
@@ -107,7 +107,7 @@ final class URLSessionExchange: ControlledExchange {
         watch()
     }
 
-    /// Of a streamed exchange, as far as it is known.
+    /// The completion of a streamed exchange, as far as it is known.
     var completion: TransportCompletion {
         state.withLock { TransportCompletion(timings: $0.timings, connection: $0.connection) }
     }

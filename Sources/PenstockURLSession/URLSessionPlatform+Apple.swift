@@ -83,7 +83,8 @@
 
     #if os(watchOS)
         extension URLSessionPlatform {
-            /// By Apple's technical note TN3135 no connection of the Network framework comes about there in any but a few kinds of apps.
+            /// No channels: by Apple's technical note TN3135 no connection of the Network framework comes about there in any but a few
+            /// kinds of apps.
             private static let channels: TransportCapabilities = []
         }
     #else

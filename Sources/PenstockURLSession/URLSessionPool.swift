@@ -18,7 +18,7 @@ final class URLSessionPool: Sendable {
     private struct State {
         var isClosed = false
         var entries: [IsolationKey: Entry] = [:]
-        /// Of sessions that are over as soon as they have no task.
+        /// The bridges of sessions that are over as soon as they have no task.
         var leaving: [URLSessionBridge] = []
 
         mutating func end(_ key: IsolationKey) {
@@ -110,7 +110,7 @@ struct FileState: Equatable, Sendable {
     private let size: UInt64?
     private let changed: Date?
 
-    /// Of a file that is not there all are `nil`.
+    /// The state of a file; of one that is not there all is `nil`.
     init(_ file: URL) {
         let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
         number = (facts?[.systemFileNumber] as? NSNumber)?.uint64Value

@@ -4,7 +4,7 @@ import PenstockCore
 struct URLSessionTimers: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// For content that is read past: waiting longer costs more than another connection.
+    /// The time for content that is read past: waiting longer costs more than another connection.
     private static let haste = Duration.milliseconds(500)
     private var limits: Timeouts
     private let throughput: ResponseLimits.Throughput?
@@ -44,7 +44,7 @@ struct URLSessionTimers: Sendable {
         span = (now, 0)
     }
 
-    /// From here on the reader decides how long it takes.
+    /// Ends the total time-out: from here on the reader decides how long it takes.
     mutating func endTotal() {
         limits.total = nil
     }
@@ -101,7 +101,7 @@ struct URLSessionTimers: Sendable {
         if span != nil { span = (now, 0) }
     }
 
-    /// With the time to connect, which the session does not report.
+    /// The time-out of the first byte with the time to connect, which the session does not report.
     private var firstByte: Duration? {
         limits.firstByte.map { $0 + (limits.connect ?? .zero) }
     }

@@ -5,7 +5,7 @@ import Penstock
 struct DriveRequest: Sendable {
     /// A request that cannot be made.
     struct Invalid: Error {
-        /// Of the request, where that can be read: a reply has it.
+        /// The ID of the request, where that can be read: a reply has it.
         var id: Int?
         let reason: String
     }

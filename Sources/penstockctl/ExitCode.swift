@@ -12,7 +12,7 @@ enum ExitCode {
     /// A kind of error that is newer than this table.
     static let otherError: Int32 = 63
     static let usage: Int32 = 64
-    /// As shells have it for a program that an interrupt ended.
+    /// The code that shells have for a program that an interrupt ended.
     static let interrupted: Int32 = 130
 
     /// One row for each kind of ``APIError``, by name. The numbers never change.

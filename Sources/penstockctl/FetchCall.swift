@@ -19,7 +19,7 @@ struct FetchCall: Endpoint {
     var decoding: ResponseDecoding<Data> { .data }
     var options: CallOptions { CallOptions.at(request.url).with { $0.status = .any } }
 
-    /// In place of the common ones of the same names, and each as often as it was given.
+    /// The headers of the request, in place of the common ones of the same names, and each as often as it was given.
     var headers: HeaderEdits {
         let names = Set(request.fields.map(\.name))
         return request.fields.reduce(names.reduce(HeaderEdits()) { $0.removing($1) }) { $0.adding($1.name, $1.value) }
@@ -56,7 +56,7 @@ struct TransferBar {
         return "\(bar) \(Int(part * 100)) %  \(size(Double(done))) of \(size(Double(total))) \(speed)\(left)"
     }
 
-    /// In units of 1,024 bytes, with one digit behind the point.
+    /// A size in units of 1,024 bytes, with one digit behind the point; in whole bytes below that.
     static func size(_ bytes: Double) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB"]
         guard bytes >= 1_024 else { return "\(Int(bytes)) B" }

@@ -16,14 +16,15 @@ enum FetchHeaders {
         guard let data = content(of: path) else { throw UsageError("-H: there is no readable file \(name)") }
         guard data.count <= limit else { throw UsageError("-H: \(name) is longer than \(limit) bytes") }
         guard let text = String(data: data, encoding: .utf8) else { throw UsageError("-H: \(name) is not UTF-8") }
-        // By bytes, since a carriage return and a line feed are one character.
+        // The text is split by bytes, since a carriage return and a line feed are one character.
         return text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             return line.isEmpty ? nil : String(Substring(line))
         }
     }
 
-    /// As much as tells whether it is too long; `nil` where the file cannot be read. A pipe gives its content in pieces.
+    /// The content of a file, as much as tells whether it is too long; `nil` where the file cannot be read. A pipe gives its content in
+    /// pieces.
     private static func content(of path: String) -> Data? {
         guard let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)) else { return nil }
         defer { try? file.close() }

@@ -6,11 +6,11 @@ struct FetchReport: Encodable {
     private var status: Int?
     /// Pairs of name and value, as received.
     private var headers: [[String]]?
-    /// Of a body that is UTF-8; any other is in ``bodyBase64``.
+    /// The text of a body that is UTF-8; any other is in ``bodyBase64``.
     private var body: String?
     private var bodyBase64: String?
     private var `protocol`: String?
-    /// Of the last hop.
+    /// The URL of the last hop.
     private var url: String?
     private var redirects: [Hop]?
     private var timings: Phases?
@@ -95,7 +95,7 @@ extension FetchReport {
             total = timings.total.map(Self.milliseconds)
         }
 
-        /// To the microsecond.
+        /// A duration in milliseconds, to the microsecond.
         private static func milliseconds(_ duration: Duration) -> Double {
             (duration / .microseconds(1)).rounded() / 1000
         }

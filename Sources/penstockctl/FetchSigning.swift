@@ -114,7 +114,7 @@ private struct Given {
     }
 
     private func contents(of path: String) throws(UsageError) -> Data {
-        // By a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
+        // The file is read by a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
         guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: 1 << 20) else {
             throw UsageError("--sign-key: there is nothing in a file \(String(reflecting: path))")
         }

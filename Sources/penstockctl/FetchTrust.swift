@@ -3,7 +3,7 @@ import Penstock
 
 /// Whom `fetch` trusts, and as whom it shows itself, of its options. Everything is read and checked before anything is sent.
 enum FetchTrust {
-    /// In the environment and not among the arguments, which every user of the machine can read.
+    /// The variable that holds the passphrase, in the environment and not among the arguments, which every user of the machine can read.
     static let passphrase = "PENSTOCK_PASSPHRASE"
 
     static let authorities = OptionRule(
@@ -57,7 +57,7 @@ enum FetchTrust {
 
     private static func contents(_ path: String?, _ option: String) throws(UsageError) -> Data? {
         guard let url = try file(path, option) else { return nil }
-        // By a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
+        // The file is read by a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
         guard let data = try? FileHandle(forReadingFrom: url).readToEnd() else {
             throw UsageError("\(option): there is nothing in the file \(String(reflecting: url.path))")
         }

@@ -4,7 +4,7 @@ import Foundation
 struct OutputFile: Sendable {
     /// Where it is, links to files followed.
     let url: URL
-    /// Of the file that is there already; `nil` when none is.
+    /// The permissions of the file that is there already; `nil` when none is.
     private let permissions: Int?
     /// Devices and pipes are written into: to replace them would destroy them.
     private let isReplaced: Bool

@@ -44,7 +44,7 @@ struct RecordCommand: Sendable {
         resolver = try Names.resolver(arguments)
     }
 
-    /// Without a path, since an archive has the targets of requests as they were asked for here.
+    /// Parses an origin, which is without a path, since an archive has the targets of requests as they were asked for here.
     private static func origin(_ text: String) throws(UsageError) -> HTTPURL.Origin {
         let url: HTTPURL
         do throws(HTTPURL.ParseError) {
@@ -101,7 +101,7 @@ struct RecordCommand: Sendable {
 
 /// Hands requests on to an origin.
 final class Forwarder: Sendable {
-    /// Of one connection (RFC 9110 §7.6.1), of the codings that the library removes, and what it writes itself.
+    /// The fields of one connection (RFC 9110 §7.6.1), of the codings that the library removes, and those that it writes itself.
     private static let ownFields: Set<HTTPFieldName> = [
         "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "TE", "Trailer",
         "Transfer-Encoding", "Upgrade", "Host", "Content-Length", "Accept-Encoding", "Content-Encoding", "Expect",

@@ -18,7 +18,7 @@ struct Trace: EventSink {
         }
     }
 
-    /// Of an answer that is followed by another attempt nobody reads the content.
+    /// The text of a response. Of one that is followed by another attempt nobody reads the content.
     private static func text(of response: HTTPResponse, over connection: ConnectionInfo) -> String {
         let isUnread =
             response.body.isEmpty && connection.bytesReceived > 0 && !(200...299).contains(response.status)

@@ -63,7 +63,7 @@
             links[index] = Link(isUp: isUp && isRunning && !isLoopback, kind: kind)
         }
 
-        /// By the type of hardware (`linux/if_arp.h`), and by what drives it.
+        /// Tells the kind of an interface by the type of its hardware (`linux/if_arp.h`), and by what drives it.
         private func kind(of type: UInt16, name: String, driver: String) -> NetworkStatus.Interface {
             switch (type, driver) {
             case (_, "wwan"), (519, _), (530, _): .cellular

@@ -167,7 +167,7 @@ public struct BatchError: Error, Sendable {
     /// What the call failed of.
     public let error: APIError
 
-    /// That of ``error``.
+    /// The kind of ``error``.
     public var kind: APIError.Kind { error.kind }
 }
 
@@ -195,7 +195,7 @@ private final class BatchMember<E: Endpoint>: AnyBatchMember {
     }
 
     var endpointName: String { String(describing: E.self) }
-    /// That of a call that never began is a cancellation.
+    /// What came of the call; a cancellation where it never began.
     var result: Result<E.Output, APIError> { outcome.withLock { $0 } ?? .failure(.notBegun) }
 
     var error: APIError? {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension BatchError: LocalizedError {
-    /// That of ``error``, for users.
+    /// The text of ``error`` for users.
     public var errorDescription: String? { error.localizedDescription }
 }
 
@@ -10,6 +10,6 @@ extension CallGraphError: LocalizedError {
 }
 
 extension CallNodeError: LocalizedError {
-    /// That of ``error``, for users.
+    /// The text of ``error`` for users.
     public var errorDescription: String? { error?.localizedDescription ?? "The graph does not have this call." }
 }

@@ -169,7 +169,7 @@ public struct CallGraph: Sendable {
 /// A call of a graph, by the type of its output. It is made by ``CallGraph/add(_:name:)`` alone.
 public struct CallNode<Output: Sendable>: Hashable, Sendable {
     let number: UInt64
-    /// By which the call is ordered and told of in its graph.
+    /// The name by which the call is ordered and told of in its graph.
     public let name: String
 }
 

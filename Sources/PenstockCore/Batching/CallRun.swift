@@ -29,7 +29,7 @@ struct CallRun: Sendable {
         return await call.result.map(\.value)
     }
 
-    /// By its handle, and out of line with the wait for it: what is awaited with its scope would keep the scope alive.
+    /// Begins the call and returns its handle, out of line with the wait for it: what is awaited with its scope would keep the scope alive.
     ///
     /// - Returns: `nil` where everything was ended before.
     @inline(never)
@@ -70,7 +70,7 @@ struct CallRun: Sendable {
 }
 
 extension APIError {
-    /// Of a call that was ended before it began.
+    /// The error of a call that was ended before it began.
     static var notBegun: APIError {
         APIError(.cancelled, stage: .prepare, debugMessage: "ended before the call began")
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Requests that ask the server about what is stored (RFC 9111 §4.3.1).
 extension CacheQuery {
-    /// As many entity tags as a request carries at most.
+    /// The most entity tags that a request carries.
     static let tagLimit = 10
 
     /// A request with conditions of the cache's; `nil` when no stored response has a validator of use.

@@ -11,7 +11,7 @@ import Foundation
 /// for step in query.plan(now: now) { … }
 /// ```
 package struct CacheQuery: Sendable {
-    /// As the caller made it.
+    /// The request as the caller made it.
     package let request: HTTPRequest
     /// What stored responses to the request are found by: its URL, and whose it is.
     package let key: CacheKey

@@ -49,7 +49,7 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
     /// The cache key (§2.7); left out by default, as it may tell whom a response belongs to.
     public var key: String?
 
-    /// Of a step that is about to be carried out. Where the answer to what is sent changes it, the status is made anew of the
+    /// The status of a step that is about to be carried out. Where the answer to what is sent changes it, the status is made anew of the
     /// ``CacheHit`` or the ``CacheExchange``.
     package init(_ step: CacheStep) {
         reason = step.reason
@@ -60,12 +60,12 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Of an answer that needed nothing to be sent.
+    /// The status of an answer that needed nothing to be sent.
     package init(_ hit: CacheHit) {
         self.init(.deliver(hit))
     }
 
-    /// Of a request that is sent, whether or not something stored becomes its answer.
+    /// The status of a request that is sent, whether or not something stored becomes its answer.
     package init(_ exchange: CacheExchange) {
         self.init(.send(exchange))
     }

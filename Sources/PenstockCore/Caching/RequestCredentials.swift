@@ -1,6 +1,6 @@
 import Foundation
 
-/// What of a request says on whose behalf it is made: `Authorization`, `Cookie`, and every other field that
+/// The parts of a request that say on whose behalf it is made: `Authorization`, `Cookie`, and every other field that
 /// ``Redaction`` takes for a secret by its name or its value. What stands in the URL is not among them, since the URL is part
 /// of a cache key as it is.
 struct RequestCredentials: Sendable {
@@ -175,7 +175,7 @@ enum CacheOwner: Sendable {
         switch self {
         case .identity: return true
         case .nobody:
-            // As it was made, by far the most often: it was looked at then.
+            // By far the most often it is as it was made: it was looked at then.
             if sent.isCopy(of: asked) { return true }
             expected = []
         case .bearer(let credentials, _): expected = credentials.text
@@ -226,7 +226,7 @@ final class CredentialDigests: Sendable {
         return digest
     }
 
-    /// That of the value of one field; `nil` while the key is not known.
+    /// The digest of the value of one field; `nil` while the key is not known.
     func digest(of value: String, in name: String) -> String? {
         state.withLock { $0.key }.map { SHA256.hex(Array(name.utf8) + [0] + Array(value.utf8), key: $0) }
     }
@@ -234,7 +234,7 @@ final class CredentialDigests: Sendable {
     /// Whether the key is known.
     var isUnlocked: Bool { state.withLock { $0.key != nil } }
 
-    /// Those of nobody, whose key is never known: for what is decided on apart from a store.
+    /// The digests of nobody, whose key is never known: for what is decided on apart from a store.
     static let locked = CredentialDigests()
 
     /// Takes the key of the store, or one of its own where the store has none. The first one stays.

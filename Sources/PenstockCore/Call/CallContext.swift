@@ -19,8 +19,8 @@ public final class CallContext: Sendable {
     /// Where the client takes the time from; code that waits or measures for the call should use it, so that tests can
     /// move it.
     public let time: TimeSource
-    /// On ``TimeSource/now``'s clock; `nil` when the call may take for ever. A streamed call keeps it until the head of
-    /// its response has come.
+    /// When the call must have ended, on ``TimeSource/now``'s clock; `nil` when the call may take for ever. A streamed call keeps it until
+    /// the head of its response has come.
     public let deadline: Duration?
     /// Whether the content of the response is handed over as it comes.
     public let streams: Bool
@@ -38,10 +38,10 @@ public final class CallContext: Sendable {
     /// Whether starts and ends of stages are among what is told.
     let tellsStages: Bool
     let deadlines: Deadlines
-    /// Of the client that made it.
+    /// The lineage of the client that made it.
     let lineage: ClientLineage
     let clocks: ServerClocks
-    /// Told each time that a request is handed to the transport; `nil` when nobody waits for that.
+    /// What is told each time that a request is handed to the transport; `nil` when nobody waits for that.
     let onSend: (@Sendable () -> Void)?
     /// The lane that it was begun in; `nil` for a call that renews no credential.
     let lane: RefreshLane?
@@ -58,7 +58,7 @@ public final class CallContext: Sendable {
         var ending: Ending?
         /// Whether the call has its result.
         var isOver = false
-        /// Those who wait for something on behalf of the call.
+        /// Everything that waits for something on behalf of the call.
         var waits: [any CallWait] = []
         /// The app's code that runs for the call, the innermost last.
         var appCode: [AppCode] = []
@@ -73,7 +73,7 @@ public final class CallContext: Sendable {
         var redirectCookies = 0
         /// What the app has asked for, once a redirect was followed from there.
         var initiator: HTTPURL?
-        /// Made when the first attempt needs it, and the same for all that follow, also in a detached context of the call.
+        /// The key, made when the first attempt needs it, and the same for all that follow, also in a detached context of the call.
         var idempotencyKey: Locked<IdempotencyKey?>?
         /// What was decided about attempts at the heads of their responses, until their stage asks for it.
         var verdicts: [ObjectIdentifier: (status: Int, decision: RetryDecision)] = [:]
@@ -96,12 +96,12 @@ public final class CallContext: Sendable {
     struct Surroundings {
         let time: TimeSource
         let deadlines: Deadlines
-        /// Of the client that made the call.
+        /// The lineage of the client that made the call.
         let lineage: ClientLineage
         let clocks: ServerClocks
         /// `nil` when nobody is told of anything.
         let sink: (any EventSink)?
-        /// Told each time that a request is handed to the transport; `nil` when nobody waits for that.
+        /// What is told each time that a request is handed to the transport; `nil` when nobody waits for that.
         var onSend: (@Sendable () -> Void)?
     }
 
@@ -269,7 +269,7 @@ extension CallContext {
     /// How much of it is told.
     var interest: EventInterest { events?.interest ?? .nothing }
 
-    /// Out of line with the making of the event, for which a call that waits would keep room.
+    /// Makes an event and tells of it, out of line: a call that waits would keep room for the making.
     @inline(never)
     private func tell(_ event: () -> Event) {
         events?.tell(event())

@@ -220,7 +220,7 @@ final class CallEvents: Sendable {
 final class RelayedEvents: EventSink {
     private struct State: Sendable {
         var call: CallContext?
-        /// Of those that the exchange is in.
+        /// The names of the stages that the exchange is in.
         var open: [StageName] = []
         /// The call's number of each attempt of the exchange: the exchange counts its own, and others may go on beside it.
         var attempts: [Int: Int] = [:]

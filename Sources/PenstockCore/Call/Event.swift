@@ -82,7 +82,7 @@ public enum Event: Sendable {
     public struct Answer: Sendable {
         /// The request that was answered, as it was sent where it was.
         public let request: HTTPRequest
-        /// Of a streamed call, only the head.
+        /// The response; of a streamed call, only the head.
         public let response: HTTPResponse
         /// The server, the cache, or an interceptor.
         public let source: ResponseSource
@@ -128,11 +128,11 @@ public enum Event: Sendable {
 public struct CallProgress: Sendable {
     /// The call's endpoint; `nil` in what is made by hand.
     public var endpointType: (any Endpoint.Type)?
-    /// Of the request that was sent last, or that was answered without being sent; `nil` while there is none.
+    /// The method of the request that was sent last, or that was answered without being sent; `nil` while there is none.
     public var method: HTTPMethod?
-    /// Of the same request, with its secrets; print it to have it without.
+    /// The URL of the same request, with its secrets; print it to have it without.
     public var url: HTTPURL?
-    /// Of the response to that request; `nil` while there is none.
+    /// The status of the response to that request; `nil` while there is none.
     public var status: Int?
     /// Where the answer came from that the stages brought last; `nil` while they have brought none.
     public var source: ResponseSource?
@@ -141,7 +141,7 @@ public struct CallProgress: Sendable {
     /// Whether that was stored, is past its freshness, and was not validated (RFC 9111 §4.2.4).
     public var isStale = false
 
-    /// Of a call that has just begun; ``note(_:)`` goes on from there.
+    /// The progress of a call that has just begun; ``note(_:)`` goes on from there.
     ///
     /// - Parameter endpointType: `nil` where it does not matter, to try a sink with.
     public init(endpointType: (any Endpoint.Type)? = nil) {
@@ -277,7 +277,7 @@ struct EventFork: EventSink {
         sinks.count > 1 ? EventFork(sinks: sinks) : sinks.first
     }
 
-    /// That of the one who wants most.
+    /// The interest of the sink that wants most.
     var interest: EventInterest { sinks.lazy.map(\.interest).max() ?? .nothing }
 
     func receive(_ event: Event, _ context: EventContext) {

@@ -75,13 +75,13 @@ public struct Exchange: Sendable {
         set { parts.refusal = newValue }
     }
 
-    /// Of a streamed call, only the head.
+    /// The response; of a streamed call, only the head.
     public var response: HTTPResponse {
         get { parts.response }
         _modify { yield &parts.response }
     }
 
-    /// Of a streamed call, what follows the head; `nil` where the content is in ``response``.
+    /// What follows the head of a streamed call; `nil` where the content is in ``response``.
     public var content: (any TransportContent)? {
         get { parts.content }
         set { parts.content = newValue }
@@ -135,7 +135,7 @@ public enum ResponseSource: String, Hashable, Sendable {
 /// What the cache had to do with an exchange, as the caller is told.
 struct CacheRecord: Sendable {
     var status: CacheStatus
-    /// Of what was stored; `nil` for what came from the server.
+    /// The age of what was stored; `nil` for what came from the server.
     var age: Duration?
     var isStale = false
 }

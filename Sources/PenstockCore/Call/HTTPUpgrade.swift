@@ -2,7 +2,7 @@ import Foundation
 
 /// A change of the protocol within a connection of HTTP/1.1 (RFC 9110 §7.8): what is asked for, and how the answer is read.
 struct HTTPUpgrade: Sendable {
-    /// As `Upgrade` has it.
+    /// The name of the protocol as `Upgrade` has it.
     let name: String
     /// Fields that each request has of its own.
     let fields: @Sendable () -> HTTPFields
@@ -81,7 +81,7 @@ struct UpgradeReply: Sendable {
     private var hadInterim = false
     /// How much content comes, once the head is there.
     private var awaited: Awaited?
-    /// Of an answer that is none: as much as was announced.
+    /// The content of an answer that is no upgrade, all of it as announced; empty where it is longer than ``mostContent``.
     private(set) var content = Data()
     /// How much content of a refusal is read, with what stands around chunks: enough for what a server has to say about it.
     private static let mostContent = 64 << 10
@@ -259,7 +259,7 @@ final class UpgradedWire: TransportContent {
 }
 
 extension HTTPURL {
-    /// As `Host` has it: without the port that the scheme implies (RFC 9110 §7.2).
+    /// The host as `Host` has it: without the port that the scheme implies (RFC 9110 §7.2).
     fileprivate var hostField: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == scheme.defaultPort ? name : "\(name):\(port)"

@@ -91,7 +91,7 @@ final class Passage: Sendable {
         var uses = 0
         var last: Exchange.Remains?
         var sent: HTTPRequest?
-        /// Of streamed responses. The interceptor may let go of them at any time.
+        /// The content of streamed responses. The interceptor may let go of them at any time.
         var given: [WeakContent] = []
     }
 

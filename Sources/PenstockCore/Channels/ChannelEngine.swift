@@ -15,7 +15,7 @@ struct ChannelConnection<Machine: ChannelMachine>: Sendable {
     var rest = Data()
     /// Messages that go before all others.
     var first: [Machine.Message] = []
-    /// To be called at the end of the connection.
+    /// What is to be called at the end of the connection.
     var ended: @Sendable (APIError?) -> Void = { _ in }
 }
 
@@ -27,11 +27,11 @@ struct ChannelTerms: Sendable {
     /// How many bytes of messages are kept for a reader, and how many messages.
     var bufferedBytes: Int
     static let bufferedMessages = 1_024
-    /// For how long the other end may take its time with the goodbye.
+    /// How long the other end may take its time with the goodbye.
     static let goodbye = Duration.seconds(5)
     /// A connection that has lasted so long has worked, also where the other end had nothing to say.
     static let lasting = Duration.seconds(5)
-    /// For how long behind a message, and behind each that is taken, the answer to it may be sent although the other end has said
+    /// How long behind a message, and behind each that is taken, the answer to it may be sent although the other end has said
     /// goodbye.
     static let answering = Duration.seconds(1)
 }

@@ -26,9 +26,9 @@ protocol ChannelMachine: Sendable {
 enum ChannelGoodbye: Sendable {
     /// Both ends have said so already.
     case none
-    /// By bytes that the other end answers.
+    /// The end says so by bytes that the other end answers.
     case answered
-    /// By the end of the bytes, which the other end answers with its own.
+    /// The end says so by the end of the bytes, which the other end answers with its own.
     case endOfBytes
 }
 
@@ -201,7 +201,7 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         if let failure { throw ChannelFault(failure) }
     }
 
-    /// For whoever has set that somebody writes.
+    /// Writes all that is to be written, for whoever has set that somebody writes.
     private func writeAll() async {
         while true {
             let bytes = state.withLock { state -> Data? in
@@ -276,7 +276,7 @@ extension ChannelFault {
         self.init(kind: error.kind, ending: ending, reason: error)
     }
 
-    /// Of what failed before there was a transport to tell of it.
+    /// The ending of what failed before there was a transport to tell of it.
     private static func ending(of kind: APIError.Kind) -> ChannelReconnection.Ending {
         switch kind {
         case .unreachable(let how): .failed(.unreachable(how))
@@ -291,7 +291,7 @@ extension ChannelFault {
         return RetryAfter.delay(in: response.fields, at: now)
     }
 
-    /// As the caller is told.
+    /// The error as the caller is told.
     var error: APIError {
         if let known = reason as? APIError { return known }
         return APIError(kind, stage: .transport, debugMessage: reason.map { "\($0)" } ?? "", underlying: reason)

@@ -68,9 +68,9 @@ public struct ChannelReconnection: Hashable, Sendable {
 
 /// When to ask whether the other end is still there, and when to give it up.
 struct KeepAlive: Hashable, Sendable {
-    /// Without a byte for so long, the other end is asked.
+    /// How long no byte comes before the other end is asked.
     let interval: Duration
-    /// Without a byte for so long after that, it is gone.
+    /// How long no byte comes after that before the other end counts as gone.
     let patience: Duration
     private var lastByte: Duration
     private var asked: Duration?

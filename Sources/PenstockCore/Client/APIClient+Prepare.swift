@@ -275,6 +275,6 @@ struct RawRequest: UntypedEndpoint {
 }
 
 extension ServiceID {
-    /// Of calls that belong to no service.
+    /// The ID of calls that belong to no service.
     static let unnamed: ServiceID = "none"
 }

@@ -18,7 +18,7 @@ public final class APIClient: Sendable {
     public var transport: any Transport { state.transport }
     let state: SharedState
     let sink: (any EventSink)?
-    /// Of the call that was begun last.
+    /// The isolation of the call that was begun last.
     private let isolation = Locked<IsolationKey?>(nil)
     private let runtimes = Locked(Runtimes())
 
@@ -27,7 +27,7 @@ public final class APIClient: Sendable {
         private var all: [ServiceID: ServiceRuntime] = [:]
         /// What was called last is mostly called next.
         private var last: (id: ServiceID, runtime: ServiceRuntime)?
-        /// That of requests which belong to no service.
+        /// The runtime of requests which belong to no service.
         var raw: ServiceRuntime?
 
         mutating func find(_ id: ServiceID) -> ServiceRuntime? {

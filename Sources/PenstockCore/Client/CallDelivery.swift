@@ -65,7 +65,7 @@ extension Call {
     }
 }
 
-/// Those who hear of one call.
+/// Everybody who hears of one call.
 struct CallAudience<Output: Sendable>: Sendable {
     let context: CallContext
     let feed: CallFeed<Output>
@@ -156,7 +156,7 @@ public typealias CallCompletion<Output: Sendable> = @MainActor @Sendable (Result
 /// An object that hears the results of calls, on the main actor. A class that hears of several outputs takes
 /// ``Call/deliver(to:_:)`` instead.
 public protocol CallDelegate<Output>: CallDelegateMembers {
-    /// Not to be declared. Where the compiler asks for it, `call(_:didLoadCached:)` takes something else than an
+    /// A check by the compiler, not to be declared. Where the compiler asks for it, `call(_:didLoadCached:)` takes something else than an
     /// ``APIResponse`` of the output, and would not be called.
     associatedtype MembersMustHaveTheTypesThatCallDelegateGivesThem: MembersAsDeclared = Members<
         _Cached, APIResponse<Output>
@@ -220,7 +220,7 @@ final class CallFeed<Output: Sendable>: Sendable {
 
     private struct State {
         var listeners: [CallUpdates<Output>.Base.Continuation] = []
-        /// Those who hear of the progress alone, and of the latest where they are busy.
+        /// The listeners who hear of the progress alone, and of the latest where they are busy.
         var watchers: [AsyncStream<TransferProgress>.Continuation] = []
         var handlers: [Handler] = []
         /// What is being delivered: each waits for the one before it.

@@ -1,10 +1,10 @@
-/// For whom, and in which environment, several calls were begun as one. What is begun as one user is never gone on with as another,
-/// nor in another environment.
+/// The user for whom, and the environment in which, several calls were begun as one. What is begun as one user is never gone on with as
+/// another, nor in another environment.
 struct CallParty: Hashable, Sendable {
     let identity: ExactText
     let environment: ServerEnvironment
 
-    /// Those of the calls that a client begins now.
+    /// The party of the calls that a client begins now.
     init(of client: APIClient) {
         identity = ExactText(client.configuration.identity())
         environment = client.environment

@@ -13,7 +13,7 @@ public struct OAuth2Authenticator: Authenticator {
     public var expiry: ExpiryRule
     /// The defaults of ``RefreshPolicy`` unless set.
     public var refreshPolicy: RefreshPolicy
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin>
     private let tokenURL: @Sendable (ServerEnvironment) -> String
     private let clientID: String
@@ -191,7 +191,7 @@ struct TokenResponse {
         lifetime = (seconds?.double ?? seconds?.string.flatMap(Double.init)).map(Credential.lifetime)
     }
 
-    /// With the old refresh token where no new one was given (RFC 6749 §6).
+    /// The credential that the response gives, with the old refresh token where no new one was given (RFC 6749 §6).
     func credential(after old: Credential, at date: Date) -> Credential {
         Credential(
             token, user: old.user, refreshToken: refreshToken ?? old.refreshToken, expiresIn: lifetime,

@@ -10,7 +10,7 @@ final class ServiceRuntime: Sendable {
     private let pipeline: Pipeline
     /// The path of calls that are held against others of their kind; made for the first of them.
     private let heldPipeline = Once<Pipeline>()
-    /// Of the environment that was asked for last, which is nearly always the next one too.
+    /// The base URL of the environment that was asked for last, which is nearly always the next one too.
     private let baseURL = Locked<(environment: ServerEnvironment, text: String?, url: HTTPURL)?>(nil)
 
     init(_ service: Service, _ configuration: APIClient.Configuration, _ state: SharedState) {

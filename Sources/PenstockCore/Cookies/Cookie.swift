@@ -9,7 +9,7 @@ public struct Cookie: Hashable, Sendable {
 
     /// Empty for a cookie that came without one. Such a cookie is sent as its value alone.
     public let name: String
-    /// As the server wrote it, quotation marks included.
+    /// The value as the server wrote it, quotation marks included.
     public let value: String
     /// The host that set the cookie.
     public let host: String
@@ -34,11 +34,11 @@ public struct Cookie: Hashable, Sendable {
     /// What the `SameSite` attribute asks for (RFC 6265bis §5.6.7).
     @nonexhaustive
     public enum SameSite: String, Hashable, Sendable {
-        /// Not sent where a redirect comes from another site.
+        /// The cookie is not sent where a redirect comes from another site.
         case strict
-        /// Sent there by methods that are safe, such as `GET`, alone.
+        /// The cookie is sent there by methods that are safe, such as `GET`, alone.
         case lax
-        /// Sent there too. Taken from cookies alone that are `Secure`, as browsers do.
+        /// The cookie is sent there too. This is taken from cookies alone that are `Secure`, as browsers do.
         case none
         /// Nothing that is known. As ``lax``.
         case unspecified

@@ -23,7 +23,7 @@ enum CookieFileFormat {
         /// The host that set it.
         var host: String
         var setCookie: String
-        /// In seconds since 1970.
+        /// When the cookie expires, in seconds since 1970.
         var expiry: Double
     }
 

@@ -40,9 +40,9 @@ public struct CookieJar: Sendable {
 
     private struct Entry {
         var cookie: Cookie
-        /// Larger for what was first set later; no two are the same.
+        /// A number that is larger for what was first set later; no two are the same.
         var creation: UInt64
-        /// Larger for what was set or sent later; no two are the same.
+        /// A number that is larger for what was set or sent later; no two are the same.
         var lastUse: UInt64
 
         /// The smallest goes first when there is no room, whatever has just come (RFC 6265bis §5.7).
@@ -51,11 +51,11 @@ public struct CookieJar: Sendable {
 
     /// How much the jar holds.
     public let limits: Limits
-    /// For which domains a host may set cookies; `nil` where nobody can tell.
+    /// The rules of which domains a host may set cookies for; `nil` where nobody can tell.
     public let suffixes: (any PublicSuffixes)?
     /// How many cookies there are, expired ones that nothing has removed yet included.
     public private(set) var count = 0
-    /// By ``Cookie/scope``: of each host and domain that has any, in the order they were first set.
+    /// The cookies of each host and domain that has any, by ``Cookie/scope``, in the order they were first set.
     private var scopes: [String: [Entry]] = [:]
     private var uses: UInt64 = 0
 
@@ -166,8 +166,8 @@ public struct CookieJar: Sendable {
         if !entries.isEmpty { scopes[scope] = entries }
     }
 
-    /// Of any host above or below that of the cookie as well, since the two might be sent together. One that has expired is sent
-    /// with nothing, though hosts below may still have some.
+    /// Whether a cookie that came in the clear shadows one that is there, of any host above or below its own as well, since the two might
+    /// be sent together. One that has expired is sent with nothing, though hosts below may still have some.
     private func isShadowed(_ cookie: Cookie, overTLS: Bool, at now: Date) -> Bool {
         guard !overTLS else { return false }
         let scope = cookie.scope
@@ -238,7 +238,7 @@ extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     public var debugDescription: String { description }
 
-    /// Without any value of a cookie.
+    /// The cookies without any value of a cookie.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: cookies, displayStyle: .collection) }
 }
 
@@ -292,7 +292,7 @@ struct CookieJars<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Of all keys, since some may never be used again. A clock that went back does not put it off.
+    /// Removes what has expired, of all keys, since some may never be used again. A clock that went back does not put it off.
     private mutating func sweep(_ now: Date) {
         guard abs(now.timeIntervalSince(lastSweep)) >= Self.sweepInterval else { return }
         lastSweep = now

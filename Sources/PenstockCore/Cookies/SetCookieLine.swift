@@ -3,20 +3,20 @@ import Foundation
 /// One `Set-Cookie` line taken apart as RFC 6265bis §5.6 does it, which is as lax as the servers are. Nothing is judged
 /// here by who sent it.
 struct SetCookieLine {
-    /// Of name and value together, in bytes.
+    /// The longest that name and value may be together, in bytes.
     private static let maximumBytes = 4_096
-    /// Of one attribute's value. A longer attribute is ignored.
+    /// The longest that one attribute's value may be, in bytes. A longer attribute is ignored.
     private static let maximumAttributeBytes = 1_024
 
     private(set) var name: String
     private(set) var value: String
-    /// In lower case, without its leading dot; empty where the last `Domain` attribute was, or there was none.
+    /// The `Domain` in lower case, without its leading dot; empty where the last `Domain` attribute was, or there was none.
     private(set) var domain = ""
     /// `nil` where the last `Path` attribute was no absolute path, or there was none.
     private(set) var path: String?
     /// Whether there was a `Path` attribute at all, readable or not.
     private(set) var hasPath = false
-    /// In seconds; zero and less mean that the cookie is to be deleted.
+    /// The `Max-Age` in seconds; zero and less mean that the cookie is to be deleted.
     private(set) var maxAge: Int?
     private(set) var expires: Date?
     private(set) var isSecure = false
@@ -67,7 +67,7 @@ struct SetCookieLine {
         return isNegative ? 0 : Int(Substring(digits)) ?? .max
     }
 
-    /// Of ASCII letters alone, so that no letter from elsewhere becomes one of them.
+    /// Makes small letters of ASCII letters alone, so that no letter from elsewhere becomes one of them.
     private static func lowercased(_ text: Substring.UTF8View) -> String {
         String(decoding: text.map(HTTPSyntax.lowercased), as: UTF8.self)
     }

@@ -4,11 +4,11 @@
 /// let challenges = Challenge.all(in: response.fields)
 /// ```
 public struct Challenge: Hashable, Sendable {
-    /// In small letters, as schemes are compared without regard to case: `bearer`.
+    /// The scheme in small letters, as schemes are compared without regard to case: `bearer`.
     public let scheme: String
     /// What follows the scheme in the place of parameters; `nil` when nothing does.
     public let token68: String?
-    /// By their names in small letters. Of several with one name, the first: a server that says two things has said the
+    /// The parameters by their names in small letters. Of several with one name, the first: a server that says two things has said the
     /// first.
     public let parameters: [String: String]
 

@@ -82,7 +82,7 @@ public struct Credential: Hashable, Sendable {
 /// The name of one credential among all that there ever are. It is random, so that two processes never give one name to two
 /// credentials, nor does an app that is signed out and in again.
 public struct CredentialVersion: Hashable, Sendable, CustomStringConvertible {
-    /// As it is written.
+    /// The name as it is written.
     public let text: String
 
     /// One that is known already: from a vault, or in a test.
@@ -123,7 +123,7 @@ public struct CredentialRecord: Hashable, Sendable {
     public var credential: Credential
     /// `nil` while nobody renews it.
     public var claim: RefreshClaim?
-    /// Of the vault's item: another one each time that it is written.
+    /// The version of the vault's item: another one each time that it is written.
     public var version: String
 
     /// - Parameter version: of the item; another one for each record that is written.
@@ -155,7 +155,7 @@ extension CredentialRecord {
         }
     }
 
-    /// As a vault keeps it.
+    /// The record as a vault keeps it.
     public var item: VaultItem {
         var form = Form(
             version: credential.version.text, token: credential.token, user: credential.user,

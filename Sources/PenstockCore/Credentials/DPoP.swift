@@ -74,7 +74,7 @@ public final class DPoPProver: Sendable {
     private struct Claims: Encodable {
         let jti: String
         let htm: String
-        /// Without query and fragment.
+        /// The URL of the request without query and fragment.
         let htu: String
         let iat: Int64
         var ath: String?

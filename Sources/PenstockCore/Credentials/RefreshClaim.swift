@@ -44,12 +44,12 @@ extension RefreshClaim {
         moment.date.addingTimeInterval(policy.timeout / .seconds(1)) <= until
     }
 
-    /// Nobody is at it any more.
+    /// The claim once nobody is at it any more.
     func ended(at moment: RefreshCoordinator.Moment) -> RefreshClaim {
         RefreshClaim(holder: holder, tries: tries, since: since, until: moment.date)
     }
 
-    /// As it was before its last try, which is known to have done nothing; `nil` when that was the only one.
+    /// The claim as it was before its last try, which is known to have done nothing; `nil` when that was the only one.
     func withoutLast(at moment: RefreshCoordinator.Moment) -> RefreshClaim? {
         tries > 1 ? RefreshClaim(holder: holder, tries: tries - 1, since: since, until: moment.date) : nil
     }

@@ -4,9 +4,9 @@ import Foundation
 extension RefreshCoordinator {
     /// What time it is.
     public struct Moment: Hashable, Sendable {
-        /// Monotonic, for what happens in this process.
+        /// The moment by a clock that is monotonic, for what happens in this process.
         public var now: Duration
-        /// By the calendar, for what outlives it.
+        /// The moment by the calendar, for what outlives the process.
         public var date: Date
 
         /// The same moment by both clocks.

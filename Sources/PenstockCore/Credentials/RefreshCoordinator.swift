@@ -69,7 +69,7 @@ public struct RefreshCoordinator: Sendable {
         let failure: AuthenticationFailure
         /// A call that began until then has met the same failure.
         let at: Duration
-        /// Until when it holds for others as well.
+        /// The moment until which it holds for others as well.
         let until: Duration
     }
 

@@ -6,7 +6,7 @@
 final class RefreshLane: Sendable {
     @TaskLocal private static var innermost: RefreshLane?
 
-    /// That of the present task; `nil` where nothing is being renewed.
+    /// The lane of the present task; `nil` where nothing is being renewed.
     static var current: RefreshLane? { innermost?.nearestOpen }
 
     /// The credential that is being renewed. What is sent in the lane goes without it, and waits for nobody who waits for it.

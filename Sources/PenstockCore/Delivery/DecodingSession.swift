@@ -2,7 +2,7 @@ import Foundation
 
 /// What one decoding carries along: its options, and the notes it takes.
 final class DecodingSession: Sendable {
-    /// Of a list with many gaps, the first notes tell enough.
+    /// How many notes are taken: of a list with many gaps, the first ones tell enough.
     static let noteLimit = 100
 
     let options: DecodingOptions

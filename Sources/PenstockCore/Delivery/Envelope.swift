@@ -74,7 +74,7 @@ public struct LegacyEnvelope: Codable, Hashable, Sendable {
         retdesc = error.userText
     }
 
-    /// As JSON with sorted keys.
+    /// The reply as JSON with sorted keys.
     public var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -27,8 +27,8 @@ public struct StatusRule: Hashable, Sendable {
         StatusRule(accepted)
     }
 
-    /// For services that put envelopes into 4xx and 5xx replies: a well-formed one whose code is no success then fails the
-    /// call as ``APIError/Kind/business(code:message:)``. A malformed one, or one that says success, changes nothing: the
+    /// Opens envelopes in 4xx and 5xx replies too, for services that put them there: a well-formed one whose code is no success then fails
+    /// the call as ``APIError/Kind/business(code:message:)``. A malformed one, or one that says success, changes nothing: the
     /// status is the error.
     public func openingEnvelopeOfFailures(_ opens: Bool = true) -> StatusRule {
         StatusRule(accepted, opensEnvelopeOfFailures: opens)

@@ -19,13 +19,13 @@ import Foundation
 extension APIError: CustomNSError {
     public static var errorDomain: String { "Penstock.APIError" }
 
-    /// In `userInfo`: the kind's name.
+    /// The key of the kind's name in `userInfo`.
     public static let kindKey = "Penstock.Kind"
-    /// In `userInfo`: the stage's name.
+    /// The key of the stage's name in `userInfo`.
     public static let stageKey = "Penstock.Stage"
-    /// In `userInfo`: the HTTP status as an `Int`, when a response came.
+    /// The key of the HTTP status in `userInfo`, an `Int`, when a response came.
     public static let statusKey = "Penstock.HTTPStatus"
-    /// In `userInfo`: the envelope's code as an `Int`, when it is a number.
+    /// The key of the envelope's code in `userInfo`, an `Int`, when it is a number.
     public static let businessCodeKey = "Penstock.BusinessCode"
 
     /// The kind's number from the table.

@@ -19,7 +19,7 @@ extension APIError: LocalizedError {
 }
 
 extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// For developers, in one line. Without header values, bodies, and the values of the query.
+    /// The error in one line, for developers: without header values, bodies, and the values of the query.
     public var description: String {
         let parts = ["\(kind)", "stage \(stage)", requestText, statusText, shownMessage, underlyingText]
         return "APIError: " + parts.compactMap(\.self).joined(separator: "; ")

@@ -163,7 +163,7 @@ public struct APIError: Error, Sendable {
         set { parts.stage = newValue }
     }
 
-    /// For developers; `localizedDescription` is for users.
+    /// What happened, for developers; `localizedDescription` is for users.
     public var debugMessage: String {
         get { parts.debugMessage }
         set { parts.debugMessage = newValue }
@@ -225,7 +225,7 @@ public struct APIError: Error, Sendable {
 extension APIError {
     /// One request of a call that was handed to the transport, and what came of it.
     public struct Attempt: Sendable {
-        /// As it was sent: a redirect may have made a GET of it.
+        /// The method as it was sent: a redirect may have made a GET of it.
         public var method: HTTPMethod
         /// Where it went: after a redirect, the URL that the redirect led to.
         public var url: HTTPURL

@@ -114,7 +114,7 @@ extension AuthenticationFailure {
 }
 
 extension APIError {
-    /// For a call that has no credential to go with, why there is none, where that is known; any other error itself.
+    /// Why a call has no credential to go with, where that is known; any other error itself.
     var withoutCredential: APIError {
         guard case .authentication = kind, let cause = underlying as? APIError else { return self }
         return cause

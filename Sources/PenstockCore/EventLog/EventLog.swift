@@ -23,7 +23,7 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
     public struct Batch: Sendable {
         /// Unique, and the same at each attempt.
         public let id: String
-        /// In the order in which they were recorded.
+        /// The events in the order in which they were recorded.
         public let events: [Entry]
     }
 
@@ -117,7 +117,7 @@ private final class EventLogCore: Sendable {
         /// `nil` once the log is closed.
         var file: EventLogFile?
         var timer: Task<Void, Never>?
-        /// Each is kept once everything has been tried.
+        /// Promises to those who wait for a flush, each kept once everything has been tried.
         var flushes: [Promise<Void>] = []
     }
 

@@ -13,7 +13,7 @@ public enum EventLogError: Error, Hashable, Sendable {
     case unusableFile(reason: String)
     /// The log was closed before the event was recorded.
     case closed
-    /// As much is kept as the policy allows; the new event is not.
+    /// The log holds as much as the policy allows, so the new event is not kept.
     case full
     /// An event cannot be encoded; what its `encode(to:)` says of it.
     case unencodable(reason: String)

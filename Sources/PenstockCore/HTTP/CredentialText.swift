@@ -5,7 +5,8 @@ enum CredentialText {
     ]
     private static let lengths = 4...9
     private static let shortest = 4
-    /// No word that follows the name of a scheme in a sentence is longer, and has neither digit nor sign.
+    /// The longest word that may follow the name of a scheme in a sentence, as in `basic usage`. A longer one is a credential, and so is
+    /// one that has a digit or a sign.
     private static let longestWord = 15
     /// `OAuth` is shorter.
     private static let shortestMixed = 8
@@ -209,8 +210,8 @@ enum FieldLine {
         names.contains { $0.utf8.elementsEqual(name.lazy.map(HTTPSyntax.lowercased)) }
     }
 
-    /// Up to the end of the line, or to the quote that closes what the name is the beginning of. It is looked for no further than
-    /// that: what has many short values would be read again and again.
+    /// Returns the text up to the end of the line, or to the quote that closes what the name is the beginning of. It is looked for no
+    /// further than that: what has many short values would be read again and again.
     private static func line(
         _ text: Substring.UTF8View, closing quote: UInt8?, isQuoted: Bool
     ) -> Substring.UTF8View {

@@ -41,7 +41,7 @@ enum FieldList {
     static func unquoted(_ text: Substring) -> String? {
         let bytes = text.utf8
         guard let end = endOfQuotes(bytes[...]), end == bytes.endIndex else { return nil }
-        // Of bytes, as a combining character behind a quotation mark is one character with it.
+        // The quotes are dropped from the bytes, as a combining character behind a quotation mark is one character with it.
         let content = bytes.dropFirst().dropLast()
         guard content.contains(UInt8(ascii: "\\")) else { return String(Substring(content)) }
         var output: [UInt8] = []

@@ -46,7 +46,7 @@ package enum HTTPDate {
     private static let packedDays = dayNames.map(packed)
     private static let packedMonths = monthNames.map(packed)
 
-    /// Up to four characters as a number.
+    /// Packs up to four characters into a number.
     private static func packed(_ text: String) -> UInt32 {
         text.utf8.reduce(0) { $0 << 8 | UInt32($1) }
     }
@@ -101,7 +101,7 @@ package enum HTTPDate {
             .first { $0 <= limit }
     }
 
-    /// In lower case, by their first three letters.
+    /// The months in lower case, by their first three letters.
     static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]

@@ -31,7 +31,7 @@ public struct HTTPResponse: Sendable {
         set { parts.status = newValue }
     }
 
-    /// As received: `Content-Encoding` and `Content-Length` still speak of the bytes on the wire.
+    /// The fields as received: `Content-Encoding` and `Content-Length` still speak of the bytes on the wire.
     public var fields: HTTPFields {
         get { parts.fields }
         _modify { yield &parts.fields }

@@ -53,7 +53,7 @@ package enum HTTPSyntax {
 
     package static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        // As they mostly are; the same storage, or a few words.
+        // They mostly are the same: one storage, or a few words.
         if left == right { return true }
         var others = right.utf8.makeIterator()
         for byte in left.utf8 {

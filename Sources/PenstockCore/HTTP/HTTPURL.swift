@@ -82,9 +82,9 @@ extension HTTPURL {
 extension HTTPURL {
     /// The schemes that Penstock speaks (RFC 9110 §4.2).
     public enum Scheme: String, Hashable, Sendable {
-        /// Without TLS; refused unless a ``CleartextPolicy`` allows it for the host (RFC 9110 §4.2.1).
+        /// HTTP without TLS; refused unless a ``CleartextPolicy`` allows it for the host (RFC 9110 §4.2.1).
         case http
-        /// Over TLS (RFC 9110 §4.2.2).
+        /// HTTP over TLS (RFC 9110 §4.2.2).
         case https
 
         /// The port that a URL without one means: 80 for `http`, 443 for `https`.
@@ -97,7 +97,7 @@ extension HTTPURL {
         public let scheme: Scheme
         /// Lower-case ASCII; an IPv6 address without its brackets.
         public let host: String
-        /// From 1 to 65535; the scheme's own where the URL names none.
+        /// The port, from 1 to 65535; the scheme's own where the URL names none.
         public let port: Int
         /// The serialised form, for example `https://shop.example.com` or `http://[::1]:8080`.
         public let text: String
@@ -173,7 +173,7 @@ extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// The URL with its secret parameters redacted; ``absoluteString`` is the whole of it.
     public var description: String {
         let (path, query) = (RedactedText.make(of: path, byShape: false), query.map { Redaction.query($0) })
-        // As most are, of which the text is at hand.
+        // Nothing was replaced, as in most URLs: the text of those is at hand.
         if path == self.path, query == self.query { return absoluteString }
         return origin.text + Self.target(path, query)
     }

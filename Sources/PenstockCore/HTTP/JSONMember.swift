@@ -76,7 +76,7 @@ enum JSONMember {
 
     private static func isWhite(_ byte: UInt8) -> Bool { byte <= 0x20 }
 
-    /// Up to the bracket that closes it. Brackets in texts close nothing.
+    /// Returns the text up to the bracket that closes it. Brackets in texts close nothing.
     private static func nested(_ text: Substring.UTF8View, _ backslashes: Int) -> Substring.UTF8View {
         var rest = text
         var depth = 0

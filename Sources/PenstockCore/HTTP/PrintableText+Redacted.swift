@@ -6,7 +6,7 @@ extension PrintableText {
         return head.utf8.count < text.utf8.count && !shown.hasSuffix("…") ? shown + "…" : shown
     }
 
-    /// As much of a text as is redacted where its beginning alone is shown: more than that, as what a secret is may be told by what
-    /// stands behind it, and not all, as nobody reads the rest.
+    /// The part of a text that is redacted where its beginning alone is shown: more than that beginning, as what a secret is may be told by
+    /// what stands behind it, and not all, as nobody reads the rest.
     static func redactable(_ text: String) -> String { String(text.head(8_192)) }
 }

@@ -131,9 +131,9 @@ struct MarkupTags {
         enum Kind { case start, end, empty }
 
         let kind: Kind
-        /// In small letters, without a prefix.
+        /// The name in small letters, without a prefix.
         let name: String
-        /// With the angle brackets.
+        /// Where it stands, with the angle brackets.
         let range: Range<Int>
         /// What stands behind the name.
         let rest: Range<Int>

@@ -83,11 +83,11 @@ enum SecretName {
         "smscode", "usercode", "verificationcode", "verifycode",
     ].map { Array($0.utf8) }
 
-    /// Or one of these is a word of its own: `user_sid`, `userSid`, `X-OTP`.
+    /// A name is a secret's, too, where one of these is a word of its own in it: `user_sid`, `userSid`, `X-OTP`.
     private static let words: Set<[UInt8]> = Set(
         ["sig", "otp", "totp", "sid", "pass", "ticket", "pin"].map { Array($0.utf8) })
 
-    /// Or it is all of the name.
+    /// A name is a secret's, too, where one of these is all of it.
     private static let names: Set<[UInt8]> = Set(["cookie", "setcookie"].map { Array($0.utf8) })
     private static let parameterNames: Set<[UInt8]> = Set(["code", "key"].map { Array($0.utf8) })
 

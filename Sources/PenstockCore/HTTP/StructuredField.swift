@@ -87,7 +87,7 @@ package struct StructuredField {
         try bareItem() + parameters()
     }
 
-    /// Of two parameters with one key, the value of the last counts.
+    /// Reads the parameters of an item. Of two parameters with one key, the value of the last counts.
     private mutating func parameters() throws(Malformed) -> String {
         var found: [(key: String, value: String)] = []
         var places: [String: Int] = [:]
@@ -218,7 +218,7 @@ package struct StructuredField {
         return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
     }
 
-    /// Of a hexadecimal number; capitals are none here.
+    /// The value of a digit of a hexadecimal number; capitals are none here.
     private static func smallDigit(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte - UInt8(ascii: "0") }
         return (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte) ? byte - UInt8(ascii: "a") + 10 : nil

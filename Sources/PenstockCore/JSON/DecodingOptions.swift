@@ -15,7 +15,7 @@ public struct DecodingOptions: Sendable {
     /// How `Data` is written in the JSON: as Base64 by default, which is what ``ParameterStyle/Binary`` writes by
     /// default.
     public var data: JSONDecoder.DataDecodingStrategy
-    /// For models. The keys of an ``Envelope`` and of a dotted path are always written as the server writes them.
+    /// How the keys of models are written. The keys of an ``Envelope`` and of a dotted path are always written as the server writes them.
     public var keys: JSONDecoder.KeyDecodingStrategy
     /// Which texts stand for infinity and not-a-number, for which JSON has no numbers (RFC 8259 §6). By default none
     /// does, and a text where a number belongs fails the decoding.
@@ -27,7 +27,7 @@ public struct DecodingOptions: Sendable {
     /// A model that contains itself recurses once for each level, on a stack that on Apple's background threads is only
     /// 512 KiB; at 128 there is room for it.
     public var maximumDepth: Int
-    /// For the app's own `init(from:)`. Nothing by default.
+    /// What is there for the app's own `init(from:)`. Nothing by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// A decoder of the app's own, for services that send no JSON, in place of all that is set here; `nil`, the default, for
     /// JSON. It is handed whole bodies: an output under an ``Envelope`` or at a path fails as
@@ -71,7 +71,7 @@ public struct DecodingOptions: Sendable {
         }
     }
 
-    /// As `JSONDecoder` does it: underscores at both ends stay.
+    /// Turns a key into camel case as `JSONDecoder` does it: underscores at both ends stay.
     static func camelCase(_ key: String) -> String {
         let leading = key.prefix { $0 == "_" }
         let body = key.dropFirst(leading.count)

@@ -6,7 +6,7 @@ struct LabelledValues {
         let isObject: Bool
         /// Whether it is a list in a list, as pairs are.
         let isInList: Bool
-        /// Of the member that is read, in small letters.
+        /// The name of the member that is read, in small letters.
         var name = ""
         /// Whether it says that what it labels is secret.
         var isSecret = false

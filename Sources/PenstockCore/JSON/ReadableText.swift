@@ -3,7 +3,7 @@ import Foundation
 /// Content as a text in which names can be looked for, whatever its encoding.
 enum ReadableText {
     private struct Form: Hashable {
-        /// Of a unit, in bytes.
+        /// The width of a unit, in bytes.
         let width: Int
         let isBigEndian: Bool
     }
@@ -39,7 +39,7 @@ enum ReadableText {
         ["037", "273", "277", "278", "280", "284", "285", "297", "424", "500", "870", "871", "1026", "1047", "1140"]
             .flatMap { ["ibm\($0)", "cp\($0)"] })
 
-    /// In small letters.
+    /// The charset that a media type names, in small letters.
     private static func charset(_ type: String?) -> String? {
         type.flatMap(ParameterizedValue.init)?.parameters["charset"]?.lowercased()
     }
@@ -71,7 +71,8 @@ enum ReadableText {
         return zeros[0] == zeros[1] ? [] : [Form(width: 2, isBigEndian: zeros[0])]
     }
 
-    /// By the zeros in the first bytes: of a text that has signs of ASCII they stand at every second place, or at three of four.
+    /// Tells the form by the zeros in the first bytes: of a text that has signs of ASCII they stand at every second place, or at three of
+    /// four.
     private static func inferred(_ data: Data, _ type: String?) -> [Form] {
         guard !mediaKinds.contains(kind(type)) else { return [] }
         let head = Array(data.prefix(1_024))

@@ -104,9 +104,9 @@ struct RedactedForm {
 
 /// A value with parameters, as `Content-Type` and `Content-Disposition` have them (RFC 9110 §5.6.6, RFC 6266 §4.1).
 package struct ParameterizedValue {
-    /// In lower case.
+    /// The value in lower case.
     package let value: String
-    /// By their names in lower case; the texts of quoted ones without their quotes and escapes.
+    /// The parameters by their names in lower case; the texts of quoted ones without their quotes and escapes.
     package let parameters: [String: String]
 
     /// `nil` where it breaks the grammar, or has two parameters of one name.

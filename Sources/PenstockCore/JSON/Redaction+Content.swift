@@ -2,7 +2,7 @@ import Foundation
 
 /// Why content is not kept: nobody can tell what of it is secret.
 package struct WithheldContent: Error, Hashable, Sendable {
-    /// In words, such as `its coding is gzip`.
+    /// The reason in words, such as `its coding is gzip`.
     package let reason: String
 
     package init(_ reason: String) {
@@ -139,7 +139,7 @@ private enum ContentType: Equatable {
     case query
     /// `nil` where its boundary is not said (RFC 2046 §5.1.1).
     case form(boundary: String?)
-    /// Of several parts that are no form.
+    /// Several parts that are no form.
     case parts(boundary: String?)
     case json
     case other

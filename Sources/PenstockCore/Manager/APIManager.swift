@@ -23,7 +23,7 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
         case finishes
     }
 
-    /// Heard on the main actor; not kept alive.
+    /// The delegate, which is called on the main actor and not kept alive.
     public weak var delegate: (any APIManagerDelegate)?
     /// The outer hooks; not kept alive.
     public weak var interceptor: (any APIManagerInterceptor)?
@@ -98,16 +98,16 @@ open class APIManager<API: Endpoint>: AnyAPIManager {
 
     // MARK: Inner hooks
 
-    /// Before a call starts; `false` vetoes it.
+    /// Called before a call starts; `false` vetoes it.
     open func willLoad(_ endpoint: API) -> Bool { true }
 
-    /// After a call was started, or vetoed (then `nil`).
+    /// Called after a call was started, or vetoed (then `nil`).
     open func didLoad(_ endpoint: API, as id: CallID?) {}
 
-    /// Before a result goes to the delegate; `false` keeps it from there.
+    /// Called before a result goes to the delegate; `false` keeps it from there.
     open func willDeliver(_ result: Result<APIResponse<API.Output>, APIError>) -> Bool { true }
 
-    /// After a result went to the delegate, or was kept from it.
+    /// Called after a result went to the delegate, or was kept from it.
     open func didDeliver(_ result: Result<APIResponse<API.Output>, APIError>) {}
 
     // MARK: One load

@@ -60,14 +60,14 @@ public protocol APIParameterSource<API>: AnyObject {
 /// always run.
 @MainActor
 public protocol APIManagerInterceptor: AnyObject {
-    /// Before a call starts; `false` vetoes it. Not asked where the manager's own hook has vetoed it already.
+    /// Called before a call starts; `false` vetoes it. Not asked where the manager's own hook has vetoed it already.
     func manager(_ manager: any AnyAPIManager, willLoad endpoint: any Endpoint) -> Bool
-    /// After a call was started, or vetoed: then `id` is `nil`.
+    /// Called after a call was started, or vetoed: then `id` is `nil`.
     func manager(_ manager: any AnyAPIManager, didLoad endpoint: any Endpoint, as id: CallID?)
-    /// Before a result goes to the delegate; `false` keeps it from there. `error` is `nil` for a success. Not asked
+    /// Called before a result goes to the delegate; `false` keeps it from there. `error` is `nil` for a success. Not asked
     /// where the manager's own hook has kept it already.
     func manager(_ manager: any AnyAPIManager, willDeliver error: APIError?) -> Bool
-    /// After a result went to the delegate, or was kept from it. `error` is `nil` for a success.
+    /// Called after a result went to the delegate, or was kept from it. `error` is `nil` for a success.
     func manager(_ manager: any AnyAPIManager, didDeliver error: APIError?)
 }
 

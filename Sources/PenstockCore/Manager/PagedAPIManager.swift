@@ -14,7 +14,7 @@
 /// another environment, than that of the first page every load fails with ``APIError/Kind/cancelled`` until ``reset()``.
 @MainActor
 open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
-    /// Heard on the main actor; not kept alive.
+    /// The delegate, which is called on the main actor and not kept alive.
     public weak var delegate: (any APIManagerDelegate)?
     /// The outer hooks; not kept alive.
     public weak var interceptor: (any APIManagerInterceptor)?
@@ -29,7 +29,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     private let source: PageSource<API>
     private let scope = CallScope()
     private var machine: PagingMachine
-    /// For whom the first page was asked for, whose the list is.
+    /// The party that the first page was asked for, whose the list is.
     private var party: CallParty?
     private var call: Call<API.Output>?
     private var urls: Set<HTTPURL> = []
@@ -96,16 +96,16 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
 
     // MARK: Inner hooks
 
-    /// Before a call for a page starts; `false` vetoes it.
+    /// Called before a call for a page starts; `false` vetoes it.
     open func willLoad(_ position: PagePosition) -> Bool { true }
 
-    /// After a call was started, or vetoed (then `nil`).
+    /// Called after a call was started, or vetoed (then `nil`).
     open func didLoad(_ position: PagePosition, as id: CallID?) {}
 
-    /// Before a page or a failure goes to the delegate; `false` keeps it from there.
+    /// Called before a page or a failure goes to the delegate; `false` keeps it from there.
     open func willDeliver(_ result: Result<API.Output, APIError>) -> Bool { true }
 
-    /// After a page or a failure went to the delegate, or was kept from it.
+    /// Called after a page or a failure went to the delegate, or was kept from it.
     open func didDeliver(_ result: Result<API.Output, APIError>) {}
 
     // MARK: One load
@@ -132,7 +132,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
         return call.id
     }
 
-    /// For whom the list is: with its first page it is the present user's.
+    /// The party that the list is for: with its first page it is the present user's.
     private func owner() -> CallParty {
         if machine.pageCount > 0, let party { return party }
         let new = CallParty(of: client)

@@ -9,7 +9,7 @@ public final class MemoryOutboxStore: OutboxStore {
         var due: Date
         var isHinted = false
         var lastNumber: Int64 = 0
-        /// By position.
+        /// The rows of the lane, by position.
         var rows: [Int64: OutboxID] = [:]
     }
 

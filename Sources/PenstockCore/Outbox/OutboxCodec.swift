@@ -105,7 +105,7 @@ struct OutboxCodec: Sendable {
         return UnknownWrite(service: head.service, head.terms ?? OutboxTerms())
     }
 
-    /// That of the type where the app has one of the name, whether it can read what was kept or not; else what was kept of it.
+    /// The policy of the type where the app has one of the name, whether it can read what was kept or not; else what was kept of it.
     private func policy(of content: OutboxContent) -> OutboxPolicy? {
         types[content.head.name]?.first?.outboxPolicy ?? content.head.terms?.policy?.whole
     }

@@ -40,8 +40,8 @@ struct OutboxContent: Sendable {
 
     struct Unreadable: Error {}
 
-    /// In the length of the head, says that the endpoint stands behind the head. Within it, as earlier versions had it, it is
-    /// a third longer.
+    /// A bit of the length of the head, which says that the endpoint stands behind the head. Earlier versions wrote it within the head,
+    /// where it is a third longer.
     private static let isApart: UInt32 = 1 << 31
 
     /// The length of the head, the head as JSON without the endpoint, the length of the endpoint, the endpoint, the body.

@@ -78,7 +78,7 @@ extension APIError {
         attempts.dropLast().contains { $0.status == 303 && !$0.method.isSafe }
     }
 
-    /// Those of the request itself, without those that a redirect made a GET of.
+    /// The attempts of the request itself, without those that a redirect made a GET of.
     fileprivate var ownAttempts: [Attempt] { attempts.filter { $0.method == attempts.first?.method } }
 
     /// What the request itself was answered with last; `nil` where it was not.
@@ -262,8 +262,8 @@ public struct OutboxDecider: Sendable {
         }
     }
 
-    /// Since when the server may have processed it without a word of what came of it. An answer settles its own attempt where it
-    /// is the server's last word, and none before it.
+    /// The moment since which the server may have processed it without a word of what came of it. An answer settles its own attempt where
+    /// it is the server's last word, and none before it.
     private func unanswered(after outcome: OutboxOutcome, _ row: OutboxRow, _ now: Date) -> Date? {
         row.unanswered ?? (isDoubtful(outcome) ? row.started ?? now : nil)
     }
@@ -335,7 +335,7 @@ public struct OutboxDecider: Sendable {
     /// No wait that is kept is longer: a day.
     package static let farthest: TimeInterval = 86_400
 
-    /// By how much a clock is corrected without anybody having set it: five minutes, as for ``OutboxLease``.
+    /// How far a clock is corrected without anybody having set it: five minutes, as for ``OutboxLease``.
     static let correction: TimeInterval = 300
 }
 
@@ -344,7 +344,7 @@ public struct OutboxDecider: Sendable {
 public struct OutboxThrottle: Hashable, Sendable {
     /// How many attempts in a row have found no server.
     public private(set) var failures = 0
-    /// On the clock of ``TimeSource/now``; before it nothing is tried.
+    /// The moment before which nothing is tried, on the clock of ``TimeSource/now``.
     public private(set) var until: Duration?
 
     /// The first pause and the longest. 1 s, since one refused connection is nothing yet; 30 s, since one small attempt costs

@@ -21,14 +21,14 @@ import Foundation
 ///
 /// As in any ``Endpoint``, a member that is declared with another type than here does not compile, since it would be ignored.
 public protocol OutboxEndpoint: OutboxEndpointMembers, Codable {
-    /// Not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this protocol gives
-    /// it: compare `lane`, `fold`, `outboxName`, `outboxPolicy` and `verdict(on:)`.
+    /// A check by the compiler, not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this
+    /// protocol gives it: compare `lane`, `fold`, `outboxName`, `outboxPolicy` and `verdict(on:)`.
     associatedtype MembersMustHaveTheTypesThatOutboxEndpointGivesThem: MembersAsDeclared = Members<
         (_Name, _Lane, _Fold, _Policy, _Answer, _Verdict),
         (String, OutboxLane, OutboxFold?, OutboxPolicy, OutboxAnswer, OutboxVerdict?)
     >
 
-    /// By what name rows find this type again after the app was started anew. The type's own name by default; give the old
+    /// The name by which rows find this type again after the app was started anew. The type's own name by default; give the old
     /// name to a type that is renamed.
     static var outboxName: String { get }
 
@@ -41,7 +41,7 @@ public protocol OutboxEndpoint: OutboxEndpointMembers, Codable {
     /// replaces nothing.
     var fold: OutboxFold? { get }
 
-    /// For how long, and how, it is tried.
+    /// How long, and how, it is tried.
     static var outboxPolicy: OutboxPolicy { get }
 
     /// The app's word on an answer that may mean several things: 409, 422, and a business code in an envelope.
@@ -172,7 +172,7 @@ public struct OutboxPolicy: Hashable, Sendable {
         case keep = 1
     }
 
-    /// After this it is not sent any more. 7 days by default: longer than a weekend in the mountains, shorter than what a
+    /// The time after which it is not sent any more. 7 days by default: longer than a weekend in the mountains, shorter than what a
     /// user has forgotten.
     public var lifetime: Duration
     /// How long the server remembers a key. A write that it may have processed is not sent later than this after the first

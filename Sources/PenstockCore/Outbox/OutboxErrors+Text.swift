@@ -1,7 +1,7 @@
 import Foundation
 
 extension OutboxError: LocalizedError {
-    /// That of the error it is about, for users, where there is one.
+    /// The text of the error it is about, for users, where there is one.
     public var errorDescription: String? {
         switch self {
         case .request(let error), .answer(let error): error.localizedDescription

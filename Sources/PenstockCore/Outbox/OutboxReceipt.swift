@@ -272,7 +272,7 @@ final class OutboxFeeds: Sendable {
         content.withLock { $0.feeds[id]?.isStored = true }
     }
 
-    /// Those that are not over, as far as this process has heard; others each time, where there are more.
+    /// The writes that are not over, as far as this process has heard; others each time, where there are more.
     func open(limit: Int) -> [OutboxID] {
         content.withLock { content in
             let open = content.feeds.filter { $0.value.isStored && $0.value.feed?.state.isOpen == true }
@@ -330,7 +330,7 @@ final class OutboxCompany: Sendable {
 
     private static let known = Locked<[ObjectIdentifier: Known]>([:])
 
-    /// Held, so that no other store takes its identity.
+    /// The store, held so that no other store takes its identity.
     private let store: any OutboxStore
     private let content = Locked(Content())
 

@@ -23,9 +23,9 @@ public struct OutboxID: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// Whose a write is. Rows hold digests: neither a user's name nor a lane's can be read in them.
 public struct OutboxOwner: Hashable, Sendable {
-    /// Of the user, in every environment.
+    /// The digest of the user, in every environment.
     public let identity: String
-    /// Of the user and the environment.
+    /// The digest of the user and the environment.
     public let digest: String
 
     /// The owner of what a user writes in an environment.

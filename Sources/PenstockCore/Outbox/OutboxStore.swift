@@ -108,7 +108,7 @@ extension OutboxStore {
 
 /// Where a row was put.
 public struct OutboxPlacement: Hashable, Sendable {
-    /// With its position and number.
+    /// The row with its position and number.
     public let row: OutboxRow
     /// The rows that it replaced.
     public let replaced: [OutboxID]
@@ -123,9 +123,9 @@ public struct OutboxPlacement: Hashable, Sendable {
 /// Which rows of an owner are asked for.
 @nonexhaustive
 public enum OutboxSelection: Hashable, Sendable {
-    /// Those that are still to be delivered.
+    /// The writes that are still to be delivered.
     case pending(OutboxOwner)
-    /// Those that are sent no more until the app says so.
+    /// The writes that are sent no more until the app says so.
     case undeliverable(OutboxOwner)
     /// All of a fold, by its digest.
     case fold(String)
@@ -133,9 +133,9 @@ public enum OutboxSelection: Hashable, Sendable {
 
 /// How many rows an owner has.
 public struct OutboxCounts: Hashable, Sendable {
-    /// Those that are still to be delivered.
+    /// The number of those that are still to be delivered.
     public var pending: Int
-    /// Those that are sent no more until the app says so.
+    /// The number of those that are sent no more until the app says so.
     public var undeliverable: Int
 
     /// So many of each; none by default.

@@ -162,6 +162,7 @@ struct UnknownWrite: OutboxEndpoint {
     var options: CallOptions { terms.options }
     var envelope: EnvelopeChoice { terms.isWithoutEnvelope == true ? .none : .ofService }
 
-    /// Of a row that an earlier version put nothing is known of its policy, so that only the row says how long it lives.
+    /// A policy that never ends a write: of a row that an earlier version put no policy is known, so that only the row says how long it
+    /// lives.
     static var outboxPolicy: OutboxPolicy { OutboxPolicy(lifetime: .seconds(Int64.max)) }
 }

@@ -30,7 +30,7 @@ struct OutboxTraffic {
         for origin in hosts.keys { hosts[origin]?.throttle = OutboxThrottle() }
     }
 
-    /// Until when a host is not tried; `nil` where it may be.
+    /// The moment until which a host is not tried; `nil` where it may be.
     func rest(of origin: HTTPURL.Origin, at now: Duration) -> Duration? {
         hosts[origin]?.throttle.until.flatMap { $0 > now ? $0 : nil }
     }

@@ -158,7 +158,7 @@ struct PageRequest<API: Endpoint>: Sendable {
 }
 
 extension APIError {
-    /// Of a page that must not be loaded.
+    /// The error of a page that must not be loaded.
     init(_ error: PagingError, stage: StageName = .validation) {
         self.init(.validation(rule: "paging"), stage: stage, debugMessage: "\(error)", underlying: error)
     }

@@ -14,7 +14,7 @@ public final class Pager<API: Endpoint>: Sendable {
     private struct State: Sendable {
         var machine: PagingMachine
         var flight: Flight?
-        /// For whom the first page was asked for, whose the list is.
+        /// The party that the first page was asked for, whose the list is.
         var party: CallParty?
 
         /// - Parameter present: who asks.
@@ -159,7 +159,7 @@ public final class Pager<API: Endpoint>: Sendable {
 }
 
 extension APIError {
-    /// Of a page that came and cannot be taken.
+    /// The error of a page that came and cannot be taken.
     init(_ error: PagingError, of response: APIResponse<some Sendable>) {
         self.init(error)
         request = response.request

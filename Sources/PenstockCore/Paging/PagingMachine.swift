@@ -3,7 +3,7 @@
 public enum PagePosition: Hashable, Sendable {
     /// Wherever the service begins, before it has said anything.
     case start
-    /// Of a page, as the service numbers them.
+    /// The number of a page, as the service numbers them.
     case number(Int)
     /// How many items stand before it.
     case offset(Int)
@@ -53,7 +53,7 @@ public enum PagingError: Error, Hashable, Sendable {
     case repeated(PagePosition)
     /// The service has answered with another page than was asked for.
     case unexpectedPage(asked: Int, answered: Int)
-    /// As many pages were loaded as the limits allow.
+    /// The pages that were loaded are as many as the limits allow.
     case tooManyPages(limit: Int)
     /// A cursor or a link of so many bytes.
     case positionTooLong(bytes: Int)
@@ -107,7 +107,7 @@ package struct PagingMachine: Sendable {
     private let limits: PagingLimits
     private var state: State
     private var lastLoad = 0
-    /// Of those that were loaded: digests, as a cursor may be long and there may be many.
+    /// The positions that were loaded, as digests: a cursor may be long and there may be many.
     private var seen: Set<String> = []
     /// How many pages were loaded since the beginning or the last reset.
     package private(set) var pageCount = 0
@@ -200,7 +200,7 @@ package struct PagingMachine: Sendable {
 }
 
 extension PagePosition {
-    /// Of what the server wrote, in bytes.
+    /// The length of what the server wrote, in bytes.
     fileprivate var length: Int {
         switch self {
         case .start, .number, .offset: 0

@@ -11,9 +11,9 @@ public struct WebLink: Hashable, Sendable {
 
     /// One parameter of a link; the value is empty where there is none.
     public struct Parameter: Hashable, Sendable {
-        /// In lower case; with its `*` where it has one (RFC 8187).
+        /// The name in lower case; with its `*` where it has one (RFC 8187).
         public let name: String
-        /// Without quotes and escapes.
+        /// The value without quotes and escapes.
         public let value: String
     }
 

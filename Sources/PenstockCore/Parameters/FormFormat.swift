@@ -67,7 +67,7 @@ public struct FormFormat: Sendable {
     public var nesting: Nesting
     /// How keys are written, before they are joined with those of the objects around them.
     public var keys: ParameterStyle.Keys
-    /// In which order the members of an object are written.
+    /// The order in which the members of an object are written.
     public var order: ParameterStyle.Order
     /// How truth values are written.
     public var bools: Bools

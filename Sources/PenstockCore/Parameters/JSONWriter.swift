@@ -138,7 +138,7 @@ public struct JSONFormat: Sendable {
 
     /// How keys are written.
     public var keys: ParameterStyle.Keys
-    /// In which order the members of an object are written.
+    /// The order in which the members of an object are written.
     public var order: ParameterStyle.Order
     /// How dates are written.
     public var dates: ParameterStyle.Dates

@@ -3,7 +3,7 @@ extension ParameterStyle {
     ///
     /// Two keys of one object that come out alike are an error, never a silent loss.
     public enum Keys: Sendable {
-        /// As the app wrote them.
+        /// The keys as the app wrote them.
         case asIs
         /// `user_id` and `user-id` become `userId`.
         case camelCase

@@ -15,7 +15,7 @@ public struct ParameterEncoder: Sendable {
 
     /// What an optional property without a value leaves behind: nothing by default.
     public var nilProperties: NilProperties
-    /// Handed to every `encode(to:)`.
+    /// What is handed to every `encode(to:)`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// The defaults, but for what is named.
@@ -103,11 +103,11 @@ struct TreeEncoder: Encoder {
 
 /// Where the parameters of a call go, and how they are written.
 public enum ParameterEncoding: Sendable {
-    /// Into the query of the URL.
+    /// Parameters go into the query of the URL.
     case query(FormFormat)
-    /// Into the body, as `application/x-www-form-urlencoded`.
+    /// Parameters go into the body, as `application/x-www-form-urlencoded`.
     case form(FormFormat)
-    /// Into the body, as `application/json`.
+    /// Parameters go into the body, as `application/json`.
     case json(JSONFormat)
 
     /// A query with the defaults of ``FormFormat``.

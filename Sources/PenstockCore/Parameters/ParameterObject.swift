@@ -212,13 +212,13 @@ extension ParameterObject: CustomStringConvertible, CustomDebugStringConvertible
 /// never merged into each other. A `.null` wins like any value; in a form with ``FormFormat/Nulls/dropKey`` it thereby
 /// takes a common parameter out of a call.
 public struct ParameterLayers: Sendable {
-    /// Those in the options of the call, over those in the options of its endpoint.
+    /// The parameters in the options of the call, over those in the options of its endpoint.
     public var call: ParameterObject
     /// The endpoint's own parameters; `nil` when it has none.
     public var endpoint: ParameterValue?
-    /// Those in the options of the service, over what its ``Service/parameters`` gives.
+    /// The parameters in the options of the service, over what its ``Service/parameters`` gives.
     public var service: ParameterObject
-    /// Those in the options of the client, over what its ``ClientConfiguration/parameters`` gives.
+    /// The parameters in the options of the client, over what its ``ClientConfiguration/parameters`` gives.
     public var client: ParameterObject
 
     /// The layers of a call; those that are left out are empty.

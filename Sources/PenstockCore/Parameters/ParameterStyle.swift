@@ -2,11 +2,11 @@ import Foundation
 
 /// The choices that ``FormFormat`` and ``JSONFormat`` share.
 public enum ParameterStyle {
-    /// In which order the members of an object are written.
+    /// The order in which the members of an object are written.
     public enum Order: Hashable, Sendable {
-        /// By the UTF-8 of the keys as they are written: the same bytes whatever the order of declaration.
+        /// The order by the UTF-8 of the keys as they are written: the same bytes whatever the order of declaration.
         case sorted
-        /// As declared.
+        /// The order in which they are declared.
         case declared
     }
 

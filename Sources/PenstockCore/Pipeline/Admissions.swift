@@ -1,4 +1,4 @@
-/// Those of a client and the clients derived from it who wait for leave to send: ``AdmissionQueue`` with a clock, and with what
+/// The calls of a client and the clients derived from it that wait for leave to send: ``AdmissionQueue`` with a clock, and with what
 /// holds calls back: a pause of their group, or a suspension of their own.
 final class Admissions: Sendable {
     fileprivate struct Waiter: Sendable {
@@ -38,7 +38,7 @@ final class Admissions: Sendable {
     }
 
     let policy: AdmissionPolicy
-    /// Of the client and all of its family, also of those with other limits.
+    /// The pauses of the client and all of its family, also of those with other limits.
     let pauses: CallPauses
     private let time: TimeSource
     private let deadlines: Deadlines
@@ -53,7 +53,7 @@ final class Admissions: Sendable {
         pauses.add(self)
     }
 
-    /// That of the client which another one is derived from, where both have the same limits.
+    /// The admissions of the client which another one is derived from, where both have the same limits.
     static func of(
         _ configuration: ClientConfiguration, reusing other: Admissions, _ deadlines: Deadlines
     ) -> Admissions {
@@ -144,7 +144,7 @@ final class Admissions: Sendable {
     /// Whether a call that begins now would wait until a group is resumed.
     func isPaused(_ call: CallContext) -> Bool { call.priority != .immediate && pauses.holds(call) }
 
-    /// Those that wait to be sent, and whose group is paused.
+    /// The calls that wait to be sent, and whose group is paused.
     var paused: [CallContext] {
         pauses.isEmpty ? [] : state.withLock { $0.waiters.values.map(\.call) }.filter(pauses.holds)
     }

@@ -22,7 +22,7 @@ public struct BearerAuthenticator: Authenticator {
     public var expiry: ExpiryRule
     /// The defaults of ``RefreshPolicy`` unless set.
     public var refreshPolicy: RefreshPolicy
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin>
     private let refresh: Refresh?
     private let login: LogIn?
@@ -66,7 +66,7 @@ public struct BearerAuthenticator: Authenticator {
 public struct APIKeyAuthenticator: Authenticator {
     /// The field that the key stands in.
     public let field: HTTPFieldName
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin>
 
     /// - Parameter field: `X-API-Key` unless the service has another name for it.
@@ -84,7 +84,7 @@ public struct APIKeyAuthenticator: Authenticator {
 
 /// A name and a password in the field `Authorization` (RFC 7617), as UTF-8. The password is the credential's token.
 public struct BasicAuthenticator: Authenticator {
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin>
 
     /// - Parameter trustedOrigins: who is shown the password besides the service; nobody unless set.

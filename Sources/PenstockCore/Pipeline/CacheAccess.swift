@@ -71,7 +71,7 @@ final class CacheAccess: Sendable {
             request, partition: isolation.partition, policy: policy, credentialDigest: owner.credentialDigest)
     }
 
-    /// To be taken before the store is read.
+    /// A ticket for a key, to be taken before the store is read.
     func ticket(for key: CacheKey) -> Ticket {
         state.withLock { $0.invalidations.ticket(for: key) }
     }

@@ -7,7 +7,7 @@ final class CallTable: Sendable {
 
     private struct Entry: Sendable {
         let call: CallContext
-        /// Of the client that made it; `nil` where a table does not tell clients apart.
+        /// The lineage of the client that made it; `nil` where a table does not tell clients apart.
         let client: ClientLineage?
     }
 

@@ -283,7 +283,7 @@ final class CredentialKeeper: Sendable {
         return reply.event
     }
 
-    /// Code of the app's may run in it, which may never return: it has its time, and what it brings later is dropped.
+    /// Renews a credential. Code of the app's may run in it, which may never return: it has its time, and what it brings later is dropped.
     private func refresh(_ credential: Credential, _ source: Source) async -> Reply {
         let promise = Promise<Reply>()
         let lane = RefreshLane(key, isTimed: true)

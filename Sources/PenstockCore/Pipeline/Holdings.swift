@@ -66,7 +66,7 @@ final class SharedCookies: Sendable {
         self.store = store
     }
 
-    /// That of a client which is derived from another one that has `known`.
+    /// The cookies of a client which is derived from another one that has `known`.
     static func of(_ store: (any CookieStore)?, reusing known: SharedCookies?) -> SharedCookies? {
         guard let store else { return nil }
         guard let known, known.store as AnyObject === store as AnyObject else { return SharedCookies(store) }

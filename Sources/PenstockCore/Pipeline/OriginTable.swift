@@ -5,7 +5,7 @@
 final class OriginTable: Sendable {
     /// The leave to send one attempt.
     enum Permit: Sendable {
-        /// To be given back with the outcome.
+        /// The attempt may be sent; the leave is to be given back with the outcome.
         case allowed(Leave)
         case refused(reason: String)
     }
@@ -41,7 +41,7 @@ final class OriginTable: Sendable {
         var budget: RetryBudget
         var breaker: CircuitBreaker?
         var throttle: AdaptiveThrottle?
-        /// Until when the server wants to be left alone.
+        /// The moment until which the server wants to be left alone.
         var pausedUntil: Duration?
         var lastUse: Duration
 
@@ -99,7 +99,7 @@ final class OriginTable: Sendable {
         time = configuration.time
     }
 
-    /// That of the client which another one is derived from, where both go by the same numbers: the server is the same.
+    /// The table of the client which another one is derived from, where both go by the same numbers: the server is the same.
     static func of(_ configuration: ClientConfiguration, reusing other: OriginTable) -> OriginTable {
         let isSame =
             configuration.retryBudget == other.budget && configuration.circuitBreaker == other.breaker

@@ -4,7 +4,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
     typealias Outcome = Result<Exchange, APIError>
 
     private struct State: Sendable {
-        /// Those who wait, and those who are about to.
+        /// How many wait, or are about to.
         var count = 1
         var waiting: [ObjectIdentifier: Promise<Outcome>] = [:]
         /// The seats of those among them that are suspended.

@@ -68,7 +68,7 @@ final class SharedState: Sendable {
         refusedCodings = other.refusedCodings
     }
 
-    /// That of a client which is derived from one with `other` and the `former` configuration.
+    /// The state of a client which is derived from one with `other` and the `former` configuration.
     init(_ configuration: ClientConfiguration, derivedFrom other: SharedState, _ former: ClientConfiguration) {
         transport = other.transport
         let environment = configuration.setsEnvironment ? configuration.environment : nil

@@ -57,7 +57,7 @@ final class TeedContent: TransportContent {
 
     var completion: TransportCompletion { content.completion }
 
-    /// That of content whose storing has begun. What is read before cannot be stored any more.
+    /// The writer of content whose storing has begun. What is read before cannot be stored any more.
     private func writer() -> (any CacheBodyWriter)? {
         writing.withLock { writing in
             if case .on(let writer) = writing { return writer }

@@ -39,7 +39,7 @@ public struct AdaptiveThrottle: Sendable {
         tallies = SlidingTally(window: policy.window)
     }
 
-    /// With what probability the next attempt is refused: 0 to less than 1.
+    /// The probability with which the next attempt is refused: 0 to less than 1.
     public mutating func refusalProbability(at now: Duration) -> Double {
         let sum = tallies.sum(at: now)
         let (requests, accepts) = (Double(sum.requests), Double(sum.accepts))

@@ -28,7 +28,7 @@ public struct AdmissionPolicy: Hashable, Sendable {
     /// what was refused. Off by default, since one busy path of a host says nothing about its others; switch it on for a server
     /// that counts all requests together.
     public var heedsServer: Bool
-    /// After how long a wait a call counts as one step more urgent. 5 s by default: with three steps from `background` to
+    /// How long a call waits before it counts as one step more urgent. 5 s by default: with three steps from `background` to
     /// `high`, nobody is overtaken for longer than 15 s.
     public var ageing: Duration
 
@@ -48,7 +48,7 @@ public struct AdmissionPolicy: Hashable, Sendable {
     var isUnlimited: Bool { total == nil && perHost == nil && rate == nil && !heedsServer }
 }
 
-/// Those who wait for leave to send, and those who have it: a state machine without a clock, a task or a lock.
+/// The requests that wait for leave to send, and those that have it: a state machine without a clock, a task or a lock.
 ///
 /// ```swift
 /// var queue = AdmissionQueue(.init(perHost: 4))
@@ -62,9 +62,9 @@ public struct AdmissionQueue: Sendable {
     /// Whether an attempt may be sent.
     @nonexhaustive
     public enum Verdict: Hashable, Sendable {
-        /// Now; it holds a place until it has ended.
+        /// The request may be sent now; it holds a place until it has ended.
         case admitted
-        /// Not yet, for this reason.
+        /// The request waits, for this reason.
         case waits(WaitReason)
         /// It cannot be admitted in the time that it has: the wait would be at least this long.
         case refused(wait: Duration)
@@ -73,9 +73,9 @@ public struct AdmissionQueue: Sendable {
     /// What a request waits for.
     @nonexhaustive
     public enum WaitReason: Hashable, Sendable {
-        /// As many as may be are under way in all.
+        /// No more may be under way in all.
         case total
-        /// As many as may be are under way for its host.
+        /// No more may be under way for its host.
         case host
         /// The rate is used up, or the server wants to be left alone.
         case rate
@@ -110,9 +110,9 @@ public struct AdmissionQueue: Sendable {
     /// The limits it goes by.
     public let policy: AdmissionPolicy
     private var hosts: [String: Host] = [:]
-    /// Those who wait.
+    /// The requests that wait.
     private var waiting: [Ticket: Entry] = [:]
-    /// Those who have leave, and for which host.
+    /// The requests that have leave, and for which host.
     private var running: [Ticket: String] = [:]
 
     /// A queue in which nobody waits.

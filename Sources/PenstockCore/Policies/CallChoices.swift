@@ -1,9 +1,9 @@
 /// Whether calls are made with the credential of their service.
 @nonexhaustive
 public enum AuthenticationChoice: Hashable, Sendable {
-    /// With the credential, where there is one; a refusal renews it.
+    /// The call goes with the credential, where there is one; a refusal renews it.
     case automatic
-    /// Without: for a login, and whatever must not wait for one.
+    /// The call goes without one: for a login, and whatever must not wait for one.
     case anonymous
 }
 

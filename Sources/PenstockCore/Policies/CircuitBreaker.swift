@@ -21,7 +21,7 @@ public struct CircuitBreaker: Sendable {
         public var minimumAttempts: Int
         /// Which share of failures opens the circuit. 0.5 by default: less may be one bad path of many.
         public var failureRate: Double
-        /// From when on an attempt that succeeded is slow. 15 s by default, half of what ``Timeouts`` allow: the time-outs that
+        /// The time from which on an attempt that succeeded is slow. 15 s by default, half of what ``Timeouts`` allow: the time-outs that
         /// follow are better not waited for. Counted to the head of the response: content may be long. A probe without an outcome
         /// is waited for as long, at least for ``longestPause`` and at most a minute or that.
         public var slowAfter: Duration
@@ -59,7 +59,7 @@ public struct CircuitBreaker: Sendable {
         case closed
         /// - Parameter until: when probes begin.
         case open(until: Duration)
-        /// As many probes at a time as the policy says, whose outcome decides.
+        /// Probes, as many at a time as the policy says, whose outcome decides.
         case halfOpen
     }
 
@@ -173,8 +173,8 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Of a probe that is not waited for any more, only a success counts: the server works. What else came of it is old, and
-    /// another probe is under way.
+    /// Counts the outcome of a probe. Of one that is not waited for any more, only a success counts: the server works. What else came of it
+    /// is old, and another probe is under way.
     private mutating func countProbe(
         _ outcome: Outcome, isLost: Bool, _ now: Duration, _ random: inout some RandomNumberGenerator
     ) {

@@ -53,7 +53,7 @@ public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
 /// again.
 @nonexhaustive
 public enum Idempotency: Hashable, Sendable {
-    /// As RFC 9110 §9.2.2 has it: GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be, POST, PATCH and unknown methods may not.
+    /// The method says so (RFC 9110 §9.2.2): GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be, POST, PATCH and unknown methods may not.
     case byMethod
     /// The app knows that the server does the same thing once, however often it is asked.
     case declared

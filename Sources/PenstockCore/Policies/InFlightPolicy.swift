@@ -30,11 +30,11 @@ public struct InFlightPolicy: Hashable, Sendable {
     /// Which calls are of the same kind.
     @nonexhaustive
     public enum Scope: Hashable, Sendable {
-        /// Those of the same endpoint type, whatever their parameters.
+        /// Calls of the same endpoint type, whatever their parameters.
         case api
-        /// Those that ask for the same: method, URL, fields and content.
+        /// Calls that ask for the same: method, URL, fields and content.
         case request
-        /// Those that name the same group.
+        /// Calls that name the same group.
         case group(String)
     }
 

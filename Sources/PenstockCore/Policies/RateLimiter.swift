@@ -34,7 +34,7 @@ public struct RateLimiter: Sendable {
     /// When the bucket will be full again. Kept in place of a number of tokens, it needs no rounding (the "generic cell rate
     /// algorithm" of ATM).
     private var fullAt: Duration
-    /// Until when the server wants to be left alone.
+    /// The moment until which the server wants to be left alone.
     private var pausedUntil: Duration?
 
     /// A full bucket.
@@ -133,7 +133,7 @@ public struct ServerRateLimit: Hashable, Sendable {
         reset = item["t"].map(Self.seconds) ?? reset
     }
 
-    /// At most a day, so that nothing overflows and no server puts a client off for ever.
+    /// So many seconds, at most a day, so that nothing overflows and no server puts a client off for ever.
     private static func seconds(_ number: Int) -> Duration {
         min(.seconds(number), RetryAfter.longest)
     }
@@ -172,7 +172,7 @@ private struct StructuredItem {
 
     subscript(key: Substring) -> Int? { parameters[key] }
 
-    /// At the semicolons that are not in quotes, without the white space around the parts.
+    /// Splits a member at the semicolons that are not in quotes, without the white space around the parts.
     private static func split(_ member: Substring) -> [Substring] {
         var parts: [Substring] = []
         var start = member.startIndex

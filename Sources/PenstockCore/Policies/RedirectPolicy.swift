@@ -145,7 +145,7 @@ extension RedirectPolicy {
 
 /// One request of a call, as loops are told by: its method, its URL and the cookies that go with it.
 public struct RedirectHop: Hashable, Sendable {
-    /// As it was sent. The same URL by another method is another hop.
+    /// The method as it was sent. The same URL by another method is another hop.
     public let method: HTTPMethod
     /// Where the request went.
     public let url: HTTPURL

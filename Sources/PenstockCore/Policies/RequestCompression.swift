@@ -1,6 +1,6 @@
 import Foundation
 
-/// That the content of a request is compressed (RFC 9110 §8.4), and how. Off unless set: a server that does not remove the coding
+/// Whether and how the content of a request is compressed (RFC 9110 §8.4). Off unless set: a server that does not remove the coding
 /// refuses the request, or worse, keeps the bytes as they are.
 ///
 /// ```swift
@@ -21,7 +21,8 @@ import Foundation
 public struct RequestCompression: Sendable {
     /// The name of the coding in `Content-Encoding`, such as `gzip`.
     public let coding: String
-    /// In bytes. Shorter content is sent as it is. 1,024 by default: what goes into one packet costs no less for being shorter.
+    /// The shortest content that is compressed, in bytes. Shorter content is sent as it is. 1,024 by default: what goes into one packet
+    /// costs no less for being shorter.
     public var minimumLength: Int
     /// `nil` for that of the transport.
     private let compress: (@Sendable (Data) throws -> Data)?
@@ -39,7 +40,7 @@ public struct RequestCompression: Sendable {
         compress = nil
     }
 
-    /// In bytes.
+    /// What goes into one packet, in bytes.
     private static let packet = 1_024
 
     /// A coding of the app's own.

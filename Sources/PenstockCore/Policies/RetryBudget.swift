@@ -19,7 +19,7 @@ public struct RetryBudget: Sendable {
         /// How many tokens there are at the start: the floor. 10 by default, since the first calls after the launch must be
         /// retried too, and a screen that loads in the lift sends about ten.
         public var reserve: Double
-        /// In which time one token comes back by itself, up to ``reserve``; `nil` for never. 10 s by default: an app that
+        /// The time in which one token comes back by itself, up to ``reserve``; `nil` for never. 10 s by default: an app that
         /// sends one call a minute has no fifth of five successes to live on, and six retries a minute hurt no server.
         public var refill: Duration?
         /// The most that successes may save up. 100 by default: an hour that went well must not pay for a storm.
@@ -53,7 +53,7 @@ public struct RetryBudget: Sendable {
         /// A second attempt beside one under way. One token.
         case hedge
 
-        /// In tokens.
+        /// The cost in tokens.
         public var tokens: Double {
             switch self {
             case .throttled: 0.5
@@ -67,7 +67,7 @@ public struct RetryBudget: Sendable {
     public let policy: Policy
     /// What is left in the purse.
     public private(set) var tokens: Double
-    /// Up to when ``tokens`` has what came back by itself.
+    /// The moment up to which ``tokens`` has what came back by itself.
     private var filled: Duration
     /// Sums of tenths are not exact, and a token must not be missing for the last bit of one.
     private static let tolerance = 1e-6

@@ -204,7 +204,7 @@ extension RetryPolicy {
 }
 
 extension RetryRefusal: CustomStringConvertible {
-    /// For developers, as a part of ``APIError/debugMessage``.
+    /// The reason in words for developers, as a part of ``APIError/debugMessage``.
     public var description: String {
         switch self {
         case .final: "another attempt would end alike"

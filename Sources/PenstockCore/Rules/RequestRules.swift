@@ -32,7 +32,7 @@ public struct RequestRules: Sendable {
         }
     }
 
-    /// In the order in which they are asked. A rule that is to go before others is inserted at the beginning.
+    /// The rules in the order in which they are asked. A rule that is to go before others is inserted at the beginning.
     public var rules: [Rule]
     /// Which hosts a rule may lead to over plain http. This machine alone by default: the app's own policy has judged the URL
     /// that the app asked for, not the one that a rule puts in its place.
@@ -160,7 +160,7 @@ extension RequestRules {
         public var url: HTTPURL
         /// `nil` for the request's own.
         public var method: HTTPMethod?
-        /// In place of the request's own fields of these names.
+        /// Fields in place of the request's own of these names.
         public var fields: HTTPFields
         /// `nil` for the request's own.
         public var body: HTTPBody?

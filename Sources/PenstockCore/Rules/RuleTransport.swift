@@ -27,7 +27,7 @@ public final class RuleTransport: Transport {
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Those of the other transport.
+    /// The capabilities of the other transport.
     public var capabilities: TransportCapabilities { transport.capabilities }
 
     public func perform(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
@@ -70,7 +70,7 @@ public final class RuleTransport: Transport {
         return try await transport.datagrams(request)
     }
 
-    /// That of the other transport.
+    /// The message compression of the other transport.
     public var messageCompression: (any WebSocketCompression)? { transport.messageCompression }
 
     /// What the other transport makes of it.

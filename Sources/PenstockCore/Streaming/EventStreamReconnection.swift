@@ -1,9 +1,9 @@
 /// Whether, and when, to connect again to an event stream that has ended (WHATWG HTML §9.2.3): a table, and the rule
 /// for the delay.
 public struct EventStreamReconnection: Hashable, Sendable {
-    /// Before connecting again, where the server does not say otherwise. 3 s by default.
+    /// The wait before connecting again, where the server does not say otherwise. 3 s by default.
     public var delay: Duration
-    /// To what the delay grows when connecting fails again and again. 30 s by default. A server that asks for more than
+    /// What the delay grows to when connecting fails again and again. 30 s by default. A server that asks for more than
     /// that gets it.
     public var maxDelay: Duration
     /// What a server may ask for: less and more become its bounds, so that it can neither have itself flooded nor put
@@ -115,7 +115,8 @@ public struct EventStreamReconnection: Hashable, Sendable {
         retry.map { min(max($0, serverDelays.lowerBound), serverDelays.upperBound) } ?? delay
     }
 
-    /// Never before the time that was asked for; what is added is random, up to that time doubled for each failure.
+    /// The wait before connecting again, never shorter than the one that was asked for; what is added is random, up to that time doubled
+    /// for each failure.
     private func delay(
         _ retry: Duration?, _ failures: Int, _ random: inout some RandomNumberGenerator
     ) -> Duration {

@@ -113,11 +113,11 @@ final class EventSource: Sendable {
     fileprivate struct State {
         var parser: ServerSentEventParser
         var response: StreamedResponse?
-        /// As a connection before this one said it.
+        /// The delay before connecting again as a connection before this one said it.
         var retry: Duration?
         var failures = 0
         var isOver = false
-        /// From the first connection on; also the one that failed last.
+        /// The session, there from the first connection on; also the one that failed last.
         var session: EventSession?
         var isUnderWay = false
     }
@@ -311,9 +311,9 @@ extension APIError {
         return (underlying as? TransportError)?.kind ?? .other
     }
 
-    /// As what no connection is to be counted; `nil` where another attempt would not mend it, as where code of the app's takes all
-    /// the time that there is. Nothing was sent where a circuit is open, a host is to be left alone or credentials cannot be had for
-    /// now, and a later attempt may be let through.
+    /// The kind of failure that having no connection counts as; `nil` where another attempt would not mend it, as where code of the app's
+    /// takes all the time that there is. Nothing was sent where a circuit is open, a host is to be left alone or credentials cannot be had
+    /// for now, and a later attempt may be let through.
     fileprivate var kindOfFailedConnection: TransportError.Kind? {
         switch kind {
         case .unavailable, .authentication(.unavailable), .authentication(.vault(.locked)),

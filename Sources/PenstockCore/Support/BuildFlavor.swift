@@ -16,6 +16,6 @@ public enum BuildFlavor: Sendable {
 
 /// The version of this package.
 public enum PenstockVersion {
-    /// By the rules of semantic versioning.
+    /// The version of the library, by the rules of semantic versioning.
     public static let current = "0.1.0"
 }

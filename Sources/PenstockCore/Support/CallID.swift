@@ -1,6 +1,6 @@
 /// The number of one call, unique in the process whatever client made it.
 public struct CallID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// From 1 on, one more for each call, in the order in which the calls began.
+    /// The number, from 1 on, one more for each call, in the order in which the calls began.
     public let rawValue: UInt64
 
     private static let last = Locked<UInt64>(0)

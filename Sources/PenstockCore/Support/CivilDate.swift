@@ -6,13 +6,13 @@
 package struct CivilDate: Hashable, Sendable {
     /// The year before 1 is 0.
     package let year: Int64
-    /// From 1 to 12.
+    /// The month, from 1 to 12.
     package let month: Int64
-    /// From 1 to 31.
+    /// The day of the month, from 1 to 31.
     package let day: Int64
 
     private static let daysInEra: Int64 = 146_097
-    /// From the first of March in the year 0 to the first of January in 1970.
+    /// The days from the first of March in the year 0 to the first of January in 1970.
     private static let daysBefore1970: Int64 = 719_468
 
     /// The day that is so many days after 1970-01-01, or before it where the number is negative.

@@ -5,7 +5,7 @@ struct SystemError: Error, Hashable {
     /// `errno`.
     let code: Int32
 
-    /// That of the call that has just failed on this thread.
+    /// The error of the call that has just failed on this thread.
     static var latest: SystemError { SystemError(code: errno) }
 
     /// Repeats a call for as long as a signal interrupts it.

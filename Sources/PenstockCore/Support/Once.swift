@@ -3,7 +3,7 @@
 /// Unchecked because the value is touched with a lock held. The lock is one of a few that all share: a lock of its own
 /// would cost more than what is saved by not making the value.
 package final class Once<Value: Sendable>: @unchecked Sendable {
-    /// In an object of its own: letting go of an optional of a type that is not known takes looking that type up, also
+    /// The value in an object of its own: letting go of an optional of a type that is not known takes looking that type up, also
     /// where nothing was made.
     private final class Made: Sendable {
         let value: Value
@@ -33,7 +33,7 @@ package final class Once<Value: Sendable>: @unchecked Sendable {
 }
 
 private enum OnceLocks {
-    /// Of a byte each: nothing at all has no place of its own, and the thread sanitizer takes its neighbour for it.
+    /// The locks, of a byte each: nothing at all has no place of its own, and the thread sanitizer takes its neighbour for it.
     private static let all = (0..<16).map { _ in Locked<UInt8>(0) }
 
     static func lock(of object: ObjectIdentifier) -> Locked<UInt8> {

@@ -74,7 +74,7 @@ enum DigestFunction: Sendable {
     case sha256
     case sha512
 
-    /// In bytes.
+    /// The size of a digest, in bytes.
     var size: Int { self == .sha256 ? 32 : 64 }
 
     /// The digest of bytes that are all there.

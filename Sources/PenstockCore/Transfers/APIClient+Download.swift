@@ -154,10 +154,10 @@ struct DownloadRun<E: Endpoint> {
     private var plan: DownloadPlan
     /// Describes what is in the part; `nil` where nobody can go on with it.
     private var part: PartialDownload?
-    /// Of the response that began the part.
+    /// The head of the response that began the part.
     private var head: HTTPResponse
     private var last: StreamedResponse?
-    /// Those of the whole that answers named.
+    /// The digests of the whole that answers named.
     private var digests: [DownloadPlan.Digest]
 
     /// Downloads the file, from the request to the file's own name.

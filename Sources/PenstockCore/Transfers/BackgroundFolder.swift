@@ -27,7 +27,7 @@ struct BackgroundFolder: Sendable {
         return try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     }
 
-    /// Of those that were handed over and not ended.
+    /// The keys of those that were handed over and not ended.
     func parts() -> [BackgroundKey] { keys(Self.part).map(\.key) }
 
     func removePart(of key: BackgroundKey) {

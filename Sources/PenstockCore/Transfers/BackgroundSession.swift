@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It keeps what it was given past the end of the process, and tells a later process what has come of it.
 package protocol BackgroundSession: Sendable {
-    /// What of a trust policy it keeps.
+    /// Which parts of a trust policy it keeps.
     var capabilities: TransportCapabilities { get }
 
     /// Takes up what earlier processes have left to it. It may be asked again, for further partitions.
@@ -35,7 +35,7 @@ package protocol BackgroundSession: Sendable {
 package struct BackgroundUpload: Sendable {
     /// What it is known by, in later processes as well.
     package let key: BackgroundKey
-    /// As it left the request path: with the service's headers, credential and signature. It has no content of its own.
+    /// The request as it left the request path: with the service's headers, credential and signature. It has no content of its own.
     package let request: HTTPRequest
     /// Its content. Nobody changes it, and it is there until the request has ended.
     package let file: URL
@@ -54,7 +54,7 @@ package enum BackgroundEvent: Sendable {
 
 /// What a request that was handed over is known by: the partition it belongs to, and a number that no other has.
 package struct BackgroundKey: Hashable, Sendable {
-    /// Those of one user in one environment have one, and share connections with no other.
+    /// The partition it belongs to: those of one user in one environment have one, and share connections with no other.
     package let partition: String
     /// All of it.
     package let text: String

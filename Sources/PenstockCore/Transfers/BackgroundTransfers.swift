@@ -44,7 +44,7 @@ public final class BackgroundTransfers: Sendable {
     private struct State {
         var isOpen = false
         var transfers: [String: Transfer] = [:]
-        /// By partition: what the system waits for.
+        /// What the system waits for, by partition.
         var completions: [String: @MainActor @Sendable () -> Void] = [:]
         /// Partitions that were caught up with before the app's delegate was asked to.
         var caughtUp: Set<String> = []
@@ -126,7 +126,7 @@ public final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// To be called by the app's delegate when the system has started the app, or woken it, for what was handed over.
+    /// Takes up what was handed over; to be called by the app's delegate when the system has started the app, or woken it, for that.
     ///
     /// ```swift
     /// func application(
@@ -168,7 +168,7 @@ public final class BackgroundTransfers: Sendable {
 
     // MARK: For uploads
 
-    /// What of an upload's settings cannot be kept; `nil` where all can.
+    /// The part of an upload's settings that cannot be kept; `nil` where all can.
     func refusal(of settings: CallSettings) -> String? {
         guard let session else { return "background sessions on this platform" }
         if settings.trust != trust { return "a trust policy other than the background session's own" }

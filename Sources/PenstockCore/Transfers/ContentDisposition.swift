@@ -6,7 +6,7 @@ import Foundation
 /// let name = ContentDisposition(response.fields)?.fileName.map { FileNameRules.harmless($0) }
 /// ```
 public struct ContentDisposition: Hashable, Sendable {
-    /// In lower case: `attachment` for what is to be saved, `inline` for what may be shown. Any other means `attachment`
+    /// The disposition in lower case: `attachment` for what is to be saved, `inline` for what may be shown. Any other means `attachment`
     /// (RFC 6266 §4.2).
     public let type: String
     /// The name that the server suggests, **as it wrote it**: it may hold anything, such as `../`. ``FileNameRules/harmless(_:or:)``
@@ -35,7 +35,7 @@ public struct ContentDisposition: Hashable, Sendable {
         fileName = extended ?? plain
     }
 
-    /// That of a response. `nil` also where there are several: which one counts would be a guess.
+    /// The disposition of a response. `nil` also where there are several: which one counts would be a guess.
     public init?(_ fields: HTTPFields) {
         let lines = fields.values(of: .contentDisposition)
         guard lines.count == 1, let line = lines.first else { return nil }

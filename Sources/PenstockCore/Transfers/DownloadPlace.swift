@@ -32,7 +32,7 @@ struct DownloadPlace: Sendable {
         return (place, kept)
     }
 
-    /// Of a part, which nobody but its owner reads.
+    /// The mode of a part, which nobody but its owner reads.
     private static let ownersMode: mode_t = 0o600
 
     /// Opens the part, or makes it. What is there under its name and is no ordinary file of this user's own is removed, and not

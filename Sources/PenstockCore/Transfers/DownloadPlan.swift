@@ -2,7 +2,7 @@ import Foundation
 
 /// What is known of a file that has come in part: kept beside it, and in the plan of the download.
 struct PartialDownload: Codable, Hashable, Sendable {
-    /// Of the file that describes it. Another one is not read.
+    /// The version of the file that describes it. Another one is not read.
     static let version = 1
 
     var version = PartialDownload.version
@@ -10,11 +10,11 @@ struct PartialDownload: Codable, Hashable, Sendable {
     var key: String
     /// A strong one, as `If-Range` takes it: an entity tag, or a date (RFC 9110 §13.1.5).
     var validator: String
-    /// Of the whole; `nil` where the server has not said.
+    /// The length of the whole; `nil` where the server has not said.
     var length: Int?
-    /// Of the response that began it: those that ``DownloadPlan/keptFields`` names.
+    /// The fields of the response that began it: those that ``DownloadPlan/keptFields`` names.
     var fields: [[String]]
-    /// So many bytes are on the disk whatever happens to the machine.
+    /// How many bytes are on the disk whatever happens to the machine.
     var synced = 0
     /// The start of the machine in which it was written. What came since is in the file unless the machine was started anew.
     var boot: String?
@@ -87,11 +87,12 @@ struct DownloadPlan: Hashable, Sendable {
 
     /// How often a part is dropped, because answers contradict one another, before the server is not believed any more.
     static let mostRestarts = 2
-    /// In bytes. An exchange that brought so much more than ever was there has not failed in vain: the next failure is the first one
-    /// again. Less may be what is left in the buffers of a connection that is dead, and what begins anew brings what was there.
+    /// What counts as headway, in bytes. An exchange that brought so much more than ever was there has not failed in vain: the next failure
+    /// is the first one again. Less may be what is left in the buffers of a connection that is dead, and what begins anew brings what was
+    /// there.
     static let headway = 64 << 10
 
-    /// In how many answers a file may come, besides one for each KiB: what brings less at a time for long is no way to load it.
+    /// How many answers a file may come in, besides one for each KiB: what brings less at a time for long is no way to load it.
     static let mostAnswers = 1_024
 
     /// Fields of the response that a download keeps beside its part: what names it and what checks it.

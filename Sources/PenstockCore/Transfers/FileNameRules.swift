@@ -5,7 +5,7 @@ import Foundation
 /// A name that has passed is one component of a path, can be seen for what it is, and names an ordinary file on every system: it is
 /// no way out of its folder, no device, not hidden, and no longer than any file system takes.
 public enum FileNameRules {
-    /// In bytes of UTF-8: what ext4, APFS and most others take.
+    /// The longest name, in bytes of UTF-8: what ext4, APFS and most others take.
     public static let longest = 255
 
     /// The name itself where nothing is wrong with it, else a harmless one like it. A name that has passed once passes unchanged.
@@ -118,7 +118,7 @@ public enum FileNameRules {
         return devices.contains(trimmedEnd(String(String.UnicodeScalarView(stem))).lowercased())
     }
 
-    /// In bytes: a longer one is no suffix but a part of the name.
+    /// The longest suffix, in bytes: a longer one is no suffix but a part of the name.
     private static let longestSuffix = 16
 
     /// The name before its suffix, and the suffix with its dot.
@@ -135,7 +135,7 @@ public enum FileNameRules {
         return (String(name[..<tar]), String(name[tar...]))
     }
 
-    /// As much of the stem as fits with the suffix, ended between two characters.
+    /// Cuts the stem to as much as fits with the suffix, ended between two characters.
     private static func cut(_ stem: String, suffix: String) -> String {
         let room = longest - suffix.utf8.count
         var scalars = String.UnicodeScalarView()

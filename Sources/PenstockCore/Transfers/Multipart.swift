@@ -230,7 +230,7 @@ struct MultipartForm: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// As browsers write a name: nothing but what would end the quotes or the line is escaped, and nothing undone by servers that
+    /// The name as browsers write it: nothing but what would end the quotes or the line is escaped, and nothing undone by servers that
     /// know no escapes (WHATWG HTML, "multipart/form-data encoding algorithm").
     static func escaped(_ name: String) throws(MultipartError) -> String {
         var output: [UInt8] = []
@@ -322,7 +322,7 @@ extension MultipartReader {
 
 /// What the suffix of a file's name says of its content.
 public enum MediaType {
-    /// Of what is just bytes (RFC 2046 §4.5.1).
+    /// The type of what is just bytes (RFC 2046 §4.5.1).
     public static let bytes = "application/octet-stream"
 
     /// The media type that a name's suffix stands for, by IANA's registry; ``bytes`` where it has none, or one that is not known.

@@ -68,7 +68,7 @@ struct ResumableUploadMachine: Hashable, Sendable {
     }
 
     let form: ResumableUploadProtocol
-    /// Of the file.
+    /// The length of the file.
     let length: Int
     let policy: ResumableUploadPolicy
     private(set) var progress: Progress
@@ -108,7 +108,7 @@ struct ResumableUploadMachine: Hashable, Sendable {
         }
     }
 
-    /// To be called before a request that completes the upload is sent, and kept before it is.
+    /// Notes that a request is to complete the upload; to be called, and kept, before that is sent.
     mutating func expectCompletion() {
         progress.mayBeComplete = true
         progress.hasSentEnd = true

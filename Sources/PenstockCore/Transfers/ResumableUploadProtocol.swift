@@ -231,7 +231,7 @@ struct UploadMetadata: Hashable, Sendable {
     }
 }
 
-/// With what requests for an upload resource are sent, by where the server has put it.
+/// What requests for an upload resource are sent with, by where the server has put it.
 enum UploadWay: Hashable, Sendable {
     /// It has the origin of the service, whose headers and credentials go there.
     case ofService
@@ -240,7 +240,7 @@ enum UploadWay: Hashable, Sendable {
     /// Nothing goes there; the reason is for people.
     case refused(reason: String)
 
-    /// As ``RedirectPolicy`` decides on a redirect of a request with a body.
+    /// The way as ``RedirectPolicy`` decides on a redirect of a request with a body.
     ///
     /// - Parameter service: the origin of the service, where uploads begin.
     init(to place: HTTPURL, from service: HTTPURL.Origin, _ redirects: RedirectPolicy) {

@@ -23,7 +23,7 @@ final class ResumableUploadSource: Sendable {
         /// `nil` once the upload has ended.
         fileprivate var file: FileDescriptor?
         fileprivate var stamp: Stamp
-        /// By offset: the digest of everything before it.
+        /// The digest of everything before an offset, by that offset.
         fileprivate var checkpoints: [Int: SHA256.Stream] = [0: SHA256.Stream()]
     }
 
@@ -149,7 +149,7 @@ final class ResumableUploadSource: Sendable {
     /// Where one reading is.
     private struct Cursor {
         var position: Int
-        /// Of everything before the position.
+        /// The digest of everything before the position.
         var digest: SHA256.Stream
         var end: Int
     }

@@ -17,7 +17,7 @@ struct ResumableUploadState: Hashable, Sendable {
         var environment: String
         var identity: String
         var length: Int
-        /// Of the file, when the upload began.
+        /// The digest of the file, when the upload began.
         var digest: String
     }
 
@@ -62,7 +62,7 @@ struct ResumableUploadState: Hashable, Sendable {
 
     private static let markLength = 16
 
-    /// That of one user: two who upload the same file in turn do not lose what the other has. Nobody's is the place itself.
+    /// The place of one user: two who upload the same file in turn do not lose what the other has. Nobody's is the place itself.
     ///
     /// - Parameter base: the place that was asked for.
     static func place(at base: URL, for identity: String, in environment: String) -> URL {

@@ -28,7 +28,7 @@ final class ResumableUploadWorker: Sendable {
         var isPaused = false
         /// Whether a request was made, which tells of itself.
         var hasSent = false
-        /// That of the request under way.
+        /// The control of the request under way.
         var control: ExchangeControl?
         /// Whether a pause has ended the request under way.
         var isInterrupted = false
@@ -290,7 +290,7 @@ final class ResumableUploadWorker: Sendable {
         }
     }
 
-    /// For how long a server may ask to be left alone, as with any call.
+    /// How long a server may ask to be left alone, as with any call.
     private func longestHint() throws(APIError) -> Duration {
         let runtime = try client.runtime(for: order.service)
         return client.resolve(order.options, endpoint(.query), runtime).settings.retry.longestHint
@@ -364,7 +364,7 @@ final class ResumableUploadWorker: Sendable {
         return UploadRequest(route: Route(method, order.route.path), service: order.service, body: body)
     }
 
-    /// With what the request of a step is sent.
+    /// What the request of a step is sent with.
     private func way(
         of step: UploadStep, _ job: Job
     ) throws(APIError) -> (ActiveCall<UploadRequest>.Making, CallOptions) {

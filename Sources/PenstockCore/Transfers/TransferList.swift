@@ -35,10 +35,10 @@ public actor TransferList<Order: Codable & Sendable> {
         var items: [Item]
     }
 
-    /// In bytes: more than any list of an app, and less than a process notices.
+    /// The longest file that is read, in bytes: more than any list of an app, and less than a process notices.
     private static var longest: Int { 64 << 20 }
 
-    /// In the order in which they were added.
+    /// The items in the order in which they were added.
     public private(set) var items: [Item]
     private let path: String
     private let lock: FileDescriptor

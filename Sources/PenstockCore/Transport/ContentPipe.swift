@@ -10,12 +10,12 @@ public final class ContentPipe: Sendable {
         var byteCount = 0
         var isFull = false
         var end: Result<Void, TransportError>?
-        /// Apart from the others, for which an array would be made: there is to be one.
+        /// The reader, apart from the others, for which an array would be made: there is to be one.
         var reader: UnsafeContinuation<Void, Never>?
         var others: [UnsafeContinuation<Void, Never>] = []
     }
 
-    /// In bytes. 256 KiB by default.
+    /// How much the pipe holds, in bytes. 256 KiB by default.
     public let capacity: Int
     private let onDemand: @Sendable () -> Void
     private let state = Locked(State())

@@ -7,10 +7,10 @@ public final class ExchangeControl: Sendable {
     private struct State {
         var isCancelled = false
         var isSuspended = false
-        /// Apart from the others, for which an array would be made: nearly always it is the only one.
+        /// The exchange, apart from the others, for which an array would be made: nearly always it is the only one.
         var exchange: (any ControlledExchange)?
         var others: [any ControlledExchange] = []
-        /// Of a part: whether it leaves its whole with its last exchange.
+        /// Whether a part leaves its whole with its last exchange.
         var leavesWithLast = false
 
         var exchanges: [any ControlledExchange] { exchange.map { [$0] + others } ?? others }

@@ -83,7 +83,7 @@ public struct IsolationKey: Hashable, Sendable {
         set { change { $0.trust = newValue } }
     }
 
-    /// By what way connections are made.
+    /// The way by which connections are made.
     public var proxy: ProxyPolicy {
         get { storage.parts.proxy }
         set { change { $0.proxy = newValue } }
@@ -95,7 +95,7 @@ public struct IsolationKey: Hashable, Sendable {
         set { change { $0.resolver = newValue } }
     }
 
-    /// What of it is kept with stored responses.
+    /// The part of it that is kept with stored responses.
     public var partition: CachePartition { storage.partition }
 
     public static func == (left: IsolationKey, right: IsolationKey) -> Bool {
@@ -152,7 +152,7 @@ public struct CachePartition: Hashable, Sendable {
         }
     }
 
-    /// Not the beginning of any digest.
+    /// What a sealed way begins with, which is not the beginning of any digest.
     private static let sealedMark = "sealed "
 
     public static func == (left: CachePartition, right: CachePartition) -> Bool {

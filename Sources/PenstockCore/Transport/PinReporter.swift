@@ -26,7 +26,7 @@ public struct PinReport: Hashable, Sendable {
 /// Which reports are handed on: one for each host in an interval, so that a network that breaks every connection does not
 /// bring a flood of them (RFC 7469 §2.1.4).
 public struct PinReportLimiter: Hashable, Sendable {
-    /// Between two reports of one host.
+    /// The time between two reports of one host.
     public let interval: Duration
     /// How many hosts it remembers. While there are more, those that come late are not reported.
     public let maxHosts: Int
@@ -82,7 +82,7 @@ public final class PinReporter: Sendable {
         self.receive = receive
     }
 
-    /// For transports: hands a report on, unless there was one of the same host lately.
+    /// Hands a report on, unless there was one of the same host lately; for transports.
     public func report(_ report: PinReport) {
         let now = time.now()
         if limiter.withLock({ $0.admits(report.host, at: now) }) { receive(report) }

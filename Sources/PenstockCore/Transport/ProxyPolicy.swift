@@ -1,4 +1,4 @@
-/// By what way connections to an origin are made: directly, or through a proxy.
+/// The way by which connections to an origin are made: directly, or through a proxy.
 ///
 /// ```swift
 /// let proxy = try HTTPURL("http://proxy.example.com:3128")
@@ -14,18 +14,18 @@ public struct ProxyPolicy: Hashable, Sendable {
     /// The way to an origin.
     @nonexhaustive
     public enum Route: Hashable, Sendable {
-        /// To the origin itself.
+        /// The way to the origin itself.
         case direct
-        /// Through an HTTP proxy: a tunnel by `CONNECT` to an `https` origin (RFC 9110 §9.3.6), the absolute form of the
+        /// The way through an HTTP proxy: a tunnel by `CONNECT` to an `https` origin (RFC 9110 §9.3.6), the absolute form of the
         /// request target for an `http` one (RFC 9112 §3.2.2).
         case http(HTTPURL.Origin)
-        /// Through a SOCKS 5 proxy (RFC 1928), which also looks the origin's name up.
+        /// The way through a SOCKS 5 proxy (RFC 1928), which also looks the origin's name up.
         case socks5(host: String, port: Int)
     }
 
     /// The way that connections go, as ``none``, ``http(_:credentials:)`` or ``socks5(_:port:credentials:)`` made it.
     public let route: Route
-    /// Sent to the proxy and to nobody else.
+    /// The credentials, sent to the proxy and to nobody else.
     public let credentials: ProxyCredentials?
 
     private init(_ route: Route, _ credentials: ProxyCredentials? = nil) {

@@ -98,9 +98,9 @@ public struct PinSet: Hashable, Sendable {
     public let host: String
     /// Whether the pins are for the names below the host as well.
     public let includesSubdomains: Bool
-    /// At least two.
+    /// The pins, at least two.
     public let pins: Set<PublicKeyPin>
-    /// From when on the pins are only reported on, so that an app that is no longer updated is not locked out; `nil` for never.
+    /// The moment from which on the pins are only reported on, so that an app that is no longer updated is not locked out; `nil` for never.
     public let expires: Date?
     /// What happens before ``expires``.
     public let mode: Mode
@@ -122,7 +122,7 @@ public struct PinSet: Hashable, Sendable {
         try self.init(host, includesSubdomains: includesSubdomains, keys: read, expires: expires, mode: mode)
     }
 
-    /// As ``init(_:includesSubdomains:pins:expires:mode:)``, with pins that were read already.
+    /// Pins for a host as by ``init(_:includesSubdomains:pins:expires:mode:)``, with pins that were read already.
     ///
     /// - Throws: ``PinError``.
     public init(

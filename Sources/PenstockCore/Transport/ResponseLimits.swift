@@ -13,13 +13,13 @@ public struct ResponseLimits: Sendable {
 
     private var fields = Fields()
 
-    /// Of content that is collected, after its codings are removed. 64 MiB by default. A streamed response has no such
+    /// How many bytes content that is collected may have, after its codings are removed. 64 MiB by default. A streamed response has no such
     /// limit: what its reader does not take stays on the wire.
     public var bodyBytes: Int {
         get { fields.bodyBytes ?? 64 << 20 }
         set { fields.bodyBytes = newValue }
     }
-    /// Of all header lines together, and again of all trailer lines. 256 KiB by default.
+    /// How many bytes all header lines may have together, and again all trailer lines. 256 KiB by default.
     public var headerBytes: Int {
         get { fields.headerBytes ?? 256 << 10 }
         set { fields.headerBytes = newValue }
@@ -60,7 +60,7 @@ public struct ResponseLimits: Sendable {
         if minimumThroughput != Self.unset { self.minimumThroughput = minimumThroughput }
     }
 
-    /// No throughput that anybody means, so that `nil` can be said.
+    /// Stands for an argument that is left out: no throughput that anybody means, so that `nil` can be said.
     @usableFromInline static var unset: Throughput? { Throughput(bytes: .min, per: .zero) }
 
     /// Whether ``minimumThroughput`` was set, at this level or at one that was merged into it.
@@ -71,7 +71,7 @@ public struct ResponseLimits: Sendable {
     public struct Throughput: Hashable, Sendable {
         /// How many bytes must come over the wire, content codings included.
         public var bytes: Int
-        /// Within how long.
+        /// The time within which they must come.
         public var span: Duration
 
         /// A throughput: so many bytes on the wire within every such span of time.

@@ -22,13 +22,13 @@ public struct Timeouts: Sendable {
         get { fields.connect ?? .seconds(10) }
         set { fields.connect = .some(newValue) }
     }
-    /// From the whole request sent to the whole head of the response, so that a head that drips is ended as well. 30 s by
+    /// The time from the whole request sent to the whole head of the response, so that a head that drips is ended as well. 30 s by
     /// default.
     public var firstByte: Duration? {
         get { fields.firstByte ?? .seconds(30) }
         set { fields.firstByte = .some(newValue) }
     }
-    /// Without one byte in either direction. 30 s by default.
+    /// The time without one byte in either direction. 30 s by default.
     public var idle: Duration? {
         get { fields.idle ?? .seconds(30) }
         set { fields.idle = .some(newValue) }
@@ -52,7 +52,7 @@ public struct Timeouts: Sendable {
         if total != Self.unset { self.total = total }
     }
 
-    /// No time-out that anybody means, so that `nil` can be said.
+    /// Stands for an argument that is left out: no time-out that anybody means, so that `nil` can be said.
     @usableFromInline static var unset: Duration? { .seconds(Int64.min) }
 
     /// Only the whole call is limited.

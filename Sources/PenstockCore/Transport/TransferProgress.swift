@@ -12,18 +12,18 @@ import Foundation
 /// }
 /// ```
 public struct TransferProgress: Hashable, Sendable {
-    /// Of the request, as it was handed to the wire: to the kernel, which may not have sent it yet. A server may still refuse
+    /// How many bytes of the request were handed to the wire: to the kernel, which may not have sent it yet. A server may still refuse
     /// all of it; see ``acknowledged``.
     public var sent: Int
     /// The body's ``HTTPBody/length``; `nil` where only the end of a stream tells.
     public var expectedToSend: Int?
-    /// Of ``sent``, what the server has answered for: nothing before it has answered, and everything once the transfer has
+    /// How much of ``sent`` the server has answered for: nothing before it has answered, and everything once the transfer has
     /// succeeded. A resumable upload has values in between, which the server names.
     public var acknowledged = 0
-    /// Of the response: as it came over the wire where the transport can tell, else after its codings are removed. Of a download,
+    /// The bytes of the response: as it came over the wire where the transport can tell, else after its codings are removed. Of a download,
     /// what is in the file, also what an earlier process has put there.
     public var received: Int
-    /// From `Content-Length`, where ``received`` can be compared with it; of a download, the length of the whole file.
+    /// The length from `Content-Length`, where ``received`` can be compared with it; of a download, the length of the whole file.
     public var expectedToReceive: Int?
     /// Whether the transfer has succeeded: its last progress.
     public private(set) var isComplete = false

@@ -174,18 +174,18 @@ extension TransportCapabilities: CustomStringConvertible {
 }
 
 extension Transport {
-    /// For transports that keep no connections.
+    /// Does nothing, for transports that keep no connections.
     public func closeConnections(of identity: String) {}
 
-    /// For transports that only collect: refuses, before anything is sent.
+    /// Refuses before anything is sent, for transports that only collect.
     public func open(_ request: TransportRequest) async throws(TransportError) -> TransportStream {
         throw TransportError(.unsupported("streamed responses"), sendState: .unsent)
     }
 
-    /// For transports that write no codings.
+    /// Returns `nil`, for transports that write no codings.
     public func encoded(_ content: Data, in coding: String) -> Data? { nil }
 
-    /// For transports that cannot: refuses.
+    /// Refuses, for transports that cannot connect beforehand.
     public func preconnect(_ request: TransportRequest) async throws(TransportError) {
         throw TransportError(.unsupported("connections without a request"), sendState: .unsent)
     }
@@ -222,7 +222,7 @@ public struct TransportRequest: Sendable {
                 request: request, timeouts: timeouts, limits: limits, isolation: isolation, control: control))
     }
 
-    /// Already validated: method, target and fields can be written as they are. The transport adds `Host`, the framing
+    /// The request, already validated: method, target and fields can be written as they are. The transport adds `Host`, the framing
     /// fields, and `Accept-Encoding` for the codings it removes where the request names none.
     public var request: HTTPRequest {
         get { parts.request }
@@ -253,13 +253,13 @@ public struct TransportRequest: Sendable {
         set { parts.isolation.trust = newValue }
     }
 
-    /// By what way the connection is made: a part of ``isolation``.
+    /// The way by which the connection is made: a part of ``isolation``.
     public var proxy: ProxyPolicy {
         get { parts.isolation.proxy }
         set { parts.isolation.proxy = newValue }
     }
 
-    /// Asked once, with the head of a final response that is no success (2xx): whether nobody will look at its content.
+    /// What is asked once, with the head of a final response that is no success (2xx): whether nobody will look at its content.
     /// Such content is never decoded; the transport reads past it where that is cheap and closes the wire otherwise. `nil`
     /// means that all content is wanted.
     public var skipsContent: (@Sendable (HTTPResponse) -> Bool)? {

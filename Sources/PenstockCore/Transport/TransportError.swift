@@ -7,7 +7,7 @@ public struct TransportError: Error, Sendable {
         case unreachable(Reachability)
         /// The phase took longer than the exchange's ``Timeouts`` allow.
         case timeout(TimeoutPhase)
-        /// Through the control, or because the transport was shut down.
+        /// The exchange was ended through the control, or because the transport was shut down.
         case cancelled
         /// The handshake failed or the peer's certificate was refused.
         case tls(TLSFailure)
@@ -118,13 +118,13 @@ public struct TransportError: Error, Sendable {
         set { parts.sendState = newValue }
     }
 
-    /// For people; holds no header value and no body.
+    /// What happened, for people; holds no header value and no body.
     public var message: String {
         get { parts.message }
         set { parts.message = newValue }
     }
 
-    /// Of the phases that ended before the failure.
+    /// The timings of the phases that ended before the failure.
     public var timings: Timings {
         get { parts.timings }
         set { parts.timings = newValue }
@@ -142,7 +142,7 @@ public struct TransportError: Error, Sendable {
         set { parts.partialResponse = newValue }
     }
 
-    /// Of ``Kind/requestBody``: what the stream of the content threw, where it did.
+    /// What the stream of the content threw, where it did, of ``Kind/requestBody``.
     public var underlying: (any Error)? {
         get { parts.underlying }
         set { parts.underlying = newValue }

@@ -4,7 +4,7 @@ import Foundation
 public struct TransportStream: Sendable {
     /// The head; the body is empty.
     public var response: HTTPResponse
-    /// As far as the head.
+    /// The timings as far as the head.
     public var timings: Timings
     /// What the exchange goes over, as far as the head.
     public var connection: ConnectionInfo

@@ -37,7 +37,7 @@ public protocol TransportWire: ControlledExchange {
 }
 
 extension TransportWire {
-    /// None.
+    /// Returns `false`, for wires that have no such end.
     public func endWriting() async throws(TransportError) -> Bool { false }
 }
 
@@ -67,18 +67,18 @@ public enum WireProtocol: Hashable, Sendable {
 }
 
 extension Transport {
-    /// For transports that cannot: refuses.
+    /// Refuses, for transports that cannot give a wire.
     public func connect(
         _ request: TransportRequest, speaking: WireProtocol
     ) async throws(TransportError) -> any TransportWire {
         throw TransportError(.unsupported("channels"), sendState: .unsent)
     }
 
-    /// For transports that cannot: refuses.
+    /// Refuses, for transports that cannot send datagrams.
     public func datagrams(_ request: TransportRequest) async throws(TransportError) -> any DatagramWire {
         throw TransportError(.unsupported("datagrams"), sendState: .unsent)
     }
 
-    /// None.
+    /// No compression, for transports that have none.
     public var messageCompression: (any WebSocketCompression)? { nil }
 }

@@ -28,14 +28,14 @@ public struct TrustPolicy: Hashable, Sendable {
         /// RFC 8446.
         case tls13
 
-        /// By age.
+        /// Whether the left version is the older one.
         public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// How a certificate is found out that its authority has taken back.
     @nonexhaustive
     public enum Revocation: Hashable, Sendable {
-        /// As the platform does by itself: OpenSSL does not look.
+        /// What the platform does by itself: OpenSSL does not look.
         case platform
         /// The server must show its authority's word that the certificate is good, which is called stapling (RFC 6066 §8).
         /// One without is refused, and by libcurl also one that does not send the certificate of the authority along. Sessions are
@@ -54,7 +54,7 @@ public struct TrustPolicy: Hashable, Sendable {
         var revocation = Revocation.platform
     }
 
-    /// Outside, since a policy is copied and compared for every call.
+    /// The parts, kept outside, since a policy is copied and compared for every call.
     private var parts = Boxed(Parts())
 
     /// A policy that trusts these authorities and no others. No file is read here, but when a connection is made: one

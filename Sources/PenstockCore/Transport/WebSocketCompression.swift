@@ -75,7 +75,7 @@ public struct WebSocketFailure: Error, Hashable, Sendable, CustomStringConvertib
 
     /// What was wrong.
     public let kind: Kind
-    /// For people; holds nothing that came over the wire.
+    /// The reason, for people; holds nothing that came over the wire.
     public let reason: String
 
     /// A failure.

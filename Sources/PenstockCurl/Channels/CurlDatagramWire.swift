@@ -33,7 +33,7 @@
         private let resolver: HostResolver?
         /// The largest that there can be.
         private static let most = 65_536
-        /// Of the addresses of a host, so many are asked: each is asked as often as the others within the time to connect.
+        /// How many of the addresses of a host are asked: each is asked as often as the others within the time to connect.
         private static let mostLegs = 4
 
         /// - Returns: `nil` where the system gives no socket, or knows no way to any of the addresses.
@@ -161,7 +161,7 @@
             leg.isRefused || leg.asked.map { now >= $0 + fairTime } ?? false
         }
 
-        /// In nanoseconds: as long as a connection has before another address is tried as well (RFC 8305 §5).
+        /// The time in nanoseconds that a connection has before another address is tried as well (RFC 8305 §5).
         private static let fairTime: UInt64 = 250_000_000
 
         func send(_ datagram: Data) throws(TransportError) {

@@ -281,7 +281,7 @@
             return result
         }
 
-        /// To be called once.
+        /// Ends the wait with a result; to be called once.
         func end(with result: Value) {
             let continuation = self.continuation.take()
             self.result = result

@@ -5,7 +5,7 @@
 
     /// permessage-deflate (RFC 7692) by zlib.
     public struct ZlibCompression: WebSocketCompression {
-        /// As much memory and effort as zlib takes unless told otherwise.
+        /// Compression with as much memory and effort as zlib takes unless told otherwise.
         public init() {}
 
         public func deflater(windowBits: Int) -> (any MessageDeflater)? {
@@ -147,7 +147,8 @@
             return output
         }
 
-        /// Behind a block that calls itself the last there may be more (RFC 7692 §7.2.3.4), which refers to what was before.
+        /// Makes the stream ready for more behind a block that calls itself the last: there may be some (RFC 7692 §7.2.3.4), which refers
+        /// to what was before.
         private static func goOn(_ stream: UnsafeMutablePointer<z_stream>) -> Bool {
             var window = [UInt8](repeating: 0, count: 32 << 10)
             var count = UInt32(window.count)

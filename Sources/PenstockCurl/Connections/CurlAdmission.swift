@@ -25,7 +25,7 @@
         private var originQueues: [HTTPURL.Origin: CurlOriginQueue] = [:]
         /// The one that was used last, which is found without hashing.
         private var last: CurlOriginQueue?
-        /// Those in which somebody waits, or has waited.
+        /// The queues in which somebody waits, or has waited.
         private var queued: [CurlOriginQueue] = []
         /// Transfers that have a place or wait for one.
         private(set) var present = 0
@@ -135,7 +135,7 @@
             var connections = 1
             /// Transfers that have a place.
             var count = 0
-            /// Of those, the ones whose request was about to be sent.
+            /// How many of those had a request that was about to be sent.
             var onTheWire = 0
             var queue: ArraySlice<CurlTransfer> = []
             /// Transfers in the queue that have not ended.
@@ -184,7 +184,7 @@
             return true
         }
 
-        /// While nothing is known of the origin, its connection is what the transfer waits for.
+        /// Puts a transfer at the end of the queue. While nothing is known of the origin, its connection is what the transfer waits for.
         func append(_ transfer: CurlTransfer, _ now: UInt64) {
             transfer.state.waitsSince = max(now, 1)
             if state.isMultiplexed == nil { transfer.state.clock.connectionStarted(now) }

@@ -34,10 +34,10 @@
             var retirement: Int
             /// When libcurl wants to be called, in nanoseconds; `nil` when it does not.
             var timerMoment: UInt64?
-            /// Those in use.
+            /// The handles in use.
             var handles: [CurlHandle] = []
             var spare: [CurlHandle] = []
-            /// Those that came to harm outside of libcurl's own course.
+            /// The handles that came to harm outside of libcurl's own course.
             var broken: [(CurlHandle, CURLcode)] = []
             var lastUse: UInt64
             var isListed = false
@@ -79,7 +79,7 @@
             get { state.isListed }
             set { state.isListed = newValue }
         }
-        /// In nanoseconds.
+        /// When the pool was used last, in nanoseconds.
         var lastUse: UInt64 {
             get { state.lastUse }
             set { state.lastUse = newValue }
@@ -177,7 +177,7 @@
 
         // MARK: Handles
 
-        /// Those in use.
+        /// The handles in use.
         var handles: [CurlHandle] { state.handles }
         private var active: Int { state.handles.count }
 
@@ -274,7 +274,7 @@
         func setTimer(_ milliseconds: Int) {
             switch milliseconds {
             case ..<0: state.timerMoment = nil
-            // Of this round still.
+            // It is due in this round still.
             case 0: state.timerMoment = loop.now
             default: state.timerMoment = CurlClock.now() &+ UInt64(milliseconds) &* 1_000_000
             }

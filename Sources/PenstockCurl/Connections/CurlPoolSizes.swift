@@ -47,7 +47,7 @@
 
         private var largest = least
 
-        /// In bytes, for the head and the content together.
+        /// The size of the buffer in bytes, for the head and the content together.
         var buffer: Int {
             var size = Self.least
             while size < largest { size *= 2 }

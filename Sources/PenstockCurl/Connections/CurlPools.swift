@@ -8,11 +8,11 @@
     /// A pool stays for the life of an idle connection after its last transfer. There may be thousands, so what is done
     /// in each round is done for those with work alone.
     struct CurlPools {
-        /// Those that new transfers may use, and retired ones that still have work.
+        /// The pools that new transfers may use, and retired ones that still have work.
         private var all: [CurlPool.Key: CurlPool] = [:]
         /// The one that was used last, which is found without hashing.
         private var last: CurlPool?
-        /// Those that must be looked at in each round.
+        /// The pools that must be looked at in each round.
         private(set) var working: [CurlPool] = []
         /// When the idle ones are to be looked at, in nanoseconds.
         private(set) var nextSweep: UInt64 = .max

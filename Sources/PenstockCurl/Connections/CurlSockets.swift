@@ -15,9 +15,9 @@
     /// The two belong together: the number of a stream says nothing on another connection, such as the one that libcurl has
     /// found for sending the request again when that is refused.
     struct CurlCarriage {
-        /// Unlike the number of a socket it is never another one's.
+        /// The connection. Unlike the number of a socket, this is never another one's.
         private(set) var connection: CurlConnectionUse?
-        /// In HTTP/2, where libcurl was asked to tell it.
+        /// The stream in HTTP/2, where libcurl was asked to tell it.
         private(set) var stream: Int?
 
         /// The request is about to go over the connection.

@@ -51,7 +51,7 @@
         private static func path(
             of file: URL, holding label: String, _ name: String
         ) throws(TransportError) -> String {
-            // By a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
+            // The file is read by a handle: `Data(contentsOf:)` leaks a page for a file that is empty.
             guard let text = try? FileHandle(forReadingFrom: file).readToEnd(),
                 let blocks = PEMBlock.all(in: text), blocks.contains(where: { $0.label == label }),
                 CurlCertificates.read(text) != nil
@@ -120,7 +120,7 @@
             }
         }
 
-        /// Of every certificate of the chain; `nil` where the key of one cannot be had.
+        /// The pins of every certificate of the chain; `nil` where the key of one cannot be had.
         private static func pins(of store: OpaquePointer) -> [PublicKeyPin]? {
             let chain = X509_STORE_CTX_get0_chain(store)
             let pins = (0..<max(0, copenssl_chain_count(chain))).map { pin(copenssl_chain_certificate(chain, $0)) }

@@ -44,7 +44,7 @@
         private enum State {
             case untouched
             case within
-            /// Behind a member of gzip, or behind the only stream of deflate.
+            /// It is behind a member of gzip, or behind the only stream of deflate.
             case ended
         }
 

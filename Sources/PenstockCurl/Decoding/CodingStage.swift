@@ -101,7 +101,7 @@
     /// Holds what a stage makes against what it took on the wire to make it. Each stage is held to it, not the last
     /// alone: what expands enormously can shrink again further on, and has cost its time.
     struct ExpansionLimit {
-        /// Not yet a matter of concern.
+        /// How many bytes are not yet a matter of concern.
         private static let free = 1 << 20
 
         let ratio: Int

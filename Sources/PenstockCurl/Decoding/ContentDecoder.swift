@@ -76,7 +76,7 @@
             return nil
         }
 
-        /// To be called when the wire has ended and ``pull(_:)`` has nothing more.
+        /// Checks that the content is whole; to be called when the wire has ended and ``pull(_:)`` has nothing more.
         ///
         /// - Throws: `.connectionLost` when a coding has not ended. Where the end of the connection ends the content,
         ///   this alone tells that it broke, and asking again may bring the rest, which is not so with content that is

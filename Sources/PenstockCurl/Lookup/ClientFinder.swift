@@ -74,7 +74,7 @@
 
     /// What becomes of the addresses that a client's own resolver has chosen.
     struct CurlChoice {
-        /// Those that a connection was begun to, with the moment when that was, in nanoseconds.
+        /// The addresses that a connection was begun to, with the moment when that was, in nanoseconds.
         private(set) var tried: [(address: HostAddress, moment: UInt64)] = []
         /// When libcurl's own clock began, in nanoseconds.
         private let began: UInt64

@@ -194,8 +194,9 @@
         private static let mostPatience: UInt64 = 20_000_000_000
         private static let haste: UInt64 = 100_000_000
 
-        /// As libcurl takes it (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own look-ups do. Under a
-        /// resolver of the client's own a transfer uses no entry but its own, since the resolver chooses for each connection.
+        /// The addresses that are known, as libcurl takes them (`CURLOPT_RESOLVE`): an entry of its cache that ages as those of its own
+        /// look-ups do. Under a resolver of the client's own a transfer uses no entry but its own, since the resolver chooses for each
+        /// connection.
         var knownAddresses: String? {
             guard let addresses = state.detour?.addresses, !addresses.isEmpty else {
                 guard !request.resolver.isSystem, !HostAddress.isNumeric(connectionHost) else { return nil }

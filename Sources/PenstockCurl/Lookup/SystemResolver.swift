@@ -31,7 +31,7 @@
         }
 
         fileprivate struct State {
-            /// By name; those that run for nobody included.
+            /// The jobs by name; those that run for nobody included.
             var jobs: [String: Job] = [:]
             /// Names in line. Those that were given up are passed over.
             var line: [String] = []
@@ -235,7 +235,7 @@
             return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
 
-        /// Without IPv6 in the kernel its addresses are not asked for: where they are not answered, they cost the time that
+        /// Whether the kernel has IPv6. Without it its addresses are not asked for: where they are not answered, they cost the time that
         /// the name server is given.
         private static let hasIPv6: Bool = {
             let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)

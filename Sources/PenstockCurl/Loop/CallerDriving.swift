@@ -28,7 +28,7 @@
         /// Whether the loop's thread waits for it.
         var isAwaited: Bool { awaited.load(ordering: .relaxed) }
 
-        /// For the loop's own thread, which waits until it has it.
+        /// Takes the lock for the loop's own thread, which waits until it has it.
         func lock() {
             if pthread_mutex_trylock(mutex) == 0 { return }
             awaited.store(true, ordering: .relaxed)
@@ -36,7 +36,7 @@
             awaited.store(false, ordering: .relaxed)
         }
 
-        /// For a caller's thread, which never waits for it.
+        /// Takes the lock for a caller's thread, which never waits for it.
         ///
         /// - Returns: `false`, at once, while another has it or the loop's thread waits for it.
         func tryLock() -> Bool {
@@ -61,7 +61,7 @@
         static let mostOthers = 1
         /// How long a caller's thread waits for its answer, in nanoseconds.
         static let longestWait: UInt64 = 1_000_000
-        /// For how long a caller that waits polls before it sleeps, in nanoseconds. A processor that sleeps and wakes takes
+        /// How long a caller that waits polls before it sleeps, in nanoseconds. A processor that sleeps and wakes takes
         /// longer than a peer on the same machine, and finds its caches empty.
         static let longestSpin: UInt64 = 200_000
         static let hasOtherProcessors = ProcessInfo.processInfo.activeProcessorCount > 1

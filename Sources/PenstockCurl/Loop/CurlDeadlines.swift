@@ -11,8 +11,8 @@
         private let firstByte: UInt64
         private var idle: UInt64
         private var total: UInt64
-        /// For content that is read past, and for what is left of a request that was answered: waiting longer costs more than
-        /// another connection.
+        /// The time, in nanoseconds, for content that is read past, and for what is left of a request that was answered: waiting longer
+        /// costs more than another connection.
         private static let haste: UInt64 = 500_000_000
         private let leastBytes: Int
         private let span: UInt64
@@ -21,7 +21,7 @@
 
         /// When the transfer began.
         private(set) var started: UInt64 = 0
-        /// Since when the total time-out runs.
+        /// The moment since which the total time-out runs.
         private(set) var began: UInt64 = 0
         private var connecting: UInt64?
         private var awaitingAnswer: UInt64?
@@ -115,7 +115,7 @@
             (lastByte, idle) = (now, min(idle, Self.haste))
         }
 
-        /// From here on the reader decides how long it takes.
+        /// Ends the total time-out: from here on the reader decides how long it takes.
         mutating func endTotal() {
             total = .max
         }
@@ -206,7 +206,7 @@
         /// Nanoseconds of the monotonic clock; `.max` when there is nothing to look at.
         var nextMoment: UInt64 { items.first?.moment ?? .max }
         var first: CurlTransfer? { items.first?.transfer }
-        /// In no order.
+        /// The transfers, in no order.
         var transfers: [CurlTransfer] { items.map(\.transfer) }
 
         mutating func insert(_ transfer: CurlTransfer, at moment: UInt64) {

@@ -26,7 +26,7 @@
         /// What changes, the pools aside. Whoever drives the loop is alone in touching it, so the checks of exclusive access are
         /// left out. Nothing that leads to libcurl is called while a part of it is being changed: the callbacks come back here.
         @exclusivity(unchecked) var state: State
-        /// Apart from the state, which is read by what libcurl calls back when a pool is closed.
+        /// The pools, apart from the state, which is read by what libcurl calls back when a pool is closed.
         @exclusivity(unchecked) var pools: CurlPools
 
         struct State {
@@ -38,11 +38,11 @@
             var descriptorQueue = CurlDescriptorQueue()
             fileprivate var toPause: [CurlTransfer] = []
             fileprivate var settled: [CurlTransfer] = []
-            /// Those with content for their readers.
+            /// Transfers with content for their readers.
             fileprivate var gathering: [CurlTransfer] = []
-            /// Those that were answered before their request was sent.
+            /// Transfers that were answered before their request was sent.
             var answeredEarly: [CurlTransfer] = []
-            /// Those that were held back, and are no longer.
+            /// Transfers that were held back, and are no longer.
             fileprivate var admitted: [CurlTransfer] = []
             fileprivate var spareMessages: [CurlMailbox.Message] = []
 
@@ -265,7 +265,7 @@
             if let code = pool.pause(handle, pausing(transfer)) { finish(transfer, transfer.result(code)) }
         }
 
-        /// What of a transfer is to rest, as libcurl says it.
+        /// Which directions of a transfer are to rest, as libcurl says it.
         func pausing(_ transfer: CurlTransfer) -> Int32 {
             var bits = CURLPAUSE_CONT
             if transfer.state.isHeldBack || transfer.state.isSuspended && transfer.state.head.isComplete {

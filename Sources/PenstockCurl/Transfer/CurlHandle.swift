@@ -18,7 +18,8 @@
         private unowned(unsafe) let loop: CurlLoop
         private unowned(unsafe) let pool: CurlPool
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-        /// Large content in few, large pieces. Of memory only what is received into it is taken.
+        /// The size of the buffer for large content, so that it comes in few, large pieces. Only the memory that content is received into
+        /// is taken.
         private static let streamBuffer = 512 << 10
         /// The same in the clear, where libcurl reads up to a hundred of them before it comes back, whoever else waits. Over
         /// TLS ``CurlReadLimit`` sees to that, and here ``noteRead(_:)``.
@@ -50,7 +51,7 @@
             var addresses: UnsafeMutablePointer<curl_slist>?
             var needsReset = false
             var hasSharedBuffer = false
-            /// As libcurl was told; as much as it takes untold.
+            /// The size of the buffer as libcurl was told; as much as it takes untold.
             var buffer = CurlReceiveBufferSize.most
             /// Whether libcurl may remember of it that a stream was refused, or may still keep content. It would take the next
             /// failure for a refusal, and send a request again that may have been processed (``CurlFault/rememberedRefusal``,
@@ -200,7 +201,7 @@
             state.isLarge = true
         }
 
-        /// Not to be used again: libcurl had no memory for all that it had to do.
+        /// Marks the handle as not to be used again: libcurl had no memory for all that it had to do.
         func distrust() {
             state.isSound = false
         }
@@ -306,7 +307,7 @@
             return transfer.state.head.bytes + Int(ccurl_get_received(easy))
         }
 
-        /// Over TLS, whether the socket carries one transfer at a time is known when it has carried one.
+        /// Notes that the socket carries one transfer at a time: over TLS that is known when it has carried one.
         func noteUse(isMultiplexed: Bool) {
             guard !isPlain, !isMultiplexed, transfer?.state.head.isComplete == true, let socket else { return }
             sockets.carriesOneByOne(socket)
@@ -363,7 +364,7 @@
             set(CURLOPT_HTTPGET, 1)
         }
 
-        /// Nothing that the environment, a file or a server could turn against the request.
+        /// Keeps libcurl from everything that the environment, a file or a server could turn against the request.
         private func setSafety() {
             keep(ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"))
             pool.proxy.apply(to: easy, keep)
@@ -452,8 +453,8 @@
             hint(CURLOPT_BUFFERSIZE, state.buffer)
         }
 
-        /// Over TLS a transfer waits for a connection under way, which may turn out to carry many. In the clear there
-        /// is nothing to wait for: only the first response would tell.
+        /// Sets the version of HTTP. Over TLS a transfer waits for a connection under way, which may turn out to carry many. In the clear
+        /// there is nothing to wait for: only the first response would tell.
         ///
         /// A GOAWAY libcurl tells as text alone. It costs some lines of text to listen, so only those do for whom it decides
         /// whether they may be sent again.

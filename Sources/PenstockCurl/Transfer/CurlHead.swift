@@ -20,7 +20,7 @@
         private(set) var version = HTTPVersion.unknown
         private(set) var fields = HTTPFields()
         private(set) var trailers = HTTPFields()
-        /// As it was told; 204 and 304 have no content all the same.
+        /// The length as it was told; 204 and 304 have no content all the same.
         private(set) var contentLength: Int?
         /// How many codings the content has.
         private(set) var codings = 0
@@ -28,7 +28,7 @@
         private var interim = 0
         /// The interim response that the last line has ended.
         private(set) var endedInterim: HTTPResponse?
-        /// Of all lines, interim responses and trailers with them.
+        /// The bytes of all lines, interim responses and trailers with them.
         private(set) var bytes = 0
         private var lines = 0
 
@@ -269,7 +269,7 @@
         }
 
         private static let places = 24
-        /// In bytes: longer ones seldom come again.
+        /// The longest line that is kept, in bytes: longer ones seldom come again.
         private static let longest = 128
 
         /// Whoever drives the loop is alone in touching it, and nothing that is called while it is touched comes back here. So
@@ -279,7 +279,7 @@
         private struct State {
             var lines: [Line] = []
             var fields: [HTTPField] = []
-            /// As they came, each at a multiple of ``longest``.
+            /// The texts of the lines as they came, each at a multiple of ``longest``.
             var texts: [UInt8] = []
         }
 

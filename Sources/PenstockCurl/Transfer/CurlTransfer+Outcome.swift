@@ -22,7 +22,7 @@
             return state.isAnswered ? result(CURLE_OK) : .failure(error(kind))
         }
 
-        /// Of a transfer that libcurl has ended.
+        /// The response of a transfer that libcurl has ended.
         private func response() -> TransportResponse {
             guard let handle = state.handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
@@ -30,7 +30,7 @@
                 answer, timings: Timings(facts, state.detour), connection: ConnectionInfo(facts, state.resends))
         }
 
-        /// As far as it has come.
+        /// The response as far as it has come.
         func responseSoFar() -> TransportResponse {
             var response = response()
             response.timings.total = max(response.timings.total ?? .zero, elapsed ?? .zero)

@@ -14,7 +14,7 @@
         let connectsOnly: Bool
         /// Where the content goes; `nil` when it is collected.
         let pipe: ContentPipe?
-        /// Of a streamed transfer, for its reader.
+        /// The completion of a streamed transfer, for its reader.
         let completion: Locked<TransportCompletion>?
         private let mailbox: CurlMailbox
         /// Orders the result before whoever awaits it. A continuation does so too, but where it is resumed before its task
@@ -36,7 +36,7 @@
             var originQueue: CurlOriginQueue?
             /// Whether it has a place among the transfers with its origin.
             var isAdmitted = false
-            /// Since when it is held back, in nanoseconds; 0 for one that never was.
+            /// The moment since which it is held back, in nanoseconds; 0 for one that never was.
             var waitsSince: UInt64 = 0
             /// What kept it from connecting at once; `nil` where nothing did.
             var detour: CurlDetour?
@@ -81,7 +81,7 @@
             var tinyPieces: (round: UInt64, count: Int) = (0, 0)
             /// Bytes of content nobody wants that are still read past; `nil` while content is wanted.
             var toSkip: Int?
-            /// Of content that ends with its connection over TLS: whether that end has been announced. `nil` for other content.
+            /// Whether the end of content that ends with its connection over TLS has been announced. `nil` for other content.
             var endsSecurely: Bool?
             /// Whether the answer is complete although the request is not.
             var isAnswered = false
@@ -128,7 +128,7 @@
             reader?.attach(self)
         }
 
-        /// Of a streamed response, in bytes: as much as two threads hand each other without waiting.
+        /// The capacity for a streamed response, in bytes: as much as two threads hand each other without waiting.
         private static let streamed = 1 << 20
 
         // MARK: The task's side

@@ -29,7 +29,7 @@
             return Int(ccurl_get_sent(handle.easy)) < length
         }
 
-        /// To be asked after each round from the head of the answer on.
+        /// What is to be done about an early answer; to be asked after each round from the head of the answer on.
         func earlyStep() -> CurlEarlyResponseStep {
             guard isUnderWay, let handle = state.handle else { return .forget }
             guard isSending else { return .forget }

@@ -29,7 +29,7 @@
 
     /// A version of libcurl, ordered as time is.
     struct CurlVersion: Comparable {
-        /// As libcurl writes it (`LIBCURL_VERSION_NUM`): one byte each for the major, the minor and the patch number.
+        /// The version as libcurl writes it (`LIBCURL_VERSION_NUM`): one byte each for the major, the minor and the patch number.
         let number: UInt32
 
         init(number: UInt32) {

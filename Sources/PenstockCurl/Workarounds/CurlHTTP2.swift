@@ -121,7 +121,8 @@
             return next ?? (handles.isEmpty ? nil : now + CurlStallProbes.rarest)
         }
 
-        /// Unpausing is what makes libcurl look; the content it would pause is sent or is none of this transfer's.
+        /// Makes libcurl look at its connection by unpausing the handle; the content that the first call would pause is sent
+        /// or is none of this transfer's.
         private func look(_ handle: CurlHandle) {
             let codes = [pause(handle, CURLPAUSE_SEND), pause(handle, CURLPAUSE_CONT)]
             if let code = codes.lazy.compactMap({ $0 }).first { end(handle, code) }

@@ -13,7 +13,7 @@
         private static let most = 8 << 10
         private var bytes = 0
 
-        /// To be called for each progress that libcurl tells of while a connection is being made.
+        /// Looks for a reason not to make a connection; to be called for each progress that libcurl tells of while it is being made.
         ///
         /// - Returns: why the connection is not to be made; `nil` while it may be.
         mutating func failure(_ easy: UnsafeMutableRawPointer) -> (kind: TransportError.Kind, message: String)? {

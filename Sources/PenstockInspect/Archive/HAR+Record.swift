@@ -176,7 +176,7 @@ private struct EntryMaker {
         return content
     }
 
-    /// As Chromium writes it: a status of 0.
+    /// No response as Chromium writes it: a status of 0.
     private var noResponse: HAR.Response {
         HAR.Response(
             status: 0, statusText: "", httpVersion: "unknown", cookies: [], headers: [],
@@ -226,7 +226,7 @@ enum HARQuery {
 
 /// Cookies by name; their values are secret.
 enum HARCookies {
-    /// Those of one line of `Cookie` (RFC 6265 §4.2.1).
+    /// The cookies of one line of `Cookie` (RFC 6265 §4.2.1).
     static func sent(_ line: String) -> [HAR.Cookie] {
         parts(line).compactMap { text in
             // What has no `=` is a value, and has no name.
@@ -235,7 +235,7 @@ enum HARCookies {
         }
     }
 
-    /// That of one line of `Set-Cookie` (RFC 6265 §4.1.1); `nil` for one without a name.
+    /// The cookie of one line of `Set-Cookie` (RFC 6265 §4.1.1); `nil` for one without a name.
     static func received(_ line: String) -> HAR.Cookie? {
         let parts = parts(line)
         guard let first = parts.first, let cookie = sent(first).first, !cookie.name.isEmpty else { return nil }

@@ -19,7 +19,7 @@ package struct HAR: Codable, Sendable {
     /// One exchange; or a call that sent nothing, because the cache answered it or it failed before.
     package struct Entry: Codable, Sendable {
         package var startedDateTime: String
-        /// In milliseconds: the sum of the timings that are there.
+        /// The time of the exchange in milliseconds: the sum of the timings that are there.
         package var time: Double
         package var request: Request
         package var response: Response
@@ -89,7 +89,7 @@ package struct HAR: Codable, Sendable {
         package var comment: String?
     }
 
-    /// In milliseconds; -1 for a phase that did not happen. `connect` includes `ssl`.
+    /// The timings of an exchange in milliseconds; -1 for a phase that did not happen. `connect` includes `ssl`.
     package struct Timings: Codable, Sendable {
         package var blocked: Double?
         package var dns: Double?
@@ -107,13 +107,13 @@ package struct HAR: Codable, Sendable {
         package var endpoint: String
         package var service: String
         package var environment: String
-        /// Of this exchange among those of the call, from 1; 0 where nothing was sent.
+        /// The number of this exchange among those of the call, from 1; 0 where nothing was sent.
         package var attempt: Int
         /// How many exchanges the call had.
         package var attempts: Int
-        /// In milliseconds, from the start of the call to that of this exchange.
+        /// The time in milliseconds, from the start of the call to that of this exchange.
         package var offset: Double
-        /// In milliseconds, of the whole call.
+        /// The time of the whole call in milliseconds.
         package var elapsed: Double
         /// `success`, `cancelled` or `failure`.
         package var outcome: String
@@ -131,12 +131,12 @@ package struct HAR: Codable, Sendable {
         package var isReused: Bool?
         /// How often the transport sent the request again by itself.
         package var resends: Int?
-        /// Of the whole call, with its last exchange alone.
+        /// The decisions of the whole call, with its last exchange alone.
         package var decisions: [Decision]?
     }
 
     package struct Decision: Codable, Sendable {
-        /// In milliseconds since the call began.
+        /// The time in milliseconds since the call began.
         package var at: Double
         package var attempt: Int
         package var text: String

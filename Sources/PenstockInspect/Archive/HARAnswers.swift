@@ -5,7 +5,7 @@ import PenstockCore
 public enum HARAnswers {
     /// What was asked and what was answered.
     public struct Answer: Sendable {
-        /// As sent.
+        /// The method as sent.
         public let method: String
         /// Path and query, with the marks of what is secret.
         public let target: String

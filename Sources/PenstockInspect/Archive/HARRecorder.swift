@@ -15,7 +15,7 @@ import PenstockCore
 /// content is too much, it is left out of the archive, which says so in the comments of these entries. The file is a whole archive whenever it is
 /// looked at, and is repaired when it is opened again after a crash. Nothing secret is in it, by the rules of ``Redaction``.
 public final class HARRecorder: EventSink {
-    /// What of the content of requests and responses is written.
+    /// How much of the content of requests and responses is written.
     public enum Contents: Hashable, Sendable {
         /// Sizes and types alone.
         case none
@@ -84,7 +84,8 @@ public final class HARRecorder: EventSink {
     /// What writes: on a queue of its own, so that calls do not wait for the disk; a disk that is slower than the calls makes them
     /// wait.
     private final class Writer: Sendable {
-        /// Beside their content, which has a bound of its own, records that wait to be written hold at most a few megabytes.
+        /// How many records wait to be written at most. Beside their content, which has a bound of its own, so many hold at most a few
+        /// megabytes.
         private static let mostWaiting = 512
 
         private let output: SerialState<Output>

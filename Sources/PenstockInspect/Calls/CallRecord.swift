@@ -5,7 +5,7 @@ import PenstockCore
 struct CallRecord: Sendable {
     /// Something that was decided, in words.
     struct Decision: Sendable {
-        /// In one word, for programs.
+        /// The kind in one word, for programs.
         let kind: String
         let at: Duration
         let attempt: Int
@@ -45,15 +45,15 @@ struct CallRecord: Sendable {
 struct AttemptRecord: Sendable {
     let number: Int
     let date: Date
-    /// Since the call began.
+    /// The time since the call began.
     let started: Duration
     /// Its content has been let go unless it is kept.
     var request: HTTPRequest
-    /// In bytes; `nil` where nobody knows.
+    /// The size of its content in bytes; `nil` where nobody knows.
     let requestSize: Int?
-    /// Since the call began; `nil` while it is under way.
+    /// When it ended, since the call began; `nil` while it is under way.
     var ended: Duration?
-    /// Of an attempt that failed, what had come of it.
+    /// The response; of an attempt that failed, what had come of it.
     var response: HTTPResponse?
     /// The size of the response's content, its codings removed.
     var responseSize = 0
@@ -149,7 +149,7 @@ struct CallCollector: Sendable {
         return record
     }
 
-    /// To be called once nobody holds the record any more.
+    /// Gives back the room of a record's content; to be called once nobody holds the record any more.
     mutating func release(_ record: CallRecord) { content.release(record.contentBytes) }
 }
 
@@ -245,7 +245,7 @@ extension CallRecord {
 }
 
 extension HTTPRequest {
-    /// Of content that is in memory.
+    /// The length of content that is in memory, in bytes; 0 for any other.
     fileprivate var contentBytes: Int {
         if case .bytes(let data) = body.source { data.count } else { 0 }
     }
@@ -257,7 +257,7 @@ extension HTTPRequest {
         return request
     }
 
-    /// Without its content unless that is kept, and whether that was for want of room.
+    /// The request, without its content unless that is kept, and whether it was left out for want of room.
     fileprivate func kept(in content: inout ContentBudget) -> (request: HTTPRequest, isLeftOut: Bool) {
         guard case .bytes(let data) = body.source else { return (withoutContent, false) }
         let decision = content.decide(data.count)
@@ -273,7 +273,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// Without its content unless that is kept, and whether that was for want of room.
+    /// The response, without its content unless that is kept, and whether it was left out for want of room.
     fileprivate func kept(in content: inout ContentBudget) -> (response: HTTPResponse, isLeftOut: Bool) {
         guard !body.isEmpty else { return (self, false) }
         let decision = content.decide(body.count)

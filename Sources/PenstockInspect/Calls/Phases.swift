@@ -12,9 +12,9 @@ package struct Phases: Hashable, Sendable {
     package var connect: Int?
     /// The part of ``connect`` that TLS took; `nil` without TLS.
     package var secure: Int?
-    /// From the request's first byte to the response's.
+    /// The time from the request's first byte to the response's.
     package let wait: Int
-    /// From the response's first byte to its last.
+    /// The time from the response's first byte to its last.
     package let receive: Int
 
     /// How long all of it took.

@@ -79,7 +79,7 @@
             return Data("\(name)\n".utf8) + length + Data("\(value)\n".utf8)
         }
 
-        /// By syslog's numbers (RFC 5424 §6.2.1).
+        /// The priority of a level by syslog's numbers (RFC 5424 §6.2.1).
         private static func priority(_ level: LogLevel) -> String {
             switch level {
             case .error: "3"

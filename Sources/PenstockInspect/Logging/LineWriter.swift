@@ -27,7 +27,7 @@ struct LineWriter {
         }
     }
 
-    /// Without Foundation's formats, which took more time than all else of a line.
+    /// Adds a number without Foundation's formats, which took more time than all else of a line.
     ///
     /// - Parameter digits: with zeros before it, at least so many. One by default.
     mutating func add(_ number: Int, digits: Int = 1) {

@@ -4,7 +4,7 @@ import PenstockCore
 /// One event as a log shows it: a line for people, and the same in fields for machines. Nothing secret is in it, by the rules
 /// of ``Redaction``.
 public struct LogEntry: Sendable {
-    /// From which level on it is shown.
+    /// The level from which on it is shown.
     public let level: LogLevel
     private let context: EventContext
     /// What happened, on one line: no control characters, no line breaks.
@@ -27,13 +27,13 @@ public struct LogEntry: Sendable {
     public var attempt: Int { context.attempt }
     /// The endpoint's type name; empty where it is not known.
     public var endpoint: String { context.progress.endpoint }
-    /// Of the call's last request; `nil` while there is none.
+    /// The method of the call's last request; `nil` while there is none.
     public var method: HTTPMethod? { context.progress.method }
-    /// Of the call's last request, with its secrets; print it to have it without.
+    /// The URL of the call's last request, with its secrets; print it to have it without.
     public var url: HTTPURL? { context.progress.url }
-    /// Of the call's last response; `nil` while there is none.
+    /// The status of the call's last response; `nil` while there is none.
     public var status: Int? { context.progress.status }
-    /// Since the call began.
+    /// The time since the call began.
     public var elapsed: Duration { context.elapsed }
     /// Where the answer came from, once there is one.
     public var source: ResponseSource? { context.progress.source }

@@ -19,7 +19,7 @@ public enum LogLevel: Int, Hashable, Sendable, Comparable, CaseIterable {
 }
 
 extension LogLevel {
-    /// From which level on an event is told. It depends on the event alone, so that what one level says is a part of what the
+    /// The level from which on an event is told. It depends on the event alone, so that what one level says is a part of what the
     /// next one says.
     public init(of event: Event) {
         switch event {

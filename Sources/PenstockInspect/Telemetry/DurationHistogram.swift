@@ -9,7 +9,7 @@ public struct DurationHistogram: Hashable, Sendable {
 
     /// How many are in each bucket; the last one has no upper end.
     public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// In seconds, of all together.
+    /// The sum of all durations, in seconds.
     public private(set) var sum = 0.0
     /// How many there are.
     public var count: Int { counts.reduce(0, +) }
@@ -27,7 +27,7 @@ public struct DurationHistogram: Hashable, Sendable {
 
 /// What was measured since the app began (cumulative): a histogram for each set of attributes.
 struct DurationMetric: Sendable {
-    /// As OpenTelemetry's SDK has it ("Cardinality limits"). What comes beyond is counted together, without its host.
+    /// The most series, as OpenTelemetry's SDK has it ("Cardinality limits"). What comes beyond is counted together, without its host.
     static let mostSeries = 2000
 
     private(set) var series: [[TelemetryAttribute]: DurationHistogram] = [:]

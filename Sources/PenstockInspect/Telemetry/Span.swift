@@ -5,7 +5,7 @@ import PenstockCore
 public struct Span: Hashable, Sendable {
     /// What kind of work it is.
     public enum Kind: Int, Hashable, Sendable {
-        /// Within the app: a call, from `send` to its result. By the numbers of the protocol.
+        /// Work within the app: a call, from `send` to its result. By the numbers of the protocol.
         case `internal` = 1
         /// A request to a server: an attempt.
         case client = 3
@@ -15,9 +15,9 @@ public struct Span: Hashable, Sendable {
     public let traceID: String
     /// 16 hexadecimal digits.
     public let spanID: String
-    /// Of the span it belongs to; `nil` for the first of a trace.
+    /// The ID of the span it belongs to; `nil` for the first of a trace.
     public let parentID: String?
-    /// As `tracestate` has it; `nil` where there is none.
+    /// The state as `tracestate` has it; `nil` where there is none.
     public let traceState: String?
     /// The method of an attempt, the endpoint's type name of a call.
     public let name: String
@@ -27,11 +27,11 @@ public struct Span: Hashable, Sendable {
     public let start: Date
     /// How long it took.
     public let duration: Duration
-    /// By OpenTelemetry's names.
+    /// The attributes by OpenTelemetry's names.
     public let attributes: [TelemetryAttribute]
     /// Whether it failed: of an attempt, also a status of 400 or above.
     public let isError: Bool
-    /// Of a call, what was decided about it, in order: the first 200. None of an attempt.
+    /// What was decided about a call, in order: the first 200. An attempt has none.
     public let events: [SpanEvent]
 }
 
@@ -68,7 +68,7 @@ public struct TelemetryAttribute: Hashable, Sendable {
         case int(Int)
     }
 
-    /// By OpenTelemetry's semantic conventions, or with the prefix `penstock.` where they have none.
+    /// The name by OpenTelemetry's semantic conventions, or with the prefix `penstock.` where they have none.
     public let name: String
     /// Nothing secret, by the rules of ``Redaction``.
     public let value: Value
@@ -125,7 +125,7 @@ enum OwnName: String {
 
 /// What an attempt is by the semantic conventions for HTTP client spans and metrics.
 enum HTTPSemantics {
-    /// Others are `_OTHER`, so that a server's or an attacker's inventions do not make a series each.
+    /// The methods that are told by name. Others are `_OTHER`, so that a server's or an attacker's inventions do not make a series each.
     private static let knownMethods: Set<String> = [
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
     ]

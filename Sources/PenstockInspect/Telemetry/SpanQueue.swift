@@ -62,7 +62,7 @@ final class SpanQueue: Sendable {
         var waiting: [Span] = []
         /// How many spans have been let in since the beginning.
         var accepted = 0
-        /// Of how many of them the export is over.
+        /// The number of those whose export is over.
         var finished = 0
         /// How many of them are sent without waiting for a full batch.
         var demanded = 0
@@ -243,7 +243,7 @@ struct TelemetryLoss: Sendable {
 struct TelemetryRejection: Error, CustomStringConvertible {
     let count: Int
     let total: Int
-    /// In the collector's words; it may be empty.
+    /// The reason in the collector's words; it may be empty.
     let reason: String
     var description: String {
         "the collector has rejected \(count) of \(total)\(reason.isEmpty ? "" : ": \(reason)")"

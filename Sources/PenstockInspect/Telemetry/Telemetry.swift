@@ -35,7 +35,7 @@ public final class Telemetry: EventSink, Interceptor {
     /// The trace of a call under way.
     private struct Trace: Sendable {
         var context: TraceContext
-        /// Of the span that the app's own `traceparent` names.
+        /// The ID of the span that the app's own `traceparent` names.
         var parentID: String?
     }
 

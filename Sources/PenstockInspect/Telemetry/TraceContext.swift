@@ -4,7 +4,7 @@ import PenstockCore
 public struct TraceContext: Hashable, Sendable {
     /// 32 hexadecimal digits in small letters, not all of them 0.
     public let traceID: String
-    /// Of the span that sent the request: 16 hexadecimal digits in small letters, not all of them 0.
+    /// The ID of the span that sent the request: 16 hexadecimal digits in small letters, not all of them 0.
     public let spanID: String
     /// Whether whoever made the trace records it.
     public let isSampled: Bool
@@ -58,11 +58,11 @@ public struct TraceContext: Hashable, Sendable {
 
 /// The members of `tracestate`, the one that was changed last first (W3C "Trace Context" §3.3).
 public struct TraceState: Hashable, Sendable {
-    /// More members make it no `tracestate` (§3.3.1.1).
+    /// The most members: more make it no `tracestate` (§3.3.1.1).
     static let mostMembers = 32
-    /// As much is passed on; the specification asks for no less (§3.3.1.5).
+    /// How many characters are passed on; the specification asks for no less (§3.3.1.5).
     static let mostCharacters = 512
-    /// Longer members go first when there is too much (§3.3.1.5).
+    /// The length beyond which members go first when there is too much (§3.3.1.5).
     static let longMember = 128
 
     /// Key and value as they are written, in order.

@@ -47,7 +47,7 @@ extension CacheDatabase {
         return size <= Int64(limits.bytes) &- taken && size &+ size / 16 <= limits.pageBytes &- taken
     }
 
-    /// More than nine tenths of a limit are used.
+    /// Whether more than nine tenths of a limit are used.
     var isNearLimits: Bool {
         totals.bytes > Int64(limits.bytes / 10 * 9) || totals.entries > Int64(limits.entries / 10 * 9)
             || usedBytes > limits.pageBytes / 10 * 9
@@ -78,6 +78,6 @@ extension CacheLimits {
     /// What the pages of the file may take: everything but the log, and what a cache takes in which nothing is stored.
     var pageBytes: Int64 { min(Int64(bytes), 1 << 60) + Self.emptyBytes - logBytes }
 
-    /// More than the tables and indexes take that hold nothing.
+    /// The room for tables and indexes that hold nothing, in bytes: more than they take.
     private static let emptyBytes: Int64 = 256 << 10
 }

@@ -32,9 +32,9 @@ final class CacheDatabase {
     /// The row of the table `state`.
     struct Totals {
         var entries: Int64 = 0
-        /// Of responses and of bodies under way.
+        /// The bytes of responses and of bodies under way.
         var bytes: Int64 = 0
-        /// Of bodies under way alone.
+        /// The bytes of bodies under way alone.
         var unfinished: Int64 = 0
         /// Counts changes of a response, and in its upper half removals and invalidations, so that other processes can tell
         /// one from the other.

@@ -7,7 +7,7 @@ import PenstockCore
 final class CacheEngine: @unchecked Sendable {
     struct Inbox: Sendable {
         var jobs: [CacheJob] = []
-        /// Those that the queue has taken out and not finished.
+        /// The jobs that the queue has taken out and not finished.
         var current: [CacheJob] = []
         var isDraining = false
         /// Whether somebody looks for jobs that have waited too long.

@@ -7,7 +7,7 @@ package protocol CacheFileSystem: Sendable {
     /// Whether something stands there that is no ordinary file, such as a folder or a device.
     func isOther(_ path: String) -> Bool
     func isWritable(_ path: String) -> Bool
-    /// In bytes; 0 when there is no such file.
+    /// The size of a file in bytes; 0 when there is no such file.
     func size(_ path: String) -> Int64
     /// When it was last written.
     func date(_ path: String) -> Date?

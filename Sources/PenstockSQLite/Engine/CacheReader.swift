@@ -31,7 +31,7 @@ final class CacheReader: @unchecked Sendable {
         var damaged: [Int64] = []
     }
 
-    /// In milliseconds. See above.
+    /// How long a reader waits, in milliseconds. See above.
     static let patience: Int32 = 50
 
     /// How many uses are remembered until a change is written, and they with it. The older ones are forgotten: as long as
@@ -63,7 +63,7 @@ final class CacheReader: @unchecked Sendable {
     private var find: SQLiteStatement?
     /// How the file has its keys.
     private var form: CacheAtRest?
-    /// Behind a lock of their own, since to note a use waits for nobody.
+    /// The uses to be noted, behind a lock of their own, since to note a use waits for nobody.
     private let uses = Locked<[Int64]>([])
 
     init(limits: CacheLimits, time: TimeSource) {

@@ -16,7 +16,7 @@ struct CacheRow {
         var version: UInt64
         /// The body's number in the table `chunk`; zero when it stands in the row.
         var number: Int64 = 0
-        /// Of the body that stands in the row.
+        /// The checksum of the body that stands in the row.
         var checksum: UInt64 = 0
         var length: Int = 0
         /// Length of each piece but the last.

@@ -9,7 +9,7 @@ enum CacheSchema {
         let sql: String
     }
 
-    /// In the order in which they are applied; none is ever changed or taken out.
+    /// The migrations in the order in which they are applied; none is ever changed or taken out.
     static let migrations = [
         Migration(
             name: "responses, their bodies, and how much of both there is",
@@ -89,7 +89,7 @@ enum CacheSchema {
 
     enum Failure: Error {
         case newer
-        /// Not a file of ours, and not empty.
+        /// The file is none of ours, and not empty.
         case foreign
         case sqlite(SQLiteError)
 

@@ -23,7 +23,7 @@ enum ImmediateReads {
     /// Runs `body`, which uses SQLite on this thread alone and leaves no statement behind that still reads.
     static func run<Output>(_ body: () -> Output) -> (output: Output?, verdict: Verdict) {
         guard let place = ReadOverride.place else { return (nil, .unknown) }
-        // Of this call alone: the thread has its address for no longer.
+        // The verdict is this call's alone: the thread has its address for no longer.
         var verdict = Verdict.immediate
         return withUnsafeMutablePointer(to: &verdict) { pointer in
             pthread_setspecific(place, pointer)

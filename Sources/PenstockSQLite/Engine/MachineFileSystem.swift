@@ -34,7 +34,7 @@ package struct MachineFileSystem: CacheFileSystem {
         return isTooMuch ? nil : bytes
     }
 
-    /// Held while a new file is open: to close it lets go of the locks that SQLite may have taken on it by then. The value,
+    /// A lock that is held while a new file is open: to close it lets go of the locks that SQLite may have taken on it by then. The value,
     /// how many there are, is for the thread sanitizer: where a lock holds nothing, it takes the lock's own head for it.
     private static let creations = Locked(0)
 

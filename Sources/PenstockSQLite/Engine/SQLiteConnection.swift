@@ -12,11 +12,11 @@ final class SQLiteConnection {
 
     /// How a file is opened.
     enum Manner {
-        /// For reading and writing. SQLite makes no file, since it would give it the permissions of the process.
+        /// A connection for reading and writing. SQLite makes no file, since it would give it the permissions of the process.
         case existing
-        /// For reading and writing, and made if there is none.
+        /// A connection for reading and writing, whose file is made if there is none.
         case creating
-        /// For reading what stands in the file itself, whatever its journal or its log say, and whoever has locked it. No
+        /// A connection for reading what stands in the file itself, whatever its journal or its log say, and whoever has locked it. No
         /// byte is written, and no file is made beside it.
         case untouched
     }

@@ -104,11 +104,11 @@ final class OutboxDatabase {
         return OutboxCounts(pending: Int(clamping: all - failed), undeliverable: Int(clamping: failed))
     }
 
-    /// Of a lane whose first queued row is held back by none of the destinations that are bound. They are bound as one text, so
-    /// that there is one statement for any number of them; digests have one length, so none is found across two.
+    /// The condition of a lane whose first queued row is held back by none of the destinations that are bound. They are bound as one text,
+    /// so that there is one statement for any number of them; digests have one length, so none is found across two.
     private static let isFree = "is_ready = 1 AND instr(?, coalesce(destination, x'00')) = 0"
 
-    /// Never without a byte, since SQLite takes that for nothing at all.
+    /// The destinations as one text, never one without a byte, since SQLite takes that for no value at all.
     private static func list(_ destinations: Set<String>) -> OutboxValue {
         .text("," + destinations.sorted().joined(separator: ","))
     }
@@ -328,7 +328,7 @@ enum OutboxValue {
     static func data(_ data: Data?) -> OutboxValue { data.map { .bytes($0) } ?? .null }
     static func id(_ id: OutboxID) -> OutboxValue { .bytes(withUnsafeBytes(of: id.uuid.uuid) { Data($0) }) }
 
-    /// In microseconds since 1970, within what the number can hold.
+    /// A date in microseconds since 1970, within what the number can hold.
     static func date(_ date: Date?) -> OutboxValue {
         guard let date else { return .null }
         let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
@@ -441,7 +441,7 @@ enum OutboxColumns {
         row.isNull(column) ? nil : Data(try row.bytes(column))
     }
 
-    /// Of a payload and of whose it is.
+    /// The checksum of a payload and of whose it is.
     static func checksum(_ payload: Data, of id: OutboxID) -> Int64 {
         var bytes = payload
         withUnsafeBytes(of: id.uuid.uuid) { bytes.append(contentsOf: $0) }

@@ -4,7 +4,7 @@ import PenstockCore
 
 /// The tables of an outbox, and whose file it is.
 enum OutboxSchema {
-    /// In the order in which they are applied; none is ever changed or taken out.
+    /// The migrations in the order in which they are applied; none is ever changed or taken out.
     static let migrations = [
         """
         CREATE TABLE item (
@@ -44,7 +44,7 @@ enum OutboxSchema {
     /// "PSOB": says that the file is an outbox of Penstock's.
     private static let applicationID: Int64 = 0x5053_4F42
     private static let headerBytes = 72
-    /// Up to this length a file is looked through when it is opened: some hundred milliseconds on a slow phone, once.
+    /// The length, in bytes, up to which a file is looked through when it is opened: some hundred milliseconds on a slow phone, once.
     private static let checkedBytes: Int64 = 32 << 20
 
     /// Opens a file, and makes it ready. One that is not ours, or that is damaged or newer, is left as it is.

@@ -19,7 +19,7 @@ import PenstockCore
 public final class SQLiteOutboxStore: OutboxStore {
     /// Where the file is, and how long a change waits.
     public struct Configuration: Sendable {
-        /// In a folder that exists and may be written. Beside it stand its `-wal` and `-shm`.
+        /// The file, in a folder that exists and may be written. Beside it stand its `-wal` and `-shm`.
         public var file: URL
         /// How long a change waits for other processes that hold the file. 5 s by default, which is more than a hundred
         /// changes of theirs take.
@@ -27,7 +27,7 @@ public final class SQLiteOutboxStore: OutboxStore {
         /// How many bytes the payload of a row may have. 512 KiB by default, and no more than that: what SQLite allocates for
         /// a row is bounded by it.
         public var rowBytes = 512 << 10
-        /// After how long without a change the log is emptied. 10 s: once for each burst of writes.
+        /// How long there is no change before the log is emptied. 10 s: once for each burst of writes.
         package var idle = Duration.seconds(10)
         /// SQLite's name of the file system; `nil` for the machine's own.
         package var vfs: String?

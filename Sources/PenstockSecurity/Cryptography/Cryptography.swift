@@ -82,7 +82,7 @@ package protocol RunningDigest {
 
 /// What AES-GCM makes of plain bytes.
 package struct SealedBytes: Hashable, Sendable {
-    /// As many bytes as the plain ones.
+    /// The sealed bytes, as many as the plain ones.
     package var bytes: Data
     /// 16 bytes.
     package var tag: Data
@@ -145,7 +145,7 @@ enum KeyLength {
         guard !key.isEmpty else { throw .invalidKey }
     }
 
-    /// From 1 up to the order of P-256, which is none any more (FIPS 186-5 §A.2).
+    /// Requires a number from 1 up to the order of P-256, which is none any more (FIPS 186-5 §A.2).
     static func requireP256Scalar(_ key: Data) throws(CryptographyError) {
         guard key.count == 32, key.contains(where: { $0 != 0 }), key.lexicographicallyPrecedes(p256Order) else {
             throw .invalidKey

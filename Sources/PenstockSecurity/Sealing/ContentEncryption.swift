@@ -9,9 +9,9 @@ public enum ContentEncryption: String, Hashable, Sendable, CaseIterable {
     /// AES-128 in CBC mode with HMAC-SHA256, 16 bytes of the key for each (§5.2.3).
     case a128CBCHS256 = "A128CBC-HS256"
 
-    /// Of a key, in bytes.
+    /// The length of a key, in bytes.
     static let keySize = 32
-    /// Of a tag, in bytes.
+    /// The length of a tag, in bytes.
     private static let tagSize = 16
 
     private var ivSize: Int { self == .a256GCM ? 12 : 16 }
@@ -82,14 +82,14 @@ enum ConcatKDF {
         return Data(try platformCryptography.digest(input, by: .sha256).prefix(size))
     }
 
-    /// In four bytes, the most significant one first.
+    /// A number in four bytes, the most significant one first.
     private static func number(_ value: Int) -> Data {
         Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) })
     }
 }
 
 extension Data {
-    /// From the machine's own randomness.
+    /// Random bytes from the machine's own randomness.
     static func random(_ count: Int) -> Data {
         var generator = SystemRandomNumberGenerator()
         return Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

@@ -13,7 +13,7 @@ import PenstockCore
 public enum JWE {
     /// What a message holds.
     public struct Message: Hashable, Sendable {
-        /// In plain.
+        /// The content in plain.
         public let content: Data
         /// What kind of content it is, as a media type; `nil` where the header does not tell (RFC 7516 §4.1.12).
         public let contentType: String?
@@ -54,10 +54,10 @@ public enum JWE {
 
     /// All that is made anew for a message.
     struct Randomness {
-        /// Of no use where the key is agreed on or known.
+        /// The key of the content, of no use where the key is agreed on or known.
         var contentKey: Data
         var iv: Data
-        /// For an agreement.
+        /// The sender's key for an agreement.
         var ephemeral: P256PrivateKey?
     }
 
@@ -145,7 +145,7 @@ public enum JWE {
 }
 
 extension JWE.Randomness {
-    /// From the machine's own randomness.
+    /// What is made anew for a message to a key, from the machine's own randomness.
     init(for key: SealingKey) throws(CryptographyError) {
         contentKey = .random(ContentEncryption.keySize)
         iv = key.encryption.newIV()
@@ -164,7 +164,7 @@ extension SealingKey {
 }
 
 extension SealingKey.Material {
-    /// Of the public key that is sealed for.
+    /// The point of the public key that is sealed for.
     fileprivate var point: Data? {
         switch self {
         case .publicKey(let key): key.point
@@ -208,7 +208,7 @@ extension JWE {
     /// What the protected header says.
     fileprivate struct Header {
         let contentType: String?
-        /// Of the sender's key for this one message; `nil` where there is none.
+        /// The point of the sender's key for this one message; `nil` where there is none.
         let ephemeralPoint: Data?
         let partyU: Data
         let partyV: Data

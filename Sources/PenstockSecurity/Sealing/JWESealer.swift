@@ -28,7 +28,7 @@ import PenstockCore
 /// Keys are changed by adding the new one to those that open, then sealing with it, then leaving the old one out. A message says
 /// by `kid` which key it is for.
 public struct JWESealer: Sealer {
-    /// Of the parameter that stands for the whole query; `payload` unless set.
+    /// The name of the parameter that stands for the whole query; `payload` unless set.
     public var queryName = "payload"
     /// The longest body that is sealed, in bytes, since it is held in memory several times over; 16 MiB unless set.
     public var longestBody = 16 << 20

@@ -8,7 +8,7 @@
     /// and holds the call meanwhile; of one that something else starts, such as PAM or the session itself, the bus says until
     /// then that nobody has its name. Behind that, a fresh keyring has no default collection until it has made one.
     final class KeyringOpening: Sendable {
-        /// Longer than a keyring takes that the session has begun to start.
+        /// How long a keyring is waited for: longer than one takes that the session has begun to start.
         static let patience = Duration.seconds(5)
 
         private let address: String

@@ -208,7 +208,7 @@
             if try isLocked { throw .vault(.locked) }
         }
 
-        /// Without a question to the user. One that the service would have to ask is taken back.
+        /// Unlocks the collection without a question to the user. One that the service would have to ask is taken back.
         private func unlock() throws(Bus.Failure) {
             let reply = try bus.call(Self.root, Self.serviceInterface, "Unlock") { message throws(Bus.Failure) in
                 try message.write("a", "o") { () throws(Bus.Failure) in try message.write(collection, as: "o") }

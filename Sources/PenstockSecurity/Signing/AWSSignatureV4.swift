@@ -40,13 +40,13 @@ public struct AWSSignatureV4: Signer {
     /// Where the signature stands.
     @nonexhaustive
     public enum Form: Hashable, Sendable {
-        /// In the field `Authorization`. The default.
+        /// The signature stands in the field `Authorization`. The default.
         case header
-        /// In the query, good for so long: from a second to seven days, which is all that AWS takes.
+        /// The signature stands in the query, good for so long: from a second to seven days, which is all that AWS takes.
         case query(expires: Duration)
     }
 
-    /// What of the content is signed.
+    /// How the content is covered by the signature.
     @nonexhaustive
     public enum Payload: Hashable, Sendable {
         /// Its digest, for which a file or a stream is read twice. The default, but for S3 with a signature in the query.
@@ -55,9 +55,9 @@ public struct AWSSignatureV4: Signer {
         case unsigned
     }
 
-    /// Such as `eu-central-1`.
+    /// The region, such as `eu-central-1`.
     public var region: String
-    /// Such as `s3` or `execute-api`.
+    /// The service, such as `s3` or `execute-api`.
     public var service: String
     /// ``Form/header`` unless set.
     public var form: Form
@@ -84,7 +84,7 @@ public struct AWSSignatureV4: Signer {
         get { chosen.sendsContentDigest ?? isS3 }
         set { chosen.sendsContentDigest = newValue }
     }
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin> = []
     private var chosen = Chosen()
     private let credentials: Credentials
@@ -130,7 +130,7 @@ public struct AWSSignatureV4: Signer {
         try await signed(request, at: call.serverDate(of: request.url.origin)).request
     }
 
-    /// What of a signature goes into which of its steps, so that the first one that differs from the server's can be found:
+    /// The texts that go into the steps of a signature, so that the first one that differs from the server's can be found:
     /// a refusal by AWS names the canonical request and the text that it expected.
     public struct Steps: Sendable {
         /// The request in the form that is signed: method, path, query, fields, the names of the fields, digest.
@@ -141,7 +141,7 @@ public struct AWSSignatureV4: Signer {
         public let scope: String
         /// The algorithm, the moment, the scope, and the digest of the canonical request.
         public let text: String
-        /// In hexadecimal digits.
+        /// The signature in hexadecimal digits.
         public let signature: String
         /// The request with its signature, as it is sent.
         public let request: HTTPRequest
@@ -222,7 +222,7 @@ public struct AWSSignatureV4: Signer {
         }
     }
 
-    /// With the fields of AWS that are signed, and without those of an earlier signature.
+    /// The request with the fields of AWS that are signed, and without those of an earlier signature.
     private func prepared(_ request: HTTPRequest, _ digest: String, _ moment: AWSMoment) -> HTTPRequest {
         var request = request
         if form == .header {

@@ -26,7 +26,7 @@ extension HTTPBody {
         }
     }
 
-    /// Of a file, at once: as much as is cheap to hold, and enough that the calls do not count.
+    /// How many bytes of a file are read at once: as much as is cheap to hold, and enough that the calls do not count.
     private static let pieceSize = 65_536
 
     private static func nextPiece(_ pieces: inout Chunks.Iterator, _ stage: StageName) async throws -> Data? {

@@ -49,14 +49,14 @@ extension HTTPURL {
     /// The host, and the port where it is not the scheme's own: the value of `Host`.
     var authority: String { String(origin.text.dropFirst(scheme.rawValue.utf8.count + 3)) }
 
-    /// With parameters behind those that it has.
+    /// The URL with parameters behind those that it has.
     func adding(_ items: [(String, String)]) -> HTTPURL {
         let added = items.map { "\(PercentEncoding.escaped($0.0))=\(PercentEncoding.escaped($0.1))" }
         let own = query.flatMap { $0.isEmpty ? nil : [$0] } ?? []
         return HTTPURL(origin: origin, path: path, query: (own + added).joined(separator: "&"))
     }
 
-    /// Without the parameters of some names, in any letter case, and as it stands where it has none of them.
+    /// The URL without the parameters of some names, in any letter case, and as it stands where it has none of them.
     func removing(_ names: [String]) -> HTTPURL {
         guard let query else { return self }
         let names = Set(names.map { $0.lowercased() })

@@ -5,7 +5,7 @@ import PenstockCore
 public struct SignatureParameters: Hashable, Sendable {
     /// When it was made; `nil` for none.
     public var created: Date?
-    /// From when it is of no more use, which is not before ``created``; `nil` for none.
+    /// The moment from which on it is of no more use, which is not before ``created``; `nil` for none.
     public var expires: Date?
     /// The name of the key, by which the server finds it; `nil` for none.
     public var keyID: String?
@@ -16,7 +16,7 @@ public struct SignatureParameters: Hashable, Sendable {
     /// What the signature is for, where several are made; `nil` for none.
     public var tag: String?
 
-    /// None but those that are named.
+    /// The parameters that are named, and no others.
     public init(
         created: Date? = nil, expires: Date? = nil, keyID: String? = nil, nonce: String? = nil,
         algorithm: SignatureAlgorithm? = nil, tag: String? = nil
@@ -29,7 +29,7 @@ public struct SignatureParameters: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// As they stand behind the list of components: in the order of the properties, times in whole seconds.
+    /// The parameters as they stand behind the list of components: in the order of the properties, times in whole seconds.
     fileprivate func text() throws(SignatureBaseError) -> String {
         var text = ""
         for (name, date) in [("created", created), ("expires", expires)] {
@@ -92,10 +92,11 @@ public struct SignatureBase: Hashable, Sendable {
 /// A signature covers the method, the URL, and, where there is a body, its digest and its media type, unless it is told
 /// otherwise. The times in it are those of the server's clock, as far as the client has learnt it.
 public struct HTTPMessageSigner: Signer {
-    /// Each must be in the request: a call whose request lacks one fails, unsent. ``defaultComponents`` unless set.
+    /// The components that are covered. Each must be in the request: a call whose request lacks one fails, unsent. ``defaultComponents``
+    /// unless set.
     public var components: [SignatureComponent]
-    /// Covered where a request has them. One that it has, and that cannot be covered, fails the call as one of ``components``
-    /// does: nothing is left unsigned unseen. ``defaultOptionalComponents`` unless set.
+    /// The components that are covered where a request has them. One that it has, and that cannot be covered, fails the call as one of
+    /// ``components`` does: nothing is left unsigned unseen. ``defaultOptionalComponents`` unless set.
     public var optionalComponents: [SignatureComponent]
     /// The name of the signature among others of the request; `sig1` unless set. A key of a dictionary: small letters,
     /// digits and `_-.*`.
@@ -109,10 +110,10 @@ public struct HTTPMessageSigner: Signer {
     public var namesAlgorithm = true
     /// What the signature is for; `nil`, the default, for nothing in particular.
     public var tag: String?
-    /// By what the digest of the content is made, where it is covered and the request has none of the app's. SHA-256 unless
+    /// What the digest of the content is made by, where it is covered and the request has none of the app's. SHA-256 unless
     /// set.
     public var digest = HashFunction.sha256
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin> = []
     private let key: any SigningKey
     private let keyID: String
@@ -148,7 +149,7 @@ public struct HTTPMessageSigner: Signer {
         try await signed(request, at: call.serverDate(of: request.url.origin)).request
     }
 
-    /// What of a signature goes into which of its steps, so that the first one that differs from the server's can be found.
+    /// The texts that go into the steps of a signature, so that the first one that differs from the server's can be found.
     public struct Steps: Sendable {
         /// What was signed.
         public let base: SignatureBase

@@ -3,15 +3,15 @@ import PenstockCore
 
 /// A part of a request that a signature covers (RFC 9421 §2): one that is derived from it, such as its method, or a field.
 public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
-    /// In small letters; what is derived begins with `@`.
+    /// The name in small letters; what is derived begins with `@`.
     public let name: String
     /// How its value is had.
     let selector: Selector
 
     enum Selector: Hashable, Sendable {
-        /// As it stands.
+        /// The value as it stands.
         case whole
-        /// In the one form of a Structured Field (RFC 9421 §2.1.1).
+        /// The value in the one form of a Structured Field (RFC 9421 §2.1.1).
         case structured(StructuredFieldKind)
         /// A member of a dictionary (§2.1.2).
         case member(String)
@@ -75,7 +75,7 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         SignatureComponent(name.text.lowercased(), .binary)
     }
 
-    /// As it stands in `Signature-Input`: `"@query-param";name="Pet"`.
+    /// The component as it stands in `Signature-Input`: `"@query-param";name="Pet"`.
     public var description: String {
         let name = SignatureValue.quoted(name)
         return switch selector {

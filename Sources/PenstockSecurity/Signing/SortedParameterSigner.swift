@@ -25,21 +25,21 @@ public struct SortedParameterSigner: Signer {
     /// Where the app's key, the time, the nonce and the signature stand.
     @nonexhaustive
     public enum Place: Hashable, Sendable {
-        /// In fields called as ``Names`` say. The default.
+        /// Fields called as ``Names`` say. The default.
         case fields
-        /// In the query.
+        /// The query.
         case query
     }
 
     /// What they are called.
     public struct Names: Hashable, Sendable {
-        /// Of the app's key. In the text that is signed, all four stand by these names wherever they are sent.
+        /// The name of the app's key. In the text that is signed, all four stand by these names wherever they are sent.
         public var appKey: String
-        /// Of the time: seconds since 1970.
+        /// The name of the time: seconds since 1970.
         public var timestamp: String
-        /// Of the nonce.
+        /// The name of the nonce.
         public var nonce: String
-        /// Of the signature, which does not sign itself.
+        /// The name of the signature, which does not sign itself.
         public var signature: String
 
         /// `X-App-Key`, `X-Timestamp`, `X-Nonce` and `X-Signature` unless told otherwise.
@@ -56,9 +56,9 @@ public struct SortedParameterSigner: Signer {
 
     /// ``Place/fields`` unless set.
     public var place = Place.fields
-    /// Those of ``Names/init(appKey:timestamp:nonce:signature:)`` unless set.
+    /// The names; those of ``Names/init(appKey:timestamp:nonce:signature:)`` unless set.
     public var names = Names()
-    /// None unless set.
+    /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin> = []
     private let appKey: String
     private let secret: SharedSecret
@@ -79,7 +79,7 @@ public struct SortedParameterSigner: Signer {
         try await signed(request, at: call.serverDate(of: request.url.origin), nonce: Nonce.text(random)).request
     }
 
-    /// What of a signature goes into which of its steps, so that the first one that differs from the server's can be found.
+    /// The texts that go into the steps of a signature, so that the first one that differs from the server's can be found.
     public struct Steps: Sendable {
         /// The fourth line: the sorted parameters, those of the signature included.
         public let parameters: String
@@ -87,7 +87,7 @@ public struct SortedParameterSigner: Signer {
         public let content: String
         /// The five lines.
         public let text: String
-        /// In hexadecimal digits.
+        /// The signature in hexadecimal digits.
         public let signature: String
         /// The request with its signature, as it is sent.
         public let request: HTTPRequest

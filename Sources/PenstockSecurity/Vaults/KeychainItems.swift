@@ -4,7 +4,7 @@ import PenstockCore
 /// When the system lets an item of a `KeychainVault` be read. None of the classes leaves the device.
 @nonexhaustive
 public enum KeychainProtection: Hashable, Sendable, CaseIterable {
-    /// From when the device was unlocked for the first time since it was started, as work in the background needs.
+    /// Items can be read from when the device was unlocked for the first time since it was started, as work in the background needs.
     case afterFirstUnlock
     /// While the device is unlocked.
     case whenUnlocked

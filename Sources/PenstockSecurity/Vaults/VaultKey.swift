@@ -14,8 +14,8 @@ public struct VaultKey: Sendable {
     /// How many bytes a key has: AES-256's.
     public static let size = 32
 
-    /// In a file of its own, which is made with the vault, or with the first of several vaults that share it. It protects from whoever gets hold of the vault's file alone, such as
-    /// of a copy; who can read all files of the user reads both.
+    /// A key in a file of its own, which is made with the vault, or with the first of several vaults that share it. It protects from
+    /// whoever gets hold of the vault's file alone, such as of a copy; who can read all files of the user reads both.
     ///
     /// A file that others than its owner may read or write is refused as ``VaultError/denied``. Where it is missing, and the
     /// vault's file is not, the vault is ``VaultError/locked``: it may be on a disk that is not there yet.

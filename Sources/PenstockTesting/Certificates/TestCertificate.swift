@@ -19,16 +19,16 @@ public struct TestCertificate: Hashable, Sendable {
     /// What is given at each property.
     public init() {}
 
-    /// For `localhost` and the loopback addresses, valid today.
+    /// A certificate for `localhost` and the loopback addresses, valid today.
     public static var localhost: Self { Self() }
 
-    /// As ``localhost``, but it was valid until an hour ago.
+    /// A certificate as ``localhost``, but one that was valid until an hour ago.
     public static var expired: Self { with { $0.notAfter = Date(timeIntervalSinceNow: -3_600) } }
 
-    /// As ``localhost``, but it will be valid in an hour.
+    /// A certificate as ``localhost``, but one that will be valid in an hour.
     public static var notYetValid: Self { with { $0.notBefore = Date(timeIntervalSinceNow: 3_600) } }
 
-    /// For another host than the one that shows it.
+    /// A certificate for another host than the one that shows it.
     public static var wrongHost: Self { hosts(["elsewhere.test"]) }
 
     /// Has the host as its common name only, which clients must not look at.
@@ -36,7 +36,7 @@ public struct TestCertificate: Hashable, Sendable {
         with { ($0.commonName, $0.hosts, $0.addresses) = (host, [], []) }
     }
 
-    /// For these host names and no address. `*.shop.test` is a wildcard; `*.test` is one that clients must not accept.
+    /// A certificate for these host names and no address. `*.shop.test` is a wildcard; `*.test` is one that clients must not accept.
     public static func hosts(_ hosts: [String]) -> Self {
         with { ($0.commonName, $0.hosts, $0.addresses) = (hosts.first ?? "", hosts, []) }
     }

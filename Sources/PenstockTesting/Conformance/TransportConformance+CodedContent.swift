@@ -71,7 +71,7 @@ extension TransportConformance {
 
     // MARK: Both forms of an exchange
 
-    /// Collected and streamed, the response ends at the limit.
+    /// Expects that the response ends at the limit, collected and streamed.
     private static func expectBoth(
         _ probe: Probe, _ limit: ResponseLimits.Limit, _ change: (inout ResponseLimits) -> Void
     ) async throws {
@@ -101,7 +101,7 @@ extension TransportConformance {
     /// The beginning of gzip content (RFC 1952) of so many times 258 zeros, each run of which takes thirteen bits: one
     /// block with fixed codes (RFC 1951 §3.2.6) that begins with a zero and repeats what came before. It has no end.
     private static func bomb(pieces: Int) -> Data {
-        // Of the block: not the last, fixed codes, the literal zero.
+        // The bits of the block: not the last, fixed codes, the literal zero.
         var bits: [UInt8] = [0, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]
         // The longest length, 258, and the nearest distance, 1.
         for _ in 0..<pieces { bits += [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0] }

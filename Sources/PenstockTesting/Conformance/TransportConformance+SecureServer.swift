@@ -13,13 +13,13 @@ extension TransportConformance {
 
     /// What there is to be pinned, and to be shown by a client.
     struct Keys: Sendable {
-        /// Of the server's own certificate.
+        /// The pin of the server's own certificate.
         var server: PublicKeyPin?
-        /// Of the authority that the policy trusts.
+        /// The pin of the authority that the policy trusts.
         var authority: PublicKeyPin?
-        /// Of nobody's certificate that the server may append to its chain.
+        /// The pin of nobody's certificate, which the server may append to its chain.
         var appended: PublicKeyPin?
-        /// In PEM, for Anna and for Bert; the server believes both.
+        /// Identities in PEM, for Anna and for Bert; the server believes both.
         var clients: [ClientIdentity] = []
         /// Anna's again, in PKCS#12.
         var container: ClientIdentity?
@@ -31,11 +31,11 @@ extension TransportConformance {
     struct Security: Sendable {
         enum Signature: Sendable {
             case known
-            /// By one that the known authority has signed.
+            /// The certificate is signed by one that the known authority has signed.
             case intermediate
-            /// By an authority that the client does not trust.
+            /// The certificate is signed by an authority that the client does not trust.
             case unknown
-            /// By nobody but the certificate's own key.
+            /// The certificate is signed by nobody but the certificate's own key.
             case own
         }
 

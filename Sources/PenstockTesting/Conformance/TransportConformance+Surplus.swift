@@ -121,7 +121,7 @@ extension TransportConformance {
 
     // MARK: Parts
 
-    /// Open until a reply was taken and its connection rests.
+    /// Taps that are open until a reply was taken and its connection rests.
     private static let rests = RunningTaps()
 
     private static let forged = Data("HTTP/1.1 200 OK\r\nX-Forged: 1\r\nContent-Length: 6\r\n\r\nforged".utf8)

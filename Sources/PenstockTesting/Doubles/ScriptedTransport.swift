@@ -35,7 +35,7 @@ public final class ScriptedTransport: Transport {
     }
 
     private let state: Monitor<State>
-    /// As given to the initialiser.
+    /// The capabilities as given to the initialiser.
     public let capabilities: TransportCapabilities
 
     /// A transport that plays these steps.

@@ -15,7 +15,7 @@ import PenstockCore
 public final class TestClock: Clock, Sendable {
     /// Time since the clock was made.
     public struct Instant: InstantProtocol {
-        /// Since the clock was made.
+        /// The time since the clock was made.
         public let offset: Duration
 
         /// An instant of the clock; by default the one at which it was made.

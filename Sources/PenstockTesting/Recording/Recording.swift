@@ -6,7 +6,7 @@ import PenstockCore
 ///
 /// What is secret by ``Redaction`` is not in it: fields, parameters of queries and forms, members of JSON.
 public struct Recording: Hashable, Codable, Sendable {
-    /// In the order they began.
+    /// The exchanges in the order they began.
     public var exchanges: [Exchange]
 
     /// A recording of exchanges, or an empty one.
@@ -58,11 +58,11 @@ extension Recording {
 
     /// A request as it went to the transport.
     public struct Request: Hashable, Codable, Sendable {
-        /// As sent.
+        /// The method as sent.
         public var method: String
-        /// Absolute.
+        /// The URL, which is absolute.
         public var url: String
-        /// In their order, with duplicates.
+        /// The fields in their order, with duplicates.
         public var fields: [Field]
         /// `nil` when it was not kept; ``withheld`` tells why.
         public var content: Content?
@@ -90,15 +90,15 @@ extension Recording {
     public struct Response: Hashable, Codable, Sendable {
         /// 200 to 999, as ``HTTPResponse/status``.
         public var status: Int
-        /// As ``HTTPVersion`` names it.
+        /// The version as ``HTTPVersion`` names it.
         public var version: String
-        /// In their order, with duplicates.
+        /// The fields in their order, with duplicates.
         public var fields: [Field]
-        /// With its codings removed, as a transport delivers it.
+        /// The content with its codings removed, as a transport delivers it.
         public var content: Content
         /// What is told of content that was not kept, since what is secret in it cannot be found. Such a response is not played.
         public var withheld: Withheld?
-        /// After the content.
+        /// The fields after the content.
         public var trailers: [Field]
 
         /// A response, without fields and content unless they are given.
@@ -116,9 +116,9 @@ extension Recording {
     public struct Failure: Hashable, Codable, Sendable {
         /// The case of ``TransportError/Kind``, and after a colon what it is about: `timeout:connect`, for instance.
         public var kind: String
-        /// As ``SendState`` names it.
+        /// How far the request got, as ``SendState`` names it.
         public var sendState: String
-        /// For developers.
+        /// What happened, for developers.
         public var message: String
 
         /// A failure, recorded or made up.
@@ -129,9 +129,9 @@ extension Recording {
 
     /// One field line.
     public struct Field: Hashable, Codable, Sendable {
-        /// As written.
+        /// The name as written.
         public var name: String
-        /// Without the white space around it; secret ones are replaced.
+        /// The value without the white space around it; secret ones are replaced.
         public var value: String
 
         /// A field line.
@@ -161,7 +161,7 @@ extension Recording {
         /// Base64 in JSON.
         case bytes(Data)
 
-        /// As text when it is UTF-8.
+        /// The content as text when it is UTF-8.
         public init(_ data: Data) {
             self = String(data: data, encoding: .utf8).map(Content.text) ?? .bytes(data)
         }

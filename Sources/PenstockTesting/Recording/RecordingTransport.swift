@@ -38,7 +38,7 @@ public final class RecordingTransport: Transport {
 
     // MARK: Transport
 
-    /// Those of the other transport.
+    /// The capabilities of the other transport.
     public var capabilities: TransportCapabilities { transport.capabilities }
 
     /// Performs the exchange by the other transport.
@@ -66,7 +66,7 @@ public final class RecordingTransport: Transport {
         try await transport.datagrams(request)
     }
 
-    /// That of the other transport.
+    /// The message compression of the other transport.
     public var messageCompression: (any WebSocketCompression)? { transport.messageCompression }
 
     /// Has the exchange opened by the other transport, and keeps the content as it is read.
@@ -91,7 +91,7 @@ public final class RecordingTransport: Transport {
         try await transport.preconnect(request)
     }
 
-    /// As the other transport writes it.
+    /// The content as the other transport writes it.
     public func encoded(_ content: Data, in coding: String) -> Data? { transport.encoded(content, in: coding) }
 
     /// Closes those of the other transport.

@@ -82,7 +82,7 @@ public final class ReplayTransport: Transport {
     /// Method and URL of each request that the recording did not have, or not as the next one.
     public var unknown: [String] { state.withLock(\.unknown) }
 
-    /// To be called at the end: tells where what was asked is not what was recorded.
+    /// Tells where what was asked is not what was recorded; to be called at the end.
     ///
     /// - Throws: ``ReplayDrift`` where an exchange of the recording was not asked for, or something was asked that it does not have.
     public func finish() throws(ReplayDrift) {
@@ -131,7 +131,7 @@ public final class ReplayTransport: Transport {
             message: "the recording has not kept the content of the response to \(name): \(withheld.reason)")
     }
 
-    /// As the recording would have it.
+    /// The request as the recording would have it.
     private func recorded(_ request: HTTPRequest) -> Recording.Request {
         var exchange = Recording.Exchange(.init(request), .response(.init(status: 200)))
         redact(&exchange)

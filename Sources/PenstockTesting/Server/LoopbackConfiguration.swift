@@ -3,9 +3,9 @@ import Foundation
 extension LoopbackServer {
     /// What the server speaks, how much it accepts, and how much it remembers.
     public struct Configuration: Sendable {
-        /// Of a request's line and header lines. 64 KiB by default; more is answered with 414 or 431.
+        /// The most bytes of a request's line and header lines. 64 KiB by default; more is answered with 414 or 431.
         public var maximumHeadBytes = 64 << 10
-        /// Of a request's content. 64 MiB by default; more is answered with 413.
+        /// The most bytes of a request's content. 64 MiB by default; more is answered with 413.
         public var maximumBodyBytes = 64 << 20
         /// How many requests, from the first on, are kept in ``LoopbackServer/requests``; as many connections and faults.
         /// 10,000 by default.
@@ -68,7 +68,7 @@ extension LoopbackServer {
             /// RFC 8446.
             case tls13
 
-            /// By age.
+            /// Whether the left version is the older one.
             public static func < (left: Version, right: Version) -> Bool {
                 left.rawValue < right.rawValue
             }
@@ -76,7 +76,7 @@ extension LoopbackServer {
 
         /// What the server shows.
         public var identity: TLSIdentity
-        /// By preference. HTTP/1.1 alone by default. A client that offers none of them, or nothing, gets HTTP/1.1.
+        /// The protocols by preference. HTTP/1.1 alone by default. A client that offers none of them, or nothing, gets HTTP/1.1.
         public var protocols: [ApplicationProtocol] = [.http1]
         /// 1.2 to 1.3 by default.
         public var versions: ClosedRange<Version> = .tls12 ... .tls13

@@ -4,11 +4,11 @@ import PenstockCore
 extension LoopbackServer {
     /// A request as the server read it.
     public struct Request: Sendable {
-        /// As sent; methods are case-sensitive.
+        /// The method as sent; methods are case-sensitive.
         public var method: HTTPMethod
         /// The request target, byte for byte.
         public var target: String
-        /// As sent, order and duplicates included.
+        /// The fields as sent, order and duplicates included.
         public var fields: HTTPFields
         /// The content, without the chunks it may have come in.
         public var body: Data

@@ -6,9 +6,9 @@ extension LoopbackServer {
     public struct Response: Sendable {
         /// The content and how it is framed.
         public enum Body: Sendable {
-            /// With a `Content-Length`.
+            /// Bytes with a `Content-Length`.
             case bytes(Data)
-            /// In chunks: `next` is called with 0, 1, 2 … until it returns `nil`; `pause` goes before each but the first.
+            /// Content in chunks: `next` is called with 0, 1, 2 … until it returns `nil`; `pause` goes before each but the first.
             case produced(pause: Duration, next: @Sendable (Int) -> Data?)
         }
 
@@ -34,17 +34,17 @@ extension LoopbackServer {
 
         /// Any number; a status that has no content gets none (RFC 9110 §6.4.1).
         public var status: Int
-        /// Sent in their order. A `Content-Length` or `Transfer-Encoding` among them replaces the server's own.
+        /// The fields, sent in their order. A `Content-Length` or `Transfer-Encoding` among them replaces the server's own.
         public var fields: HTTPFields
-        /// Left out in the reply to `HEAD`.
+        /// The content, left out in the reply to `HEAD`.
         public var body: Body
         /// 1xx responses that go before. None by default.
         public var interim: [Interim] = []
-        /// Before the head. None by default.
+        /// The pause before the head. None by default.
         public var delay: Duration = .zero
-        /// Between head and content. None by default.
+        /// The pause between head and content. None by default.
         public var contentDelay: Duration = .zero
-        /// Between content and trailers, or what else ends the content. None by default.
+        /// The pause between content and trailers, or what else ends the content. None by default.
         public var trailerDelay: Duration = .zero
         /// How slowly the content goes. As fast as it can by default.
         public var throttle: Throttle?
@@ -76,7 +76,7 @@ extension LoopbackServer {
 
     /// Bytes that no request asked for.
     public struct Surplus: Sendable {
-        /// Before the first of them goes out.
+        /// The pause before the first of them goes out.
         public var delay: Duration
         /// Called with 0, 1, 2 … until it returns `nil` or the client goes; sent as they are, on HTTP/2 as frames.
         public var next: @Sendable (Int) -> Data?
@@ -92,9 +92,9 @@ extension LoopbackServer {
     public struct Interim: Sendable {
         /// 100 to 199, unless a test wants a client to see something else.
         public var status: Int
-        /// Sent in their order.
+        /// The fields, sent in their order.
         public var fields: HTTPFields
-        /// Before it goes out.
+        /// The pause before it goes out.
         public var delay: Duration
 
         /// A response without content.

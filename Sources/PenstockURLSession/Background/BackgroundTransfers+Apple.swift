@@ -23,8 +23,8 @@
             self.init(session, identifier: identifier, root: Self.root, trust: trust)
         }
 
-        /// Not a folder for caches, which the system empties while it sends, but on tvOS, where there is no other; and left out of
-        /// backups, which would bring back what was sent long ago.
+        /// The folder of what is handed over: none for caches, which the system empties while it sends, but on tvOS, where there is no
+        /// other; and left out of backups, which would bring back what was sent long ago.
         private static var root: URL {
             let support =
                 FileManager.default.urls(for: directory, in: .userDomainMask).first

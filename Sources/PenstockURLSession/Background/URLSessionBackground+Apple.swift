@@ -8,7 +8,7 @@
         private struct State {
             var tell: (@Sendable (BackgroundEvent) -> Void)?
             var sessions: [String: URLSession] = [:]
-            /// By key: what has come of replies.
+            /// What has come of replies, by key.
             var content: [String: Data] = [:]
         }
 

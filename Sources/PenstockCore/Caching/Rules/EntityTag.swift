@@ -9,7 +9,7 @@ struct EntityTag: Hashable {
     let isWeak: Bool
     /// What is compared: without `W/`, and with the quotes that were there.
     let opaque: String
-    /// As it is written, and sent back.
+    /// The tag as it is written, and sent back.
     let text: String
 
     /// `nil` for what is no tag in either form. `*` without quotes is none: in `If-None-Match` it would stand for every tag.

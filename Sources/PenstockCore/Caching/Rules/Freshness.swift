@@ -96,7 +96,7 @@ struct Freshness {
 }
 
 extension Duration {
-    /// As a floating-point number of seconds.
+    /// The duration as a floating-point number of seconds.
     var seconds: TimeInterval {
         TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
     }

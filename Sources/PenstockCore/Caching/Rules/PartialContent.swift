@@ -11,7 +11,7 @@ enum PartialContent {
         return range.prefix(arrival.bodyLength)
     }
 
-    /// Both have strong entity tags, and they differ.
+    /// Whether both have strong entity tags that differ.
     static func isKnownToDiffer(_ stored: CachedResponse, _ arrival: CacheArrival) -> Bool {
         guard let old = stored.terms.strongTag, let new = EntityTag.of(arrival.fields), !new.isWeak else {
             return false

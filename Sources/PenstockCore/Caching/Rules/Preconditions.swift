@@ -11,7 +11,7 @@ struct Preconditions {
     /// `If-Match` and `If-Unmodified-Since` are for the origin server alone.
     private(set) var isForOrigin = false
 
-    /// Of a request without conditions.
+    /// The preconditions of a request that has none.
     init() {}
 
     init(_ fields: HTTPFields) {

@@ -18,7 +18,7 @@ struct ResponseControl {
     /// Seconds after the response went stale.
     let staleIfError: Int
 
-    /// Of a response that says nothing.
+    /// The control of a response that says nothing.
     private static let silent = ResponseControl(CacheDirectives([]))
 
     /// `Pragma` in a response means nothing (§5.4).
@@ -66,7 +66,7 @@ struct RequestControl {
     /// Seconds.
     var staleIfError: Int?
 
-    /// Of a request that asks for nothing.
+    /// The control of a request that asks for nothing.
     init() {}
 
     init(_ fields: HTTPFields) {

@@ -16,7 +16,7 @@ enum StoredFields {
     /// The cache's own bearings, which `no-cache="…"` cannot take away.
     private static let cacheFields: [HTTPFieldName] = [.cacheControl, .date, .expires, .age, .vary]
 
-    /// What of a response is stored. One without a date gets the time it came (RFC 9110 §6.6.1).
+    /// The fields of a response that are stored. A response without a date gets the time it came (RFC 9110 §6.6.1).
     static func of(_ arrival: CacheArrival) -> HTTPFields {
         var fields = storable(arrival.fields)
         if !fields.contains(.date) { fields[.date] = HTTPDate.format(arrival.responseTime) }

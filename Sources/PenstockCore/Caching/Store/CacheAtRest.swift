@@ -1,7 +1,7 @@
 import Foundation
 
-/// What of keys and responses may stand in a file: nothing that ``Redaction`` would hide. Files outlive the process, are copied
-/// into backups, and are read by whoever finds them.
+/// The rule for what of keys and responses may stand in a file: nothing that ``Redaction`` would hide. Files outlive the process, are
+/// copied into backups, and are read by whoever finds them.
 ///
 /// - A URL with a secret in it is written as it would be printed, followed by `#` and a keyed digest of the whole. So it is
 ///   found by whoever knows all of it, and its path can still be selected. Keys have no fragments, so that `#` stands in no other.

@@ -103,7 +103,7 @@ public protocol SharedCacheStore: CacheStore {
 }
 
 extension SharedCacheStore {
-    /// As often as anything changes.
+    /// The same as ``foreignChanges``: another number as often as anything changes.
     public var foreignRemovals: UInt64 { foreignChanges }
 }
 

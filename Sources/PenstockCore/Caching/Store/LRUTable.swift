@@ -15,7 +15,7 @@ struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Of a node. Half the size of an `Int`, since a look-up among a million takes as long as memory takes to come.
+    /// The place of a node. Half the size of an `Int`, since a look-up among a million takes as long as memory takes to come.
     private typealias Place = Int32
 
     /// The neighbours of a place in the order of use. Apart from the nodes, so that a use touches little memory.
@@ -24,7 +24,7 @@ struct LRUTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var older = none
     }
 
-    /// In place of a neighbour that is not there.
+    /// Stands in place of a neighbour that is not there.
     private static var none: Place { -1 }
 
     private var places: [Key: Place] = [:]

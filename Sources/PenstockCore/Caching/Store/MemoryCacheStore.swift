@@ -119,7 +119,7 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
         }
     }
 
-    /// As old as the store.
+    /// The key of the digests, as old as the store.
     public func digestKey() async -> Data? { key }
 
     public func statistics() async -> CacheStatistics {
@@ -142,7 +142,7 @@ public final class MemoryCacheStore: CacheStore, PromptCacheStore {
         state.withLock { $0.table.remove(key) { $0.response.variant == variant } }
     }
 
-    /// Those of `found` that are not too old; the others go.
+    /// Returns the responses of `found` that are not too old; the others go.
     private func valid(_ found: [StoredResponse], of key: CacheKey, in times: ClosedRange<Date>) -> [StoredResponse] {
         if found.allSatisfy({ times.contains($0.response.responseTime) }) { return found }
         state.withLock { $0.table.remove(key) { !times.contains($0.response.responseTime) } }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Responses that are at hand at once and written a moment later, many together.
 extension TieredCacheStore {
-    /// With so many unwritten responses, or so many bytes of them, whoever stores one more waits.
+    /// How many unwritten responses, and how many bytes of them, there may be before whoever stores one more waits.
     private static let patience = (responses: 1_024, bytes: 8 << 20)
     private static let batch = 64
 
@@ -130,7 +130,7 @@ extension TieredCacheStore.State {
         return put(stored, original: old.entry.row < 0 ? nil : old.entry)
     }
 
-    /// Nothing that was read of the key before is taken into memory after it.
+    /// Puts a response into memory, and in line to be written. Nothing that was read of its key before is taken into memory after it.
     private mutating func put(_ stored: StoredResponse, original: CacheEntryID?) -> StoredResponse {
         invalidations.note(stored.response.key)
         table.put(stored)

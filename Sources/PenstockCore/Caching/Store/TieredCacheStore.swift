@@ -23,7 +23,7 @@ public final class TieredCacheStore: CacheStore {
         var unwritten = WriteBehindQueue()
         /// What the store below is being told of, and readers see already.
         var pending = PendingChanges()
-        /// By the rows that responses had in memory alone.
+        /// The entries that responses have got below, by the rows that responses had in memory alone.
         var writtenEntries: [Int64: CacheEntryID] = [:]
         /// Writes what is unwritten, after a while.
         var writer: Task<Void, Never>?
@@ -101,7 +101,7 @@ public final class TieredCacheStore: CacheStore {
         !response.key.partition.isSealed || below.holdsSealedReplies
     }
 
-    /// That of the store below.
+    /// The digest key of the store below.
     public func digestKey() async -> Data? { await below.digestKey() }
 
     public func bytes(of entry: CacheEntryID, from offset: Int) async -> Data? {

@@ -10,7 +10,7 @@ struct WriteBehindQueue: Sendable {
 
     private var changes: [CacheKey: [Change]] = [:]
     private(set) var count = 0
-    /// Of bodies.
+    /// The length of the bodies, in bytes.
     private(set) var bytes = 0
 
     var all: [Change] { changes.values.flatMap { $0 } }

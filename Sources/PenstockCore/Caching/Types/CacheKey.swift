@@ -82,7 +82,7 @@ public struct CacheKey: Hashable, Sendable {
 
     /// `GET` for GET and HEAD, which share what is stored; the method itself for a read of another method.
     public var method: HTTPMethod { parts.method }
-    /// Absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).
+    /// The URL, absolute, without a fragment; its percent-escapes in one form (RFC 9110 §4.2.3).
     public var url: String { parts.url }
     /// The environment and the identity the response belongs to.
     public var partition: CachePartition { parts.partition }

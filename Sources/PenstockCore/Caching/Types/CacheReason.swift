@@ -31,7 +31,7 @@ public enum CacheReason: String, Hashable, Sendable, CaseIterable {
     case requestNoCache = "request-no-cache"
     /// Older than the request's `max-age` (RFC 9111 §5.2.1.1).
     case requestMaxAge = "request-max-age"
-    /// Not fresh for as long as the request's `min-fresh` (RFC 9111 §5.2.1.3).
+    /// The response is not fresh for as long as the request's `min-fresh` asks (RFC 9111 §5.2.1.3).
     case requestMinFresh = "request-min-fresh"
     /// The policy asks the server each time.
     case policy

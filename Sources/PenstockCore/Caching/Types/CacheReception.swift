@@ -2,7 +2,7 @@ import Foundation
 
 /// A response that has come, and what the cache has to know beside it.
 package struct CacheArrival: Sendable {
-    /// As it came, without its body where that is still on its way.
+    /// The response as it came, without its body where that is still on its way.
     package let response: HTTPResponse
     /// Length of its content in bytes, content codings removed; as it was announced where the content is still on its way.
     package let bodyLength: Int
@@ -67,9 +67,9 @@ package struct CacheInsertion: Sendable {
 
 /// A change of what is stored that leaves its body alone.
 package struct CacheUpdate: Sendable {
-    /// As it is stored now.
+    /// The response as it is stored now.
     package let stored: CachedResponse
-    /// As it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body.
+    /// The response as it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body.
     package let updated: CachedResponse
 
     /// A change of one stored response.

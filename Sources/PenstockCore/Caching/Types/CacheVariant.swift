@@ -4,8 +4,8 @@ public struct CacheVariant: Hashable, Sendable {
     public struct Selector: Hashable, Sendable {
         /// Lower-case.
         public let name: String
-        /// Normalised, and as a keyed digest where it is a credential; `nil` when the request had no such field, which is not
-        /// the same as an empty one.
+        /// The field's value, normalised, and as a keyed digest where it is a credential; `nil` when the request had no such field, which
+        /// is not the same as an empty one.
         public let value: String?
 
         /// A selector that was stored, as it was read: nothing is normalised here.
@@ -137,7 +137,7 @@ enum SelectorValue {
         return digests.digest(of: joined, in: name).map(SelectorValue.known) ?? .locked
     }
 
-    /// In a value of such characters alone there is nothing to normalise: it has no space, comma, parameter or capital.
+    /// Whether the byte needs no normalising: a value of such bytes alone has no space, comma, parameter or capital.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte > 0x2C && byte != UInt8(ascii: ";") && byte != 0x7F && HTTPSyntax.lowercased(byte) == byte
     }

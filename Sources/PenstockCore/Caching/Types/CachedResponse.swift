@@ -75,7 +75,7 @@ public struct CachedResponse: Sendable {
         set { parts.appMaxStale = newValue }
     }
 
-    /// Must be validated before any use (RFC 9111 §4.4).
+    /// Whether it must be validated before any use (RFC 9111 §4.4).
     public var isInvalidated: Bool {
         get { parts.isInvalidated }
         set { parts.isInvalidated = newValue }
@@ -89,9 +89,9 @@ extension CachedResponse {
     public var key: CacheKey { head.key }
     /// The request fields that select this one among the responses of the key.
     public var variant: CacheVariant { head.variant }
-    /// As it came; 206 while only a part is stored.
+    /// The status as it came; 206 while only a part is stored.
     public var status: Int { head.status }
-    /// As received, without those that must not be stored (RFC 9111 §3.1).
+    /// The fields as received, without those that must not be stored (RFC 9111 §3.1).
     public var fields: HTTPFields { head.fields }
     /// The version of HTTP it came by; a response that is made of it has the same.
     public var version: HTTPVersion { head.version }

@@ -20,8 +20,8 @@ import Foundation
 /// `static` where it must not be. Nor may a parameter have the name of one of these members; give it another, and its name
 /// on the wire in `CodingKeys`.
 public protocol Endpoint: EndpointMembers {
-    /// Not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this protocol gives
-    /// it: compare `headers`, `options`, `body`, `service`, `placement`, `envelope`, the validators, the rules, the
+    /// A check by the compiler, not to be declared. Where the compiler asks for it, a member of the endpoint has another type than this
+    /// protocol gives it: compare `headers`, `options`, `body`, `service`, `placement`, `envelope`, the validators, the rules, the
     /// interceptors, `decoding`, `cacheTags` and `invalidates`; `parameterRules` are `static`, and none of the endpoint's own.
     associatedtype MembersMustHaveTheTypesThatEndpointGivesThem: MembersAsDeclared = Members<
         (
@@ -57,7 +57,7 @@ public protocol Endpoint: EndpointMembers {
     /// What this API wants different from its service; nothing by default.
     var options: CallOptions { get }
 
-    /// Checked before anything else is done; also the documentation of the parameters.
+    /// The rules that are checked before anything else is done; also the documentation of the parameters.
     static var parameterRules: ParameterRules<Self> { get }
 
     /// Which envelope its responses have. By default the service's.
@@ -66,7 +66,7 @@ public protocol Endpoint: EndpointMembers {
     /// How the output is made from a response.
     var decoding: ResponseDecoding<Output> { get }
 
-    /// Checked on the raw payload, before it is decoded. ``Validator/none`` by default.
+    /// The validator of the raw payload, before it is decoded. ``Validator/none`` by default.
     var payloadValidator: Validator<Payload> { get }
 
     /// Marks for what is stored of this API's responses, by which they are cleared and invalidated. What several APIs get of one
@@ -84,13 +84,13 @@ public protocol Endpoint: EndpointMembers {
     /// A selection that names no partition means that of the call.
     var invalidates: [CacheSelection] { get }
 
-    /// Checked on the decoded output. ``Validator/none`` by default.
+    /// The validator of the decoded output. ``Validator/none`` by default.
     var validator: Validator<Output> { get }
 
-    /// Around this API's calls alone, inside the client's and the service's own.
+    /// The interceptors around this API's calls alone, inside the client's and the service's own.
     var callInterceptors: [any Interceptor] { get }
 
-    /// Around this API's attempts alone, inside the client's and the service's own.
+    /// The interceptors around this API's attempts alone, inside the client's and the service's own.
     var attemptInterceptors: [any Interceptor] { get }
 }
 
@@ -150,7 +150,7 @@ public struct NoParameters: Encodable, Hashable, Sendable {
 /// Where the parameters of a request go.
 @nonexhaustive
 public enum ParameterPlacement: Hashable, Sendable {
-    /// By verb: see ``Endpoint/placement``.
+    /// The place that goes with the verb: see ``Endpoint/placement``.
     case automatic
     /// The query of the URL, written as ``CallSettings/formFormat`` says.
     case query

@@ -76,7 +76,7 @@ public protocol EndpointMembers: EndpointParameters {
     static var parameterRules: _Rules { get }
     /// The type that rules are declared with that are an endpoint's and not its type's, and would be ignored.
     associatedtype _RulesOfOne
-    /// Not to be declared: the rules are `static`.
+    /// A member that is not to be declared: the rules are `static`.
     var parameterRules: _RulesOfOne { get }
 }
 
@@ -212,7 +212,7 @@ enum EndpointCheck {
         value is any AnyPathArgument || value is any Endpoint
     }
 
-    /// As a path's argument writes it.
+    /// The text of a value as a path's argument writes it.
     private static func text(of value: Any) -> String {
         if let raw = value as? any RawRepresentable { return "\(raw.rawValue)" }
         return "\(value)"

@@ -6,7 +6,7 @@
 ///
 /// `nonisolated` is for modules whose default isolation is the main actor: endpoints are asked for their service elsewhere.
 public struct ServiceID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// As endpoints and the registry write it.
+    /// The name as endpoints and the registry write it.
     public let name: String
 
     /// A name made at run time; a literal makes the others.
@@ -81,21 +81,21 @@ public struct Service: Sendable {
     public let id: ServiceID
     /// Where it lives, as the app wrote it; ``baseURL(in:)`` parses.
     public let baseURLs: BaseURLs
-    /// Appended to the base URL as a path segment; `nil` for none. One with a slash is no segment, and fails every call as
+    /// The version, appended to the base URL as a path segment; `nil` for none. One with a slash is no segment, and fails every call as
     /// ``APIError/Kind/invalidConfiguration(reason:)``; so does an empty one.
     public var version: String?
-    /// Opened on every response before the data is decoded; `nil` when the data is all there is.
+    /// The envelope, opened on every response before the data is decoded; `nil` when the data is all there is.
     public var envelope: Envelope?
-    /// Read anew for every call.
+    /// The common headers, read anew for every call.
     public var headers: CommonHeaders
-    /// Read anew for every call.
+    /// The common parameters, read anew for every call.
     public var parameters: CommonParameters
     /// What its calls want different from the client's: they stand between the client's options and those of an
     /// endpoint.
     public var options: CallOptions
-    /// Around each call, inside the client's and outside the endpoint's. None by default.
+    /// The interceptors around each call, inside the client's and outside the endpoint's. None by default.
     public var callInterceptors: [any Interceptor]
-    /// Around each attempt, inside the client's and outside the endpoint's. None by default.
+    /// The interceptors around each attempt, inside the client's and outside the endpoint's. None by default.
     public var attemptInterceptors: [any Interceptor]
     /// Encrypts what its calls send and decrypts what comes back; `nil`, the default, for plain content. Its responses
     /// cannot be streamed.
@@ -104,7 +104,7 @@ public struct Service: Sendable {
     public var signer: (any Signer)?
     /// How its calls say on whose behalf they are made; `nil` when they do not.
     public var authenticator: (any Authenticator)?
-    /// Asked before the client's.
+    /// The mapper of errors that is asked before the client's.
     public var errorMapper: ErrorMapper?
 
     /// A service that differs from its client by what is named here and by nothing else.

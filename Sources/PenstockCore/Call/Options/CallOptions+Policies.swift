@@ -15,16 +15,16 @@ extension CallOptions {
     /// Where the names of hosts lead.
     public func resolver(_ resolver: HostResolver) -> CallOptions { with { $0.resolver = resolver } }
 
-    /// By which proxy requests go.
+    /// Which proxy requests go by.
     public var proxy: ProxyPolicy? {
         get { self[dynamicMember: \.proxy] }
         set { self[dynamicMember: \.proxy] = newValue }
     }
 
-    /// By which proxy requests go.
+    /// Which proxy requests go by.
     public static func proxy(_ policy: ProxyPolicy) -> CallOptions { CallOptions().proxy(policy) }
 
-    /// By which proxy requests go.
+    /// Which proxy requests go by.
     public func proxy(_ policy: ProxyPolicy) -> CallOptions { with { $0.proxy = policy } }
 
     /// Whom TLS trusts, and as whom the client shows itself.
@@ -103,18 +103,18 @@ extension CallOptions {
     /// Which attempts are repeated, how often, and after what wait.
     public func retry(_ policy: RetryPolicy) -> CallOptions { with { $0.retry = policy } }
 
-    /// That the content of requests is compressed, and how.
+    /// Whether and how the content of requests is compressed.
     public var requestCompression: RequestCompression? {
         get { self[dynamicMember: \.requestCompression].flatMap(\.self) }
         set { self[dynamicMember: \.requestCompression] = newValue.map(Optional.some) }
     }
 
-    /// That the content of requests is compressed, and how.
+    /// Whether and how the content of requests is compressed.
     public static func requestCompression(_ compression: RequestCompression) -> CallOptions {
         CallOptions().requestCompression(compression)
     }
 
-    /// That the content of requests is compressed, and how.
+    /// Whether and how the content of requests is compressed.
     public func requestCompression(_ compression: RequestCompression) -> CallOptions {
         with { $0.requestCompression = compression }
     }

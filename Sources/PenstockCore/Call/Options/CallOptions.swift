@@ -13,7 +13,7 @@
 /// `$0.cache?.ttl = …` changes nothing where these options have no policy.
 @dynamicMemberLookup
 public struct CallOptions: Sendable {
-    /// At most one for each property of the settings.
+    /// The changes, at most one for each property of the settings.
     private var changes: [any OptionChange] = []
 
     /// Nothing is set.
@@ -125,13 +125,13 @@ extension CallOptions {
         set { self[dynamicMember: \.environment] = newValue.map(Optional.some) }
     }
 
-    /// Applied after the common headers, wider levels first.
+    /// Edits of the headers, applied after the common headers, wider levels first.
     public var headers: HeaderEdits {
         get { self[dynamicMember: \.headers] ?? HeaderEdits() }
         set { self[dynamicMember: \.headers] = newValue }
     }
 
-    /// Win over the parameters of wider levels. The endpoint's own stand between the options of an
+    /// The parameters, which win over the parameters of wider levels. The endpoint's own stand between the options of an
     /// endpoint and those of its service.
     public var parameters: ParameterObject {
         get { self[dynamicMember: \.parameters] ?? ParameterObject() }
@@ -192,10 +192,10 @@ extension CallOptions {
     /// When a stored response is the answer, and whether one is stored; see ``cache(_:)-swift.type.method``.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// Applied after the common headers, wider levels first.
+    /// Edits of the headers, applied after the common headers, wider levels first.
     public static func headers(_ edits: HeaderEdits) -> CallOptions { CallOptions().headers(edits) }
 
-    /// Applied after the common headers, wider levels first, and after those that these options have already.
+    /// Edits of the headers, applied after the common headers, wider levels first, and after those that these options have already.
     public func headers(_ edits: HeaderEdits) -> CallOptions { with { $0.headers = edits.over($0.headers) } }
 }
 
@@ -232,7 +232,7 @@ extension CallOptions: CustomReflectable {
 }
 
 extension BaseURL: CustomStringConvertible, CustomReflectable {
-    /// Without secrets.
+    /// The URL without secrets.
     var description: String { Redaction.value(text, ofParameter: "baseURL") }
 
     var customMirror: Mirror { Mirror(self, children: ["text": description], displayStyle: .struct) }

@@ -27,11 +27,11 @@ public struct CallSettings: Sendable {
     var baseURL: BaseURL?
     /// The URL that the call is sent to, in place of one that is made of the endpoint's route.
     var link: Link?
-    /// In place of the client's.
+    /// The environment in place of the client's.
     var environment: ServerEnvironment?
-    /// Of all levels, the widest first.
+    /// The edits of all levels, the widest first.
     var headers = HeaderEdits()
-    /// Those of the call over those in the options of its endpoint. A service's and a client's are not among them, since the
+    /// The parameters of the call over those in the options of its endpoint. A service's and a client's are not among them, since the
     /// endpoint's own parameters stand between.
     var parameters = ParameterObject()
 
@@ -48,7 +48,7 @@ public struct CallSettings: Sendable {
     public var limits = ResponseLimits()
     /// Whom TLS trusts; the system's authorities unless set.
     public var trust = TrustPolicy.system
-    /// By what way connections are made; without a proxy unless set.
+    /// The way by which connections are made; without a proxy unless set.
     public var proxy = ProxyPolicy.none
     /// Where the names of hosts lead; wherever the system says unless set.
     public var resolver = HostResolver.system

@@ -14,9 +14,9 @@ public struct ClientConfiguration: Sendable {
     private(set) var isPinned = false
     /// Whether the environment may be switched while the app runs. In a release build only when set.
     public var allowsEnvironmentSwitch: Bool
-    /// Read anew for every call.
+    /// The common headers, read anew for every call.
     public var headers: CommonHeaders
-    /// Read anew for every call.
+    /// The common parameters, read anew for every call.
     public var parameters: CommonParameters
     /// The widest level of options.
     public var options: CallOptions
@@ -69,9 +69,9 @@ public struct ClientConfiguration: Sendable {
     public var errorMapper: ErrorMapper?
     /// The sinks that are told what happens to each call, in this order. None by default.
     public var sinks: [any EventSink]
-    /// For time-outs, ages and dates: the machine's clocks unless a test gives others.
+    /// The clocks for time-outs, ages and dates: the machine's unless a test gives others.
     public var time: TimeSource
-    /// For delays that are spread.
+    /// The source of randomness for delays that are spread.
     public var random: RandomSource
 
     /// Whether the first use of each endpoint type is checked for properties that are sent nowhere, which fails the

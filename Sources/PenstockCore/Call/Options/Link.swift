@@ -36,7 +36,7 @@ struct Link: Sendable {
 }
 
 extension Link: CustomStringConvertible, CustomReflectable {
-    /// Without secrets.
+    /// The URL without secrets.
     var description: String { Redaction.value(text, ofParameter: "baseURL") }
 
     var customMirror: Mirror { Mirror(self, children: ["text": description], displayStyle: .struct) }

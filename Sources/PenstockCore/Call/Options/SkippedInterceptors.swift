@@ -10,7 +10,7 @@ struct SkippedInterceptors: Equatable, Sendable, LayeredOption {
         !types.isEmpty && types.contains(ObjectIdentifier(type(of: interceptor)))
     }
 
-    /// Those of both levels.
+    /// The types that either level skips.
     func over(_ wider: SkippedInterceptors) -> SkippedInterceptors {
         var all = self
         all.types.formUnion(wider.types)

@@ -31,7 +31,7 @@ public struct FrameInput: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
 
-    /// Nothing.
+    /// An input without a byte.
     public init() {}
 
     /// How many bytes there are.
@@ -80,9 +80,9 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was wrong.
     @nonexhaustive
     public enum Kind: String, Hashable, Sendable {
-        /// Longer than the codec takes.
+        /// A frame that is longer than the codec takes.
         case tooLong
-        /// Not what the codec makes.
+        /// A frame that is not what the codec makes.
         case malformed
         /// The connection ended within a frame.
         case truncated
@@ -90,7 +90,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What was wrong.
     public let kind: Kind
-    /// For people; holds nothing that came over the wire.
+    /// What was wrong, in words for people; holds nothing that came over the wire.
     public let description: String
 
     /// An error of a codec.
@@ -104,23 +104,23 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct LengthPrefixCodec: FrameCodec, Hashable {
     /// How many bytes the length is written in.
     public enum Width: Int, Hashable, Sendable {
-        /// Up to 255 bytes.
+        /// One byte, for frames of up to 255 bytes.
         case one = 1
-        /// Up to 65,535 bytes.
+        /// Two bytes, for frames of up to 65,535 bytes.
         case two = 2
-        /// Up to 4 GiB.
+        /// Four bytes, for frames of up to 4 GiB.
         case four = 4
-        /// Whatever the limit allows.
+        /// Eight bytes, for whatever the limit allows.
         case eight = 8
     }
 
-    /// Four by default.
+    /// How many bytes the length has; four by default.
     public var width: Width
     /// Whether the first byte of the length is the highest; it is by default, as everywhere on the Internet.
     public var isBigEndian: Bool
     /// Whether the length counts its own bytes as well; it does not by default.
     public var countsItself: Bool
-    /// Of what follows the length. 16 MiB by default. A longer frame is refused as soon as its length has come.
+    /// How many bytes may follow the length. 16 MiB by default. A longer frame is refused as soon as its length has come.
     public var maxFrameBytes: Int
 
     /// The defaults, but for what is named.
@@ -162,7 +162,7 @@ public struct LengthPrefixCodec: FrameCodec, Hashable {
 
 /// Lines of UTF-8, each ended by LF, or by CR and LF.
 public struct LineCodec: FrameCodec, Hashable {
-    /// Without its end. 64 KiB by default: a line that somebody may still read.
+    /// How many bytes a line may have, without its end. 64 KiB by default: a line that somebody may still read.
     public var maxLineBytes: Int
     /// What a line is ended with when it is sent; LF by default.
     public var endsWithCRLF: Bool

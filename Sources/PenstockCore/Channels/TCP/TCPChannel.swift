@@ -6,7 +6,7 @@ public struct Heartbeat<Frame: Sendable>: Sendable {
     public var frame: Frame
     /// How long that while is. 20 s by default.
     public var interval: Duration
-    /// Without a byte for so long after it was sent, the connection counts as lost. 20 s by default.
+    /// How long no byte comes after it was sent before the connection counts as lost. 20 s by default.
     public var patience: Duration
     /// Which frames are answers to it, or the other end's own, and no messages. None by default.
     public var isBeat: @Sendable (Frame) -> Bool

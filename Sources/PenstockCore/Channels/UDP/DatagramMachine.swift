@@ -2,7 +2,7 @@ import Foundation
 
 /// How two ends of a datagram connection behave.
 public struct DatagramLimits: Hashable, Sendable {
-    /// Of one payload. 16 MiB by default, and at most.
+    /// How many bytes one payload may have. 16 MiB by default, and at most.
     public var payloadBytes: Int {
         didSet { payloadBytes = Self.bounded(payloadBytes) }
     }
@@ -11,7 +11,7 @@ public struct DatagramLimits: Hashable, Sendable {
     public var reorderWindow: Duration
     /// How long the handshake may take. 10 s by default.
     public var connect: Duration
-    /// Without a datagram for so long, the other end counts as gone. 30 s by default; a third of it before, it is asked.
+    /// How long no datagram comes before the other end counts as gone. 30 s by default; a third of it before, it is asked.
     public var idle: Duration
 
     /// The defaults, but for what is named.
@@ -356,7 +356,7 @@ public struct DatagramListener: Sendable {
     /// Connections that are over, and how long a copy of the datagram that asked for them could ask again. It would be a second
     /// connection, to which the copies of the first one's payloads are new.
     private var ended: [Peer: Duration] = [:]
-    /// Those of which the time is not known yet.
+    /// The connections that are over, of which that time is not known yet.
     private var justEnded: [Peer] = []
 
     /// - Parameters:
@@ -456,7 +456,7 @@ public struct DatagramListener: Sendable {
         return Data(SHA256.hex(text, key: Array(secret)).utf8.prefix(DatagramPacket.cookieBytes))
     }
 
-    /// However much of them is the same, it takes as long.
+    /// Whether both have the same bytes. However much of them is the same, it takes as long.
     private func isSame(_ left: Data, _ right: Data) -> Bool {
         left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

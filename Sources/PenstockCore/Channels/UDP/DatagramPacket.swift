@@ -36,14 +36,14 @@ enum DatagramPacket: Hashable, Sendable {
         var bytes: Data
     }
 
-    /// What of a transfer has come.
+    /// A report on how much of a transfer has come.
     struct Report: Hashable, Sendable {
         var transfer: UInt32
-        /// Below this, what is not missing has come.
+        /// The number below which every chunk has come that is not in ``missing``.
         var upTo: Int
         /// What is missing from here on may only be late.
         var edge: Int
-        /// Of the chunk that came last, and how many microseconds ago that was.
+        /// The stamp of the chunk that came last; ``held`` is how many microseconds ago that was.
         var stamp: UInt32
         var held: UInt32
         var missing: [Range<Int>]

@@ -193,7 +193,7 @@ struct DatagramReceiver: Sendable {
     private var last: (stamp: UInt32, at: Duration)
     private var tailDelay: Duration
     private let reorderWindow: Duration
-    /// So many chunks are reported on at once: a third of the smallest window that is not close to its bound.
+    /// How many chunks are reported on at once: a third of the smallest window that is not close to its bound.
     private static let batch = 10
     private static let interval = Duration.milliseconds(10)
     private static let firstTail = Duration.milliseconds(60)
@@ -271,11 +271,11 @@ struct DatagramReceiver: Sendable {
 }
 
 extension Duration {
-    /// In whole microseconds.
+    /// The duration in whole microseconds.
     var microseconds: Int64 {
         components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }
 
-    /// As a datagram has it: it begins anew every 71 minutes.
+    /// The microseconds as a datagram has them: the number begins anew every 71 minutes.
     var stamp: UInt32 { UInt32(truncatingIfNeeded: microseconds) }
 }

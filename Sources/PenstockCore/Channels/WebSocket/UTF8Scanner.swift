@@ -22,7 +22,7 @@ struct UTF8Scanner: Hashable, Sendable {
         return true
     }
 
-    /// Eight bytes at a time, since most text is this.
+    /// Skips ASCII, eight bytes at a time, since most text is ASCII. Returns where something else begins.
     private static func skipASCII(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
         while index + 8 <= bytes.count,
@@ -34,7 +34,7 @@ struct UTF8Scanner: Hashable, Sendable {
         return index
     }
 
-    /// ASCII is no part of this: where no character has begun it was skipped.
+    /// Takes a byte that begins a character or goes on with one; `false` where it cannot. ASCII never begins one here: it was skipped.
     private mutating func accept(_ byte: UInt8) -> Bool {
         guard needed == 0 else {
             guard low...high ~= byte else { return false }

@@ -10,10 +10,10 @@ public struct WebSocketOptions: Sendable {
     public var deflate: WebSocketDeflate?
     /// How much of what comes is accepted.
     public var limits: WebSocketLimits
-    /// Without a byte for so long, the server is sent a ping; `nil` for never. 20 s by default, which is below the 30 s after
+    /// How long no byte comes before the server is sent a ping; `nil` for never. 20 s by default, which is below the 30 s after
     /// which the strictest of mobile networks forget a connection.
     public var pingInterval: Duration?
-    /// Without a byte for so long after a ping, the connection counts as lost: ``APIError/Kind/timeout(_:)`` with
+    /// How long no byte comes after a ping before the connection counts as lost: ``APIError/Kind/timeout(_:)`` with
     /// ``TimeoutPhase/idle``. 20 s by default.
     public var pongTimeout: Duration
     /// Whether it connects again by itself; not by default.
@@ -118,7 +118,7 @@ public final class WebSocket: Channel {
 public struct WebSocketClosure: Error, Hashable, Sendable, CustomStringConvertible {
     /// ``WebSocketCloseCode/none`` where it gave none, ``WebSocketCloseCode/abnormal`` where the connection ended without.
     public let code: WebSocketCloseCode
-    /// As the other end wrote it; empty where it did not.
+    /// The reason as the other end wrote it; empty where it wrote none.
     public let reason: String
 
     /// A closure.

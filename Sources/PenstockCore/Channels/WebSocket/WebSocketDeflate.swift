@@ -22,7 +22,7 @@ public struct WebSocketDeflate: Hashable, Sendable {
     /// window may be limited.
     public var offer: String { text(isOffer: true) }
 
-    /// What of the server's answer a client takes (RFC 7692 §7.1).
+    /// The terms that a client takes from the server's answer (RFC 7692 §7.1).
     ///
     /// - Parameter answer: the values of `Sec-WebSocket-Extensions`; none where the server named no extension.
     /// - Returns: `nil` where nothing is compressed.

@@ -110,7 +110,7 @@ struct WebSocketFrameHead: Hashable, Sendable {
 
 /// The key that a client's payload is mixed with (RFC 6455 §5.3).
 struct WebSocketMask: Hashable, Sendable {
-    /// As a number whose first byte on the wire is the highest.
+    /// The key as a number whose first byte on the wire is the highest.
     let key: UInt32
 
     /// - Returns: `nil` for anything but four bytes.

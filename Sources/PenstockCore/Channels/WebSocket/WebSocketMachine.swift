@@ -106,7 +106,7 @@ public struct WebSocketMachine: Sendable {
         compression: (any WebSocketCompression)? = nil, random: RandomSource = .system
     ) throws(WebSocketFailure) {
         self.role = role
-        // Of a limit below zero no length could be taken away.
+        // A limit below zero counts as zero: no length could be taken away from it.
         self.limits = WebSocketLimits(messageBytes: max(0, limits.messageBytes), fragments: limits.fragments)
         self.random = random
         coders = try deflate.map { deflate throws(WebSocketFailure) in

@@ -81,10 +81,10 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
 
 /// How much of what comes a WebSocket accepts.
 public struct WebSocketLimits: Hashable, Sendable {
-    /// Of one message, after decompression. 16 MiB by default: what a screen full of pictures takes. A larger one closes the
-    /// socket with ``WebSocketCloseCode/messageTooBig``, as soon as its length is announced.
+    /// How many bytes one message may have, after decompression. 16 MiB by default: what a screen full of pictures takes. A larger one
+    /// closes the socket with ``WebSocketCloseCode/messageTooBig``, as soon as its length is announced.
     public var messageBytes: Int
-    /// In how many frames one message may come. 131,072 by default: 16 MiB in frames of 128 bytes. More closes the socket
+    /// How many frames one message may come in. 131,072 by default: 16 MiB in frames of 128 bytes. More closes the socket
     /// with ``WebSocketCloseCode/policyViolation``.
     public var fragments: Int
 

@@ -12,7 +12,7 @@ struct Authenticate: Stage {
     let configuration: ClientConfiguration
     /// The client's own, without a reference to the client.
     let state: SharedState
-    /// Of the environment and the identity that were asked for last, which are nearly always the next ones too.
+    /// The place of the environment and the identity that were asked for last, which are nearly always the next ones too.
     private let last = Locked<Place?>(nil)
 
     /// Whom a call of the service speaks to and for.
@@ -67,7 +67,8 @@ struct Authenticate: Stage {
         authenticator.canLogIn || credential.map(authenticator.canRefresh) ?? false
     }
 
-    /// Nobody reads the content of a refusal that the credential is renewed after, so what is wrong with it does no harm.
+    /// Lets the content of a refusal go unread: nobody reads that of a refusal that the credential is renewed after, so what is wrong with
+    /// it does no harm.
     @inline(never)
     private func discardingRefusals(_ next: Next) -> Next {
         next.discarding { [expiry = authenticator.expiry] in expiry.matches($0) }

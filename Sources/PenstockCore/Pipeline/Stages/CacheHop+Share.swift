@@ -27,7 +27,7 @@ final class CacheLoad: Sendable {
     /// When its request was made.
     let time: Date
     private let state = Locked(State())
-    /// Of the calls that got the same response, one stores it at a time.
+    /// The lane for storing: of the calls that got the same response, one stores it at a time.
     private let storing = ChangeLane()
 
     private struct State: Sendable {
@@ -71,8 +71,8 @@ final class CacheLane: Sendable {}
 
 /// Lets calls that ask for the same wait for one exchange.
 extension CacheHop {
-    /// Validations, and what is loaded because nothing fresh was stored. A policy that always asks the server wants an
-    /// answer of its own.
+    /// Whether other calls may wait for the answer: to validations, and to what is loaded because nothing fresh was stored. A policy that
+    /// always asks the server wants an answer of its own.
     @inline(never)
     func isShareable(_ sent: Boxed<CacheExchange>) -> Bool {
         guard query.request.method == .get, query.request.body.isNone, !call.streams, !call.control.isSuspended,

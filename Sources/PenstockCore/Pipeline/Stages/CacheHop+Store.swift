@@ -94,7 +94,7 @@ extension CacheHop {
 }
 
 extension CacheUpdate {
-    /// Instead of new fields: the stored response must be asked about before it is used again.
+    /// The update that invalidates, instead of one with new fields: the stored response must be asked about before it is used again.
     fileprivate var invalidating: CacheUpdate {
         var invalid = stored
         invalid.isInvalidated = true

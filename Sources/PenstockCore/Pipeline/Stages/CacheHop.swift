@@ -25,7 +25,7 @@ final class CacheHop: Sendable {
         isFound = true
     }
 
-    /// With what the store has at hand. `nil` when the request is none of the cache's business.
+    /// A hop with what the store has at hand. `nil` when the request is none of the cache's business.
     init?(_ request: HTTPRequest, _ call: CallContext, _ next: Next, _ stage: Cache, _ owner: CacheOwner) {
         let policy = call.settings.cache
         if policy.mode == .networkOnly, request.method.isSafe, !request.fields.contains(.cacheControl) { return nil }

@@ -54,7 +54,7 @@ struct Connectivity: Stage {
         }
     }
 
-    /// Of what the call ends when it has waited in vain.
+    /// The error that the call ends with when it has waited in vain.
     private func ended(_ call: CallContext, with error: APIError) -> APIError {
         if Task.isCancelled { return APIError(.cancelled, stage: Self.name) }
         guard let deadline = call.deadline, call.time.now() >= deadline else { return error }

@@ -6,7 +6,7 @@ final class HedgedAttempt: SharedWork {
     typealias Outcome = Result<Exchange, APIError>
 
     private struct State: Sendable {
-        /// Those under way.
+        /// The runners under way.
         var runners: [Runner] = []
         var started = 0
         /// The number of the last one that was handed to the transport.

@@ -231,8 +231,8 @@ extension RetryDecision {
 }
 
 extension APIError {
-    /// That a server is left alone is no news of a request which was sent before: what became of that is told, and why it was not
-    /// sent again.
+    /// This error as it follows an earlier one. That a server is left alone is no news of a request which was sent before: what became of
+    /// that is told, and why it was not sent again.
     fileprivate func following(_ earlier: APIError?) -> APIError {
         guard let earlier, case .unavailable(let reason) = kind else { return self }
         guard earlier.sendState == .answered, earlier.stage == .retry else {

@@ -135,7 +135,8 @@ struct TransportStage: Stage {
         }
     }
 
-    /// Without this look a body that has been read would go out empty, and its request would seem to succeed.
+    /// The error of a request that is sent again with a body that can be read only once: the body would go out empty, and the request would
+    /// seem to succeed.
     private func alreadySent(_ request: HTTPRequest) -> APIError {
         let reason = "the request is sent again, but its body can be read only once"
         return APIError(.blocked(reason: reason), stage: .transport, request: request)

@@ -1,4 +1,4 @@
-/// In which order the addresses of a name are connected to: by the time that connecting took, with those at rest last that did
+/// The order in which the addresses of a name are connected to: by the time that connecting took, with those at rest last that did
 /// not answer.
 ///
 /// A pure value: what is measured is told to it, and the time is always given. The times are monotonic.
@@ -7,7 +7,7 @@ public struct AddressRanking: Hashable, Sendable {
         /// The time that connecting took, and when that was last measured.
         var time: Duration?
         var measured: Duration = .zero
-        /// In a row.
+        /// How often connecting has failed in a row.
         var failures = 0
         var restsUntil: Duration?
         /// When it was last heard of.

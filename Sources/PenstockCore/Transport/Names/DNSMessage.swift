@@ -16,7 +16,7 @@ enum DNSMessage {
     private static let internet: UInt16 = 1
     /// RFC 1035 §3.1: of a name as it is sent.
     private static let longestName = 255
-    /// As many as a name has labels at most: more than one pointer for a label serves nothing.
+    /// The most pointers that are followed, as many as a name has labels at most: more than one pointer for a label serves nothing.
     private static let mostPointers = 127
 
     /// A question for a name, with the number 0, so that answers to the same question can be cached (RFC 8484 §4.1).
@@ -129,7 +129,7 @@ enum DNSMessage {
             return UInt16(first) << 8 | UInt16(last)
         }
 
-        /// Of 31 bits; one with the highest bit set means none (RFC 2181 §8).
+        /// Reads a lifetime of 31 bits; one with the highest bit set means none (RFC 2181 §8).
         mutating func lifetime() -> UInt32? {
             guard let high = number(), let low = number() else { return nil }
             return high & 0x8000 == 0 ? UInt32(high) << 16 | UInt32(low) : 0
@@ -148,7 +148,7 @@ enum DNSMessage {
             return name
         }
 
-        /// In lower case. A pointer leads back, so that following them ends; and a server that lets pointers lead to pointers
+        /// Reads a name, in lower case. A pointer leads back, so that following them ends; and a server that lets pointers lead to pointers
         /// does so to make every record cost as much as a message.
         mutating func name() -> String? {
             var (labels, length, cursor, limit) = ([String](), 1, place, place)

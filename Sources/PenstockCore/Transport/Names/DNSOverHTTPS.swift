@@ -81,7 +81,7 @@ public struct DNSOverHTTPS: HostSource {
         }
     }
 
-    /// By POST, so that no name stands in a URL that somebody logs.
+    /// A request by POST, so that no name stands in a URL that somebody logs.
     private func request(_ question: Data, _ control: ExchangeControl) -> TransportRequest {
         var request = HTTPRequest(method: .post, url: url, body: .bytes(question))
         request.fields[.contentType] = Self.type

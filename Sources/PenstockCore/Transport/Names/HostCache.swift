@@ -10,7 +10,7 @@ public struct HostCache: Hashable, Sendable {
     public struct Key: Hashable, Sendable, Codable {
         /// Lower case, without a trailing dot.
         public let host: String
-        /// Of the connection.
+        /// The port of the connection.
         public let port: Int
         /// The network that the app was in, by a name of its choice; empty where it makes no difference.
         public let network: String
@@ -101,7 +101,7 @@ public struct HostCache: Hashable, Sendable {
         entries[key] = Entry(answer: held, told: date, use: uses)
     }
 
-    /// Of one host: more than a name has that is spread over the world, and few enough to be kept.
+    /// The most addresses of one host: more than a name has that is spread over the world, and few enough to be kept.
     static let maxAddresses = 32
 
     // MARK: On disk

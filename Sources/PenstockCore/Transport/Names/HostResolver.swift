@@ -30,7 +30,7 @@ public final class HostResolver: Sendable {
         var ranking: AddressRanking
         var asking: [HostCache.Key: SharedTask<Reply>] = [:]
         var isRestored = false
-        /// By the number of a source: how often it has failed in a row, and until when it is not asked.
+        /// How often a source has failed in a row, and until when it is not asked, by its number.
         var rests: [Int: (failures: Int, until: Duration)] = [:]
         /// Names that nobody knows, and until when that is believed.
         var unknown: [HostCache.Key: Duration] = [:]
@@ -61,7 +61,7 @@ public final class HostResolver: Sendable {
     private static let rest = Duration.seconds(30)
     private static let longestRest = Duration.seconds(600)
     private static let unknownLifetime = Duration.seconds(5)
-    /// Of names that nobody knows: as many as a cache keeps of the others by default.
+    /// The most names that nobody knows which are kept: as many as a cache keeps of the others by default.
     private static let mostUnknown = 128
 
     private let sources: [any HostSource]
@@ -114,7 +114,7 @@ public final class HostResolver: Sendable {
         isSystem || capabilities.contains(.hostResolvers) ? nil : "a resolver of the client's own"
     }
 
-    /// For transports: the addresses to connect to, the best first. None where the name is to be looked up by the system.
+    /// The addresses to connect to, the best first; for transports. None where the name is to be looked up by the system.
     ///
     /// - Parameters:
     ///   - host: in ASCII and lower case.
@@ -162,7 +162,7 @@ public final class HostResolver: Sendable {
         return name == "localhost" || name.hasSuffix(".localhost")
     }
 
-    /// For transports: a connection was made.
+    /// Notes that a connection was made; for transports.
     ///
     /// - Parameter time: how long that took, from its first packet on.
     public func connected(to address: HostAddress, in time: Duration) {
@@ -170,7 +170,7 @@ public final class HostResolver: Sendable {
         state.withLock { $0.ranking.connected(address, in: time, at: now) }
     }
 
-    /// For transports: no connection could be made.
+    /// Notes that no connection could be made; for transports.
     public func failed(_ address: HostAddress) {
         let now = time.now()
         state.withLock { $0.ranking.failed(address, at: now) }
@@ -332,7 +332,7 @@ extension HostResolver: Hashable, CustomStringConvertible {
 /// The copy on disk of what sources have said. Whatever goes wrong with it goes unsaid: the sources are asked then. The disk is
 /// waited for on threads that serve no tasks.
 private final class HostFile: Sendable {
-    /// Of a file that is read: many times what the largest cache by default takes.
+    /// The most bytes of a file that is read: many times what the largest cache by default takes.
     private static let most = 1 << 20
     private let file: SerialState<PrivateFile>
     /// What is still to be written; what comes before it is written takes its place.

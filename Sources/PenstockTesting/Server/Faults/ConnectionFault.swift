@@ -26,7 +26,7 @@ extension LoopbackServer {
 
         /// When it happens.
         public enum Trigger: Hashable, Sendable {
-            /// At once, with nothing read.
+            /// The fault comes at once, with nothing read.
             case accept
             /// When the client's first bytes have come: with TLS its ClientHello, else its request.
             case firstBytes

@@ -44,12 +44,12 @@ extension LoopbackServer {
             case requestStart
             /// So many bytes of the request's content were read, or all of it when there is less.
             case requestBody(after: Int)
-            /// Before the first byte of the final response; 1xx responses have gone out.
+            /// The moment before the first byte of the final response; 1xx responses have gone out.
             case responseStart
             /// The head and so many bytes of the response's content were sent, or all of it when there is less. What ends
             /// the content (the last chunk, trailers, END_STREAM) was not.
             case responseBody(after: Int)
-            /// After the last byte of the response.
+            /// The moment after the last byte of the response.
             case responseEnd
         }
 
@@ -86,7 +86,7 @@ extension LoopbackServer {
 
     /// An error code of HTTP/2 (RFC 9113 §7).
     public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
-        /// As it goes over the wire.
+        /// The code as it goes over the wire.
         public let rawValue: UInt32
 
         /// Any code, known or not.

@@ -1,7 +1,7 @@
 extension LoopbackServer {
     /// How slowly bytes go: so many at most, then a pause, and so on.
     public struct Throttle: Hashable, Sendable {
-        /// At least 1.
+        /// How many bytes go at most before a pause; at least 1.
         public var bytes: Int
         /// The pause after so many bytes.
         public var interval: Duration

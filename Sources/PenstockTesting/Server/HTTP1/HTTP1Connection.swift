@@ -113,7 +113,7 @@ struct HTTP1Connection {
         _ = finishUnread()
     }
 
-    /// Closing with bytes unread would reset the connection and take the reply with it.
+    /// Ends a connection of which not all was read. Closing with bytes unread would reset the connection and take the reply with it.
     private func finishUnread() -> Bool {
         wire.finish(within: .milliseconds(500))
         return false

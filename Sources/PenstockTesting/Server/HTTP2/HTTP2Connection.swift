@@ -168,7 +168,7 @@
             inbox.post { $0.fire(fault, of: request.request) }
         }
 
-        /// On the connection's thread, when everything that the stream has put in is sent.
+        /// Carries out a fault on the connection's thread, when everything that the stream has put in is sent.
         func fire(_ fault: LoopbackServer.Fault, of request: LoopbackServer.Request) {
             _ = flush()
             service.ledger.record(fault, of: request, on: wire.tally)

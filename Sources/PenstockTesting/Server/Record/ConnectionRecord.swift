@@ -52,7 +52,7 @@ extension LoopbackServer {
 
     /// A fault that fired.
     public struct FiredFault: Hashable, Sendable {
-        /// As scripted.
+        /// The fault as scripted.
         public let fault: Fault
         /// The connection's number.
         public let connection: Int

@@ -28,11 +28,11 @@ extension LoopbackServer {
 
         /// What it is for. CONTINUATION counts as part of its HEADERS.
         public let kind: Kind
-        /// As on the wire.
+        /// The flags as on the wire.
         public let flags: UInt8
         /// 0 for what concerns the connection.
         public let stream: Int
-        /// Of its payload, in bytes.
+        /// The length of its payload, in bytes.
         public let length: Int
         /// Why the client ended a stream or the connection.
         public let code: HTTP2ErrorCode?

@@ -62,7 +62,7 @@
             SSL_CTX_set_session_id_context(handle, "loopback", 8)
         }
 
-        /// ALPN asks a C function, which learns what the server speaks by a list of its own.
+        /// Sets which protocol is chosen. ALPN asks a C function, which learns what the server speaks by a list of its own.
         private func chooseProtocol(of protocols: [LoopbackServer.TLS.ApplicationProtocol]) {
             guard protocols.contains(.http2) else { return }
             let preference = protocols.first == .http2 ? OpenSSL.http2First : OpenSSL.http1First

@@ -18,7 +18,7 @@ protocol TLSEngine: AnyObject {
 /// How far a handshake is.
 enum TLSHandshakeStep {
     case needsMore
-    /// With content that came right behind it.
+    /// The handshake is over, with content that came right behind it.
     case complete([UInt8])
     case failed(String)
 }
