@@ -51,7 +51,9 @@ import Testing
         #expect(rig.sent.map { $0.fields[.authorization] } == ["Bearer token"])
     }
 
-    @Test func `one who signs in before the app names them is who it is said, and nobody gets the credential`() async throws {
+    @Test func `one who signs in before the app names them is who it is said, and nobody has the credential`()
+        async throws
+    {
         let user = Box("")
         let rig = Rig([.shop { $0.authenticator = BearerAuthenticator() }]) { $0.identity = { user.value } }
         await rig.client.signOut("alice")
