@@ -94,13 +94,15 @@ import Testing
         let held = CallSupport.holding()
         let client = CallSupport.client(held)
         var scope: CallScope? = CallScope()
-        let (responses, updates) = (client.responses(to: Hello(), in: scope), client.updates(of: Hello(), in: scope))
+        let responses = isCachedFirst ? client.responses(to: Hello(), in: scope) : nil
+        let updates = isCachedFirst ? nil : client.updates(of: Hello(), in: scope)
         let loop = Task {
             await failure {
-                if isCachedFirst { for try await _ in responses {} } else { for try await _ in updates {} }
+                if let responses { for try await _ in responses {} }
+                if let updates { for try await _ in updates {} }
             }
         }
-        await held.waitForExchanges(count: 2)
+        await held.waitForExchanges(count: 1)
         scope = nil
         #expect(await loop.value?.kind == .cancelled)
     }
