@@ -111,8 +111,7 @@ enum FieldLine {
         let count = head.reversed().prefix(while: isOfName).count
         let sign = head.dropLast(count).last
         let name = head.suffix(count)
-        guard count > 0, !pairSigns.contains(where: { $0 == sign }), Redaction.isSecret(parameter: Substring(name))
-        else {
+        guard !pairSigns.contains(where: { $0 == sign }), Redaction.isSecret(parameter: Substring(name)) else {
             return nil
         }
         return secret(in: rest.drop(while: isSpace), closing: nil, head.count == count && isLineEnd(before))
@@ -201,9 +200,9 @@ enum FieldLine {
         SecretName.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
-    /// Whether what follows is the end of a path or of a host.
+    /// Whether what follows is the end of a path, or the host behind user information.
     private static func isOfReference(_ byte: UInt8?) -> Bool {
-        byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "@")
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "@")
     }
 
     private static func contains(_ names: [String], _ name: Substring.UTF8View) -> Bool {

@@ -153,7 +153,6 @@ struct MarkupTags {
             position = tag.range.upperBound
             return tag
         }
-        position = bytes.count
         return nil
     }
 

@@ -62,19 +62,20 @@ struct LabelledValues {
                 let isInList = levels.last.map { !$0.isObject } ?? false
                 levels.append(Level(isObject: isName, isInList: isInList))
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                isName = false
                 if let level = levels.popLast() { end(level) }
             case UInt8(ascii: ","): isName = levels.last?.isObject ?? false
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            case _ where Self.isOfWord(byte):
                 note(start)
-                while position + 1 < bytes.count, Self.isOfNumber(bytes[position + 1]) { position += 1 }
+                position += bytes[start...].prefix(while: Self.isOfWord).count
+                continue
             default: break
             }
             position += 1
         }
     }
 
-    private static func isOfNumber(_ byte: UInt8) -> Bool {
+    /// Whether a byte is one of a number, or of `true`, `false` and `null`.
+    private static func isOfWord(_ byte: UInt8) -> Bool {
         SecretName.isAlphanumeric(byte) || "+-.".utf8.contains(byte)
     }
 

@@ -10,11 +10,12 @@ import Testing
         ("sent Basic YWxpY2U6eA== twice", "sent Basic ‹redacted› twice"),
         ("(DPoP abc.def) and 'token hunter2'", "(DPoP ‹redacted›) and 'token ‹redacted›'"),
         ("x=Negotiate\tYIIabcD7", "x=Negotiate\t‹redacted›"), ("NTLM TlRMTVNTUAAB!", "NTLM ‹redacted›!"),
-        ("a Bearer aVeryLongWordWithoutDigits b", "a Bearer ‹redacted› b"),
+        ("a Bearer aVeryLongWordWithoutDigits b", "a Bearer ‹redacted› b"), ("Bearer aBcDe", "Bearer ‹redacted›"),
         // Words of a sentence.
         ("the basic usage of a bearer token is fine", "the basic usage of a bearer token is fine"),
         ("basic authentication and Digest mismatch", "basic authentication and Digest mismatch"),
         ("Unexpected token < in JSON", "Unexpected token < in JSON"), ("a bearer\nx1y2z3", "a bearer\nx1y2z3"),
+        ("Basic AUTHENTICATION, basic authentications", "Basic AUTHENTICATION, basic authentications"),
         ("basic JavaScript, basic abc", "basic JavaScript, basic abc"), ("forbearer hunter2", "forbearer hunter2"),
     ]
 
@@ -36,14 +37,17 @@ import Testing
         (#"curl -H "X-Api-Key: a b" https://a/"#, #"curl -H "X-Api-Key: ‹redacted›" https://a/"#),
         ("--header=X-Api-Key: a b", "--header=X-Api-Key: ‹redacted›"), ("X-Api-Key:", "X-Api-Key:"),
         // A name that may be a word of a sentence.
+        ("spring.datasource.password: hunter2", "spring.datasource.password: ‹redacted›"),
         ("password: hunter", "password: ‹redacted›"), ("a\ntoken: abc\nb", "a\ntoken: ‹redacted›\nb"),
         ("bad pin: 1234, sorry", "bad pin: ‹redacted›, sorry"),
         (#"{password: "a b", x: 1}"#, #"{password: "‹redacted›", x: 1}"#),
         ("{'token': 'a b', 'page': 2}", "{'token': '‹redacted›', 'page': 2}"),
+        (#"password: 'a"b'"#, "password: '‹redacted›'"), ("see X-Api-Key:\n  a", "see X-Api-Key:\n  a"),
         ("password: must not be empty", "password: must not be empty"),
         ("no such token: expired today", "no such token: expired today"),
         ("authentication: refused", "authentication: refused"),
         ("decoding at data.token: expected 12", "decoding at data.token: expected 12"),
+        ("no /v1/token: 12345678", "no /v1/token: 12345678"), ("bob@auth: 12345678", "bob@auth: 12345678"),
         ("https://auth:8443/x", "https://auth:8443/x"), ("auth-server:8443", "auth-server:8443"),
         ("the time is 12:30: now", "the time is 12:30: now"), ("token:", "token:"),
         // A value ends at the first quote that closes it, or at the end of its line.

@@ -70,7 +70,9 @@ import Testing
         ("<SecretAccessKey>hunter2</SecretAccessKey>", "<SecretAccessKey>‹redacted›</SecretAccessKey>"),
         ("<Token>\n  <a>hunter2</a>\n</Token>", "<Token>\n  ‹redacted›\n</Token>"),
         ("<token><token>a</token>b</token>c", "<token>‹redacted›</token>c"),
-        ("<pin><![CDATA[hunter2]]></pin>", "<pin>‹redacted›</pin>"),
+        ("<pin><![CDATA[hunter2]]></pin>", "<pin>‹redacted›</pin>"), ("<pin>hunter2 </pin>", "<pin>‹redacted› </pin>"),
+        ("<pin>!a</pin>", "<pin>‹redacted›</pin>"), ("<my.pin>a</my.pin>", "<my.pin>‹redacted›</my.pin>"),
+        ("<z:Pin>a</z:Pin><br/><pin>b</pin>", "<z:Pin>‹redacted›</z:Pin><br/><pin>‹redacted›</pin>"),
         (#"<pin>hunter2<\/pin> x"#, #"<pin>‹redacted›<\/pin> x"#),
         ("a <pin a='>'>hunter2</pin> b", "a <pin a='>'>‹redacted›</pin> b"),
         // Cut off.
@@ -80,7 +82,8 @@ import Testing
         ("<author>Ada</author>", "<author>Ada</author>"),
         ("Bearer <token> is wanted, or <pin>", "Bearer <token> is wanted, or <pin>"),
         ("<html><p>Bearer <token> is wanted</p>", "<html><p>Bearer <token> is wanted</p>"),
-        ("a < b <pin", "a < b <pin"), ("</pin> a </pin>", "</pin> a </pin>"),
+        ("a < b <pin", "a < b <pin"), ("</pin> a </pin>", "</pin> a </pin>"), ("> <pin", "> <pin"),
+        ("!<a><Password>hunter2", "!<a><Password>hunter2"),
     ]
 
     static let named: [(text: String, shown: String)] = [
@@ -89,6 +92,7 @@ import Testing
             #"<input type=hidden name="csrf_token" value="‹redacted›">"#
         ),
         ("<input value=hunter2 name=code>", "<input value=‹redacted› name=code>"),
+        ("<input name=code value=!a>", "<input name=code value=‹redacted›>"),
         (#"<meta name="csrf-token" content="hunter2">x"#, #"<meta name="csrf-token" content="‹redacted›">x"#),
         (#"<add name='ApiKey' value='hunter2'/>"#, #"<add name='ApiKey' value='‹redacted›'/>"#),
         // `key` is a parameter's name as well.
@@ -103,6 +107,8 @@ import Testing
             "<key>password</key>\n<string>‹redacted›</string><key>a</key><string>b</string>"
         ),
         ("<Key>Api-Key</Key><Value>hunter2</Value>", "<Key>Api-Key</Key><Value>‹redacted›</Value>"),
+        ("<Key>pin!</Key><Value>a</Value>", "<Key>pin!</Key><Value>‹redacted›</Value>"),
+        ("<x:key>pin</x:key><x:string>a</x:string>", "<x:key>pin</x:key><x:string>‹redacted›</x:string>"),
         (
             "<name>token</name><value><string>hunter2</string></value>",
             "<name>token</name><value>‹redacted›</value>"
@@ -114,6 +120,12 @@ import Testing
         ("<Key>a/token.png</Key><Size>7</Size>", "<Key>a/token.png</Key><Size>7</Size>"),
         ("<key>pin</key><true/><string>a</string>", "<key>pin</key><true/><string>a</string>"),
     ]
+
+    @Test("A document that is cut off is one behind a mark of byte order too")
+    func marked() {
+        let text = "\u{FEFF}<a><Password>hunter2"
+        #expect(Redaction.text(text) == "\u{FEFF}<a><Password>‹redacted›")
+    }
 
     @Test("What an element holds that is a secret by its name or its label is redacted", arguments: elements + named)
     func contents(_ text: String, _ shown: String) throws {
@@ -138,6 +150,7 @@ import Testing
         (#"[{"name":"password","value":"hunter2"}]"#, #"[{"name":"password","value":"‹redacted›"}]"#),
         (#"{"value":{"a":["hunter2"]},"key":"Api-Key"}"#, #"{"value":{"a":["‹redacted›"]},"key":"Api-Key"}"#),
         (#"{"Key":"token","Value":7}"#, #"{"Key":"token","Value":0}"#),
+        (#"{"a":12,"name":"pin","value":-97}"#, #"{"a":12,"name":"pin","value":0}"#), (#"{"pin":97}"#, #"{"pin":0}"#),
         (#"{"headers":[["Authorization","hunter2"]]}"#, #"{"headers":[["Authorization","‹redacted›"]]}"#),
         (
             #"[{"op":"replace","path":"/user/password","value":"hunter2"}]"#,
@@ -162,6 +175,8 @@ import Testing
         (#"{"name":"author","value":"Ada"}"#, #"{"name":"author","value":"Ada"}"#),
         (#"{"name":"My session","value":"a"}"#, #"{"name":"My session","value":"a"}"#),
         (#"{"name":"pin","a":{"value":"b"}}"#, #"{"name":"pin","a":{"value":"b"}}"#),
+        (#"[["pin",null,"a"],["pin",true]]"#, #"[["pin",null,"a"],["pin",true]]"#),
+        (#"{"path":"user/password","value":"a"}"#, #"{"path":"user/password","value":"a"}"#),
         (#"["pin","a"]"#, #"["pin","a"]"#), (#"[["pin","a","b"],["a","pin"]]"#, #"[["pin","a","b"],["a","pin"]]"#),
         (#"{"path":"/password/length","value":7}"#, #"{"path":"/password/length","value":7}"#),
         (#"{"code":"E7","key":"a"}"#, #"{"code":"E7","key":"a"}"#),
@@ -179,13 +194,14 @@ import Testing
         ("data: {\"password\":\ndata: \"hunter2\"}", "data: {\"password\":\ndata: \"‹redacted›\"}"),
         ("data: {\"pin\"\ndata: :\nid: 7\ndata: 12}", "data: {\"pin\"\ndata: :\nid: 7\ndata: ‹redacted›}"),
         (#"{"password": /*c*/ "hunter2""#, #"{"password": /*c*/ "‹redacted›""#),
+        (#"{"p\in": /*c*/"hunter2""#, #"{"p\in": /*c*/"‹redacted›""#),
         ("{\"password\": // c\n \"hunter2\"", "{\"password\": // c\n \"‹redacted›\""),
         ("password: |\n  hunter2\n  more\n\n  end\na: b", "password: |\n  ‹redacted›\na: b"),
         ("a:\n  - token: >-\n      hunter2\n    b: c", "a:\n  - token: >-\n      ‹redacted›\n    b: c"),
         ("X-Api-Key: |2 # c\r\n  hunter2\r\na: b", "X-Api-Key: |2 # c\r\n  ‹redacted›\r\na: b"),
         ("\"password\": |\n hunter2\n", "\"password\": |\n ‹redacted›\n"),
-        // A block of something else, and one without lines.
-        ("note: |\n  hunter2", "note: |\n  hunter2"), ("\"pin\": 7 /* 8 */", "\"pin\": ‹redacted› /* 8 */"),
+        // What begins no line of an event, a block of something else, and one without lines.
+        ("\"pin\": data: 7", "\"pin\": ‹redacted› 7"), ("note: |\n  hunter2", "note: |\n  hunter2"), ("\"pin\": 7 /* 8 */", "\"pin\": ‹redacted› /* 8 */"),
     ]
 
     @Test("A value is found behind comments, on the next line of an event, and in a block of lines", arguments: texts)
