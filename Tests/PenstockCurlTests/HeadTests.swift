@@ -59,6 +59,23 @@
             #expect(url.absoluteString == "http://a.example/caf%E9")
         }
 
+        @Test("A cookie with a byte that is no UTF-8 is not kept, as it could not go back as it came")
+        func otherCookies() throws {
+            var head = CurlHead()
+            let lines: [[UInt8]] = [
+                Array("HTTP/1.1 200 OK".utf8), Array("Set-Cookie: a=caf".utf8) + [0xE9] + Array("; Path=/".utf8),
+                Array("set-cookie: b=caf\u{E9}".utf8), Array("Set-Cookie: c=1".utf8), [0x20, 0xFF], [],
+            ]
+            for line in lines {
+                let kind = (line + [13, 10]).withUnsafeBytes { head.take($0, ResponseLimits(), nil) }
+                #expect(kind == nil)
+            }
+            let url = try HTTPURL("https://a.example/")
+            let values = head.fields.values(of: .setCookie)
+                .map { Cookie(setCookie: $0, from: url, at: Date())?.value }
+            #expect(values == [nil, "caf\u{E9}", nil])
+        }
+
         @Test("A head reads the same whatever heads came before it")
         func unseen() {
             var random = Seeded(seed: 7)

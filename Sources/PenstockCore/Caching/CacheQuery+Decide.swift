@@ -52,7 +52,13 @@ extension CacheQuery {
         if !freshness.isAppOwned, terms.mustRevalidate { return .validate(.expired) }
         if isWithinMaxStale(freshness.staleness) { return .allowed(.maxStale) }
         let window = TimeInterval(terms.staleWhileRevalidate)
-        return freshness.staleness <= window && window > 0 ? .whileRevalidating : .validate(.expired)
+        let isWithinWindow = window > 0 && freshness.staleness <= window
+        return isWithinWindow && !isStaleRuledOut(for: stored) ? .whileRevalidating : .validate(.expired)
+    }
+
+    /// Whether the app wants nothing stale. Where it allows none, the server cannot allow more.
+    private func isStaleRuledOut(for stored: CachedResponse) -> Bool {
+        (policy.maxStale ?? stored.appMaxStale).map { $0 <= .zero } ?? false
     }
 
     /// What the request's directives have against it (§5.2.1).

@@ -29,8 +29,11 @@ extension CacheQuery {
         return stored
     }
 
+    /// What may be stale only while it is refreshed (RFC 5861 §3) may not be so here, where nothing is sent.
     private func planCacheOnly(_ steps: [CacheStep], _ now: Date) -> [CacheStep] {
-        (steps.first?.hit ?? tolerated(now)).map { [.deliver($0)] } ?? [.refuse(.cacheOnly)]
+        let hit = steps.first?.hit
+        let usable = hit?.reason == .staleWhileRevalidate ? nil : hit
+        return (usable ?? tolerated(now)).map { [.deliver($0)] } ?? [.refuse(.cacheOnly)]
     }
 
     /// What is stale and given although nothing has failed: only where the app has said how stale.

@@ -32,7 +32,7 @@ extension CacheQuery {
 
     private func receiveNotModified(_ arrival: CacheArrival, _ exchange: CacheExchange) -> CacheReception {
         guard exchange.purpose != .load else { return CacheReception(answer: .response, refusal: .status) }
-        let identified = NotModified.identify(arrival.fields, among: exchange.candidates)
+        let identified = NotModified.identify(arrival.fields, in: exchange, of: self)
         guard let chosen = identified.chosen(preferring: exchange.selected) else {
             return CacheReception(answer: isCallers(arrival) ? .response : .sendAgain, refusal: .status)
         }
@@ -58,7 +58,7 @@ extension CacheQuery {
         // What the request selects once more keeps its place; what it selects now for the first time gets one.
         let isKnown =
             stored.variant.matches(request.fields, digests)
-            && fields.combined(.vary) == stored.fields.combined(.vary)
+            && fields.combined(.vary).map(ExactText.init) == stored.fields.combined(.vary).map(ExactText.init)
         let variant =
             isChosen && !isKnown
             ? CacheVariant(response: fields, request: request.fields, digests) : stored.variant

@@ -164,12 +164,12 @@ extension CacheQuery {
     private func isHead(_ arrival: CacheArrival, of stored: CachedResponse) -> Bool {
         guard stored.status == 200 || stored.part != nil && !stored.isHeadAlone else { return false }
         let validators = [HTTPFieldName.eTag, .lastModified].allSatisfy { name in
-            arrival.fields[name].map { $0 == stored.fields[name] } ?? true
+            arrival.fields[name].map { stored.fields[name]?.isWritten(as: $0) ?? false } ?? true
         }
         guard let length = arrival.fields[.contentLength], let known = contentLength(of: stored) else {
             return validators
         }
-        return validators && length == known
+        return validators && length.isWritten(as: known)
     }
 
     private func contentLength(of stored: CachedResponse) -> String? {

@@ -8,7 +8,9 @@ extension CacheQuery {
     /// A request with conditions of the cache's; `nil` when no stored response has a validator of use.
     ///
     /// Entity tags of all responses stored for the URL are offered, other variants' too: the server may name any of
-    /// them (§4.1). `Last-Modified` goes along where the selected response alone is asked about and no range is (§4.3.1).
+    /// them (§4.1). Of what does not fit the request only strong ones are: a weak tag may be that of several variants, so that
+    /// the server's answer would not tell them apart (RFC 9110 §8.8.1). `Last-Modified` goes along where the selected response
+    /// alone is asked about and no range is (§4.3.1).
     func validation(of stored: CachedResponse?, _ reason: CacheReason) -> CacheExchange? {
         // Without either field there is nothing to ask with, and no date and directive has to be read to see it.
         guard !preconditions.isAnyMatch, candidates.contains(where: { $0.fields.first(of: Self.validators) != nil })
@@ -72,7 +74,8 @@ extension CacheQuery {
     /// The selected response first. §4.3.2: a part is asked about only by requests that it would answer.
     private func askable(with stored: CachedResponse?) -> [CachedResponse] {
         let others = candidates.filter {
-            $0.variant != stored?.variant && shape(of: $0).isAnswer && $0.terms.tag != nil
+            $0.variant != stored?.variant && shape(of: $0).isAnswer
+                && (isChoosable($0, beside: stored) ? $0.terms.tag : $0.terms.strongTag) != nil
         }
         let selected = stored.map { $0.terms.hasValidator && shape(of: $0).isAnswer ? [$0] : [] } ?? []
         let recent = others.sorted { Self.isOlder($1, $0) }

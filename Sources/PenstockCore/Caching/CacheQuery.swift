@@ -96,6 +96,13 @@ package struct CacheQuery: Sendable {
             })
     }
 
+    /// Whether a stored response could have been chosen for the request: a weak validator means no other (RFC 9110 §8.8.1).
+    ///
+    /// - Parameter selected: the one that was, which may fit by its language alone.
+    func isChoosable(_ stored: CachedResponse, beside selected: CachedResponse?) -> Bool {
+        stored.variant == selected?.variant || stored.variant.matches(request.fields, digests)
+    }
+
     private func best(of matching: [CachedResponse]) -> CachedResponse? {
         matching.max { left, right in
             let (answersLeft, answersRight) = (shape(of: left).isAnswer, shape(of: right).isAnswer)

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A request as it was sent and the response to it.
 public struct Exchange: Sendable {
     private var parts: Boxed<Parts>
@@ -11,6 +13,8 @@ public struct Exchange: Sendable {
         var source: ResponseSource
         /// `nil` while ``request`` is what was sent.
         var sent: HTTPRequest?
+        /// When the attempt that was answered was sent.
+        var sentAt: Date?
         /// Why it was the last attempt, although it failed.
         var refusal: RetryRefusal?
     }
@@ -67,6 +71,12 @@ public struct Exchange: Sendable {
     var sentRequest: HTTPRequest {
         get { parts.sent ?? parts.request }
         set { parts.sent = newValue }
+    }
+
+    /// When the attempt that was answered was sent, by the wall clock; `nil` where no transport has answered.
+    var sentAt: Date? {
+        get { parts.sentAt }
+        set { parts.sentAt = newValue }
     }
 
     /// Why it was the last attempt, although it failed; `nil` where there is nothing to tell.

@@ -55,7 +55,8 @@ public struct Cookie: Hashable, Sendable {
     ///   is a public suffix, a `Secure` cookie over plain http, `SameSite=None` without `Secure`, or a name that begins with
     ///   `__Secure-` or `__Host-` and does not keep what that promises. Refused too, as in browsers, is one whose name begins with
     ///   `__Http-` or `__Host-Http-` and that is not `Secure` and `HttpOnly`, and
-    ///   a domain that a public suffix of the host is in: that of a host below `s3.example` cannot be `example`. A cookie that
+    ///   a domain that a public suffix of the host is in: that of a host below `s3.example` cannot be `example`. So is a line
+    ///   with U+FFFD, which stands for bytes that are no UTF-8: the cookie could not go back as it came. A cookie that
     ///   is to be deleted is one whose ``expiry`` has passed.
     public init?(
         setCookie line: String, from url: HTTPURL, at now: Date, suffixes: (any PublicSuffixes)? = nil

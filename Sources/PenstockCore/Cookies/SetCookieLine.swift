@@ -23,10 +23,10 @@ struct SetCookieLine {
     private(set) var isHTTPOnly = false
     private(set) var sameSite = Cookie.SameSite.unspecified
 
-    /// - Returns: `nil` for a line with a control character other than a tab, with neither name nor value, or with too
-    ///   much of both.
+    /// - Returns: `nil` for a line with a control character other than a tab, with neither name nor value, with too much of
+    ///   both, or with U+FFFD, which stands for bytes that are lost.
     init?(_ line: String) {
-        guard HTTPSyntax.isFieldValue(line) else { return nil }
+        guard HTTPSyntax.isFieldValue(line), !line.unicodeScalars.contains("\u{FFFD}") else { return nil }
         let parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         guard let pair = parts.first else { return nil }
         // What has no equals sign is a value without a name.

@@ -17,9 +17,9 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     package static func names(in fields: HTTPFields) -> [String] {
         // A coding is a token (RFC 9110 §8.4.1), so that no comma is quoted.
         fields.values(of: .contentEncoding)
-            .flatMap { $0.split(separator: ",") }
-            .map { HTTPSyntax.trimmed(String($0)) }
-            .filter { !$0.isEmpty && $0.lowercased() != "identity" }
+            .flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
+            .map { HTTPSyntax.trimmed(String(Substring($0))) }
+            .filter { !$0.isEmpty && !HTTPSyntax.equalIgnoringCase($0, "identity") }
     }
 
     /// Whether a response's content was coded when it came.

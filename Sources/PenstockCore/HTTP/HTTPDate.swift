@@ -10,6 +10,7 @@ package enum HTTPDate {
     /// - Parameter now: decides the century of a year of two digits, which is never more than 50 years ahead.
     package static func parse(_ text: String, at now: Date) -> Date? {
         if let date = parsePreferred(text) { return date }
+        guard text.utf8.count <= longest else { return nil }
         // Each word beyond the sixth is one too many, so the rest of a long text is not cut up.
         let words = text.split(separator: " ", maxSplits: 6, omittingEmptySubsequences: false)
         switch words.count {
@@ -25,6 +26,9 @@ package enum HTTPDate {
         default: return nil
         }
     }
+
+    /// The length of the longest form, with the longest name of a day, in bytes: `Wednesday, 09-Nov-94 08:49:37 GMT`.
+    private static let longest = 33
 
     /// The preferred form to the letter, as nearly all dates are: read from fixed places, without cutting up the text.
     private static func parsePreferred(_ text: String) -> Date? {

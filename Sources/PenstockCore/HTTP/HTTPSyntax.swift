@@ -31,9 +31,13 @@ package enum HTTPSyntax {
     }
 
     /// The value of a field as text. In `Location`, which is resolved to bytes once more, those that are no UTF-8 are escaped as
-    /// browsers escape them, or the characters that stand for them would lead elsewhere.
+    /// browsers escape them, or the characters that stand for them would lead elsewhere. In `Set-Cookie` they become U+FFFD, by which
+    /// the line is refused: a cookie goes back as it came (RFC 6265bis §5.8.3), and what stands for its bytes would go back as others.
     package static func value(_ bytes: UnsafeRawBufferPointer, of name: HTTPFieldName) -> String {
-        guard name == .location, String(validating: bytes, as: UTF8.self) == nil else { return text(bytes) }
+        guard name == .location || name == .setCookie, String(validating: bytes, as: UTF8.self) == nil else {
+            return text(bytes)
+        }
+        if name == .setCookie { return String(decoding: bytes, as: UTF8.self) }
         var escaped = ""
         for byte in bytes {
             if byte < 0x80 {

@@ -13,8 +13,13 @@ struct ExactText: Hashable, Sendable {
 
     static func == (left: ExactText, right: ExactText) -> Bool { left.text.isWritten(as: right.text) }
 
-    // Texts of the same bytes are equal, and so are their hashes.
-    func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    // A text's own hash is that of its canonical form, which takes quadratic time where combining marks run on.
+    func hash(into hasher: inout Hasher) {
+        var bytes = self.text
+        bytes.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // No byte of UTF-8: it tells two texts from others that are the same when joined.
+        hasher.combine(0xFF as UInt8)
+    }
 }
 
 extension String {

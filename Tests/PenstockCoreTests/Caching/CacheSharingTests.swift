@@ -148,4 +148,28 @@ import Testing
         #expect(try await first.value.id == 1)
         #expect(try await second.value.id == 2)
     }
+
+    @Test("A 304 answers calls alone that agree in what the stored response varies by", .covers("S3.37"))
+    func varyingValidation() async throws {
+        let fields: HTTPFields = [
+            "Cache-Control": "max-age=60", "Vary": "Accept-Language", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+        ]
+        let unchanged = HTTPResponse(status: 304, fields: ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        let shared = Shared([
+            .respond(.tea(1, fields)), .respond(.tea(2, fields)), .held(.respond(unchanged)), .respond(.tea(3, fields)),
+        ])
+        let (dutch, english) = (
+            CallOptions.headers(["Accept-Language": "nl"]), CallOptions.headers(["Accept-Language": "en"])
+        )
+        _ = try await shared.client.send(Tea(), options: dutch)
+        _ = try await shared.client.send(Tea(), options: english)
+        shared.clock.advance(by: .seconds(61))
+        let first = shared.client.start(Tea(), options: dutch)
+        await shared.script.waitForExchanges(count: 3)
+        let second = shared.client.start(Tea(), options: english)
+        while !Task.isCancelled, shared.joined < 1 { await Task.yield() }
+        shared.script.release()
+        #expect(try await first.value.id == 1)
+        #expect(try await second.value.id == 3)
+    }
 }

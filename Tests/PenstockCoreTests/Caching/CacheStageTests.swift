@@ -37,6 +37,25 @@ import Testing
         #expect(rig.hits == 2)
     }
 
+    @Test("What came before the attempt that was answered makes its response no older", .covers("S3.37"))
+    func ageOfLastAttempt() async throws {
+        let rig = CacheRig(configured: {
+            $0.options.retry = RetryPolicy(limit: 1, backoff: .init(base: .zero))
+        })
+        let hasFailed = Box(false)
+        rig.serves { [clock = rig.clock] _ in
+            if hasFailed.value { return .tea(1, ["Cache-Control": "max-age=20"]) }
+            hasFailed.value = true
+            clock.advance(by: .seconds(30))
+            return HTTPResponse(status: 503)
+        }
+        _ = try await rig.tea()
+        let stored = try await rig.tea()
+        #expect(stored.source == .memory && !stored.isStale)
+        #expect(stored.http.fields["Age"] == "0")
+        #expect(rig.hits == 2)
+    }
+
     @Test("A conditional request of the caller's own gets the 304 it asked for", .covers("S3.37"))
     func callersCondition() async throws {
         let rig = CacheRig { _ in .tea(1, ["Cache-Control": "max-age=60", "ETag": "\"1\""]) }
@@ -172,6 +191,26 @@ import Testing
         #expect(!kept.response.fields.contains("Vary"))
         // The same once more: it is asked about each time.
         _ = try await rig.client.send(HTTPRequest(method: .get, url: url))
+        #expect(rig.hits == 3)
+    }
+
+    @Test("What a 304 says to vary answers no request any more that differs in what it varies by", .covers("S3.37"))
+    func newlyVarying() async throws {
+        let rig = CacheRig { request in
+            guard request.fields["Accept-Language"] == "en" else {
+                return .tea(2, ["Cache-Control": "max-age=60", "Vary": "Accept-Language"])
+            }
+            let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+            guard request.fields.contains("If-None-Match") else { return .tea(1, fields) }
+            return HTTPResponse(status: 304, fields: ["ETag": "\"1\"", "Vary": "Accept-Language"])
+        }
+        let url = try HTTPURL("https://a.example/x")
+        let english = HTTPRequest(method: .get, url: url, fields: ["Accept-Language": "en"])
+        let french = HTTPRequest(method: .get, url: url, fields: ["Accept-Language": "fr"])
+        _ = try await rig.client.send(english)
+        #expect(try await rig.client.send(english, options: .cache(.reload)).source == .revalidated)
+        #expect(try await rig.client.send(french).source == .network)
+        #expect(try await rig.client.send(english).source == .memory)
         #expect(rig.hits == 3)
     }
 

@@ -54,6 +54,15 @@ import Testing
         #expect(EntityTag.list(["\"a,b\", x y", "W/\"c\", *"]).map(\.text) == ["\"a,b\"", "W/\"c\""])
     }
 
+    @Test func `tags are the same where their bytes are`() throws {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        for form in ["\"?\"", "W/\"?\"", "?"] {
+            let tags = try [one, two].map { try #require(EntityTag(form.replacing("?", with: $0))) }
+            #expect(!tags[0].matchesStrongly(tags[1]) && !tags[0].matchesWeakly(tags[1]) && tags[0] != tags[1])
+            #expect(Set(tags + tags).count == 2 && tags[0].matchesWeakly(tags[0]))
+        }
+    }
+
     @Test func `weak and unquoted tags match weakly and never strongly`() throws {
         let texts = ["\"0\"", "W/\"0\"", "0", "W/0"]
         let tags = try texts.map { try #require(EntityTag($0)) }

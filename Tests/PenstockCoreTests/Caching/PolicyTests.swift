@@ -41,7 +41,18 @@ import Testing
         (.cacheOnly, nil, 1, "refuse cache-only"),
         (.cacheOnly, fresh, 1, "deliver fresh"),
         (.cacheOnly, fresh, 101, "refuse cache-only"),
-        (.cacheOnly, "max-age=100, stale-while-revalidate=9", 101, "deliver stale-while-revalidate"),
+        (.cacheOnly, "max-age=100, stale-while-revalidate=9", 101, "refuse cache-only"),
+        (
+            CachePolicy(.cacheOnly, maxStale: .seconds(50)), "max-age=100, stale-while-revalidate=9", 101,
+            "deliver max-stale"
+        ),
+        (CachePolicy(.http, maxStale: .zero), "max-age=100, stale-while-revalidate=9", 101, "ask expired"),
+        (CachePolicy(.http, maxStale: .seconds(-1)), "max-age=100, stale-while-revalidate=9", 101, "ask expired"),
+        (
+            CachePolicy(.http, maxStale: .seconds(1)), "max-age=100, stale-while-revalidate=9", 105,
+            "deliver stale-while-revalidate, refresh stale-while-revalidate"
+        ),
+        (CachePolicy(.cacheThenNetwork, maxStale: .zero), "max-age=100, stale-while-revalidate=9", 101, "ask expired"),
         (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 149, "deliver max-stale"),
         (CachePolicy(.cacheOnly, maxStale: .seconds(50)), fresh, 151, "refuse cache-only"),
         (CachePolicy(.cacheOnly, maxStale: .seconds(50)), "max-age=1, must-revalidate", 9, "refuse cache-only"),

@@ -285,15 +285,60 @@ import Testing
         #expect(Self.hit(reception)?.stored.variant == first?.variant)
     }
 
-    @Test func `a weak tag updates the most recent response that has it`() throws {
+    @Test func `a weak tag updates the most recent response that has it and fits the request`() throws {
+        let names = ["Foo", "Bar", "Baz"]
         let stored = try (0...2).map { number in
             try CacheFixtures.stored(
-                ["Cache-Control": "max-age=1", "ETag": "W/\"a\"", "Vary": "Foo"], at: [3, 5, 4][number],
-                to: ["Foo": "\(number)"])
+                ["Cache-Control": "max-age=1", "ETag": "W/\"a\"", "Vary": names[number]], at: [3, 5, 4][number])
         }
-        let reception = try Self.receive(["ETag": "W/\"a\""], stored: stored, request: ["Foo": "0"])
+        let reception = try Self.receive(["ETag": "W/\"a\""], stored: stored)
         #expect(reception.updates.map(\.stored) == [stored[1]])
         #expect(Self.hit(reception)?.stored.fields["Date"] == CacheFixtures.date(50))
+    }
+
+    /// What is stored for one account, and came at that time.
+    static func stored(_ validators: HTTPFields, of account: String, at time: TimeInterval) throws -> CachedResponse? {
+        var fields: HTTPFields = ["Cache-Control": "max-age=1", "Vary": "X-Account"]
+        fields.merge(validators)
+        return try CacheFixtures.stored(fields, at: time, to: ["X-Account": account])
+    }
+
+    @Test(arguments: ["W/\"3\"", "3"]) func `the weak tag of a response that does not fit the request is not offered`(
+        tag: String
+    ) throws {
+        let other = try Self.stored(["ETag": tag], of: "a", at: 5)
+        let decision = try CacheFixtures.decide(["X-Account": "b"], [other], after: 50)
+        #expect(decision == "load vary-mismatch")
+    }
+
+    /// The validators of another account's response, of the request's own, and of the 304.
+    static let shared: [(HTTPFields, HTTPFields, HTTPFields)] = [
+        (["ETag": "W/\"3\""], ["ETag": "W/\"3\""], ["ETag": "W/\"3\""]),
+        (["ETag": "\"3\""], ["ETag": "W/\"3\""], ["ETag": "W/\"3\""]),
+        (
+            ["ETag": "\"a\"", "Last-Modified": modified], ["ETag": "\"b\"", "Last-Modified": modified],
+            ["Last-Modified": modified]
+        ),
+    ]
+
+    @Test(arguments: shared) func `a weak tag and a date mean what fits the request, however new another response is`(
+        others: HTTPFields, own: HTTPFields, new: HTTPFields
+    ) throws {
+        let stored = try [Self.stored(others, of: "a", at: 5), Self.stored(own, of: "b", at: 3)]
+        let reception = try Self.receive(new, stored: stored, request: ["X-Account": "b"])
+        #expect(reception.updates.map(\.stored) == [stored[1]])
+        #expect(Self.hit(reception)?.stored.variant == stored[1]?.variant)
+    }
+
+    @Test func `a 304 without a validator means what is stored only where the caller holds nothing else`() throws {
+        let stored = try Self.stored(["ETag": "\"y\""])
+        for (own, answers) in [("\"y\"", true), ("W/\"y\"", true), ("\"x\"", false), ("\"y\", \"x\"", false)] {
+            let reception = try Self.receive([:], stored: [stored], request: ["If-None-Match": own])
+            #expect((Self.hit(reception) != nil) == answers, "\(own)")
+            #expect(!reception.updates.isEmpty == answers, "\(own)")
+            // The request goes as the caller made it, and the 304 to that is the caller's.
+            if !answers, case .sendAgain = reception.answer {} else if !answers { Issue.record("\(reception.answer)") }
+        }
     }
 
     @Test func `of several that a 304 means, none of which is the request's own, the most recent answers`() throws {

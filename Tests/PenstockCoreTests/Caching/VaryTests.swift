@@ -1,4 +1,5 @@
 import Foundation
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockCore
@@ -91,6 +92,18 @@ import Testing
         #expect(try CacheFixtures.decide(request, [stored], after: 1) == expected)
         let other: HTTPFields = ["Accept-Language": language, "Foo": "2"]
         #expect(try CacheFixtures.decide(other, [stored], after: 1) == "load vary-mismatch")
+    }
+
+    @Test(.covers("H33"), arguments: [1, 64, 65, 20_000])
+    func `a response that varies by more than 64 fields matches no request`(count: Int) {
+        let vary = (0..<count).map { "X-\($0)" }.joined(separator: ", ")
+        let (request, digests): (HTTPFields, CredentialDigests) = (["X-0": "1"], CacheFixtures.digests)
+        let variant = CacheVariant(response: ["Vary": vary], request: request, digests)
+        #expect(variant.isUnmatchable == (count > 64))
+        #expect(variant.selectors.count == (count > 64 ? 0 : count))
+        #expect(variant.matches(request, digests) == (count <= 64))
+        let secret = CacheVariant.needsKey(["Vary": "Authorization, \(vary)"], ["Authorization": "Bearer secret"])
+        #expect(secret == (count < 64))
     }
 
     @Test func `the most recent of those that match is used`() throws {

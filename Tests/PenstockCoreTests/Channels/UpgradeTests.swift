@@ -86,11 +86,13 @@ import Testing
     func otherText() throws {
         var reply = UpgradeReply(ResponseLimits())
         reply.receive(Data("HTTP/1.1 101 ".utf8) + [0xE9] + Data("\r\nX-Server: caf".utf8) + [0xE9])
-        reply.receive(Data("\r\nX-Tea: th\u{E9}\r\nLocation: /".utf8) + [0xE9] + Data("\r\n\r\n".utf8))
+        reply.receive(Data("\r\nX-Tea: th\u{E9}\r\nSet-Cookie: a=".utf8) + [0xE9])
+        reply.receive(Data("\r\nLocation: /".utf8) + [0xE9] + Data("\r\n\r\n".utf8))
         let response = try #require(try reply.next())
         #expect(response.fields["X-Server"] == "caf\u{E9}")
         #expect(response.fields["X-Tea"] == "th\u{E9}")
         #expect(response.fields[.location] == "/%E9")
+        #expect(response.fields[.setCookie] == "a=\u{FFFD}")
     }
 
     @Test(

@@ -272,6 +272,35 @@ import Testing
         }
     }
 
+    /// What the cache compares or hashes of a response.
+    static let compared: [Parser] =
+        responseFields + [
+            Parser("Content-Range") { try response("Content-Range", $0, status: 206) },
+            Parser("Content-Type of a part") { value in
+                try response("Content-Type", value, status: 206, beside: ["Content-Range": "bytes 0-4/10"])
+            },
+            Parser("the choice by language") { value in
+                let variant = CacheVariant(selectors: [.init(name: "accept-language", value: "en")])
+                _ = variant.matches(["Accept-Language": "de"], language: value, CacheFixtures.digests)
+            },
+            Parser("what an exchange is shared by") { value in
+                _ = Set([ExactText(value), ExactText(value + "a")])
+            },
+        ]
+
+    /// The canonical order of marks, which Swift's own comparison of texts brings them in, takes quadratic time.
+    @Test(
+        "Four times the combining marks cost the cache four times the work, in every field of a response", .serialized,
+        arguments: compared)
+    func marksAreLinear(parser: Parser) async throws {
+        await Task.yield()
+        for head in parser.heads {
+            try LinearWork.expect(
+                "\(parser.name) after \(head.debugDescription)", head: head, unit: "\u{301}\u{323}", limit: Self.limit,
+                parser.parse)
+        }
+    }
+
     /// One parser at a time, with a turn for others after each input: the work waits for nothing, and sixteen of these at
     /// once would keep every other test from going on for longer than its time-outs.
     @Test(

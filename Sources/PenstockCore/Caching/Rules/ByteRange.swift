@@ -70,7 +70,7 @@ struct ContentRange: Equatable {
 
     init?(_ fields: HTTPFields) {
         let lines = fields.values(of: .contentRange)
-        guard lines.count == 1 else { return nil }
+        guard lines.count == 1, lines[0].utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let words = lines[0].split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)

@@ -42,13 +42,17 @@ struct EntityTag: Hashable {
 
     /// §8.8.3.2: equal, and neither is weak.
     func matchesStrongly(_ other: EntityTag) -> Bool {
-        !isWeak && !other.isWeak && opaque == other.opaque
+        !isWeak && !other.isWeak && opaque.isWritten(as: other.opaque)
     }
 
     /// §8.8.3.2: equal, weak or not.
     func matchesWeakly(_ other: EntityTag) -> Bool {
-        opaque == other.opaque
+        opaque.isWritten(as: other.opaque)
     }
+
+    static func == (left: EntityTag, right: EntityTag) -> Bool { left.text.isWritten(as: right.text) }
+
+    func hash(into hasher: inout Hasher) { ExactText(text).hash(into: &hasher) }
 
     /// The tag of a response: of one field line, or nothing.
     static func of(_ fields: HTTPFields) -> EntityTag? {

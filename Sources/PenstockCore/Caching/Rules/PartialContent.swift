@@ -5,7 +5,7 @@ enum PartialContent {
     /// begins where the range does.
     static func bytes(of arrival: CacheArrival) -> ContentRange? {
         let type = arrival.fields[.contentType]?.lowercased() ?? ""
-        guard !type.hasPrefix("multipart/byteranges"), !ContentCoding.isCoded(arrival.fields),
+        guard !type.utf8.starts(with: "multipart/byteranges".utf8), !ContentCoding.isCoded(arrival.fields),
             let range = ContentRange(arrival.fields), (1...range.bytes.count).contains(arrival.bodyLength)
         else { return nil }
         return range.prefix(arrival.bodyLength)

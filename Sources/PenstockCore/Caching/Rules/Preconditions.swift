@@ -41,6 +41,11 @@ struct Preconditions {
         return stored.terms.modified ?? stored.terms.date <= since
     }
 
+    /// Whether the caller asks by its own tags about nothing but what is stored.
+    func namesNothing(but stored: CachedResponse) -> Bool {
+        noneMatch?.allSatisfy { stored.terms.tag?.matchesWeakly($0) ?? false } ?? true
+    }
+
     /// Whether a range is to be given: without `If-Range`, or where it names what is stored, strongly (RFC 9110
     /// §13.1.5). A date does when it is the stored `Last-Modified` to the letter and was over a second old.
     func allowsRange(of stored: CachedResponse) -> Bool {
@@ -52,32 +57,46 @@ struct Preconditions {
 }
 
 /// Which stored responses a 304 speaks of (RFC 9111 §4.3.4).
+///
+/// A strong tag tells a representation from all others of its URL. A weak one and a date do not, so they mean a response that could have
+/// been chosen for the request.
 struct NotModified {
     let responses: [CachedResponse]
     /// Whether they may be updated by it, besides being used for the one answer.
     let mayUpdate: Bool
 
-    static func identify(_ fields: HTTPFields, among candidates: [CachedResponse]) -> NotModified {
-        if let tag = EntityTag.of(fields) { return identify(tag, fields, among: candidates) }
-        if let modified = fields[.lastModified] {
-            return one(candidates.filter { $0.terms.lastModified == modified })
-        }
-        // Without a validator the 304 can only mean the one response that was asked about.
-        return candidates.count == 1 ? NotModified(responses: candidates, mayUpdate: true) : none
+    /// - Parameters:
+    ///   - exchange: what the 304 answers.
+    ///   - query: the request that the exchange was made for.
+    static func identify(_ fields: HTTPFields, in exchange: CacheExchange, of query: CacheQuery) -> NotModified {
+        let candidates = exchange.candidates
+        let choosable = candidates.filter { query.isChoosable($0, beside: exchange.selected) }
+        if let tag = EntityTag.of(fields) { return identify(tag, fields, among: candidates, choosable) }
+        if fields.contains(.lastModified) { return one(choosable.filter { isDated($0, fields) }) }
+        // Without a validator the 304 can only mean the one response that was asked about, unless it may as well mean what the
+        // caller holds.
+        guard candidates.count == 1, query.preconditions.namesNothing(but: candidates[0]) else { return none }
+        return NotModified(responses: candidates, mayUpdate: true)
     }
 
-    /// A strong tag means all that have it, a weak one the most recent.
+    /// A strong tag means all that have it, a weak one the most recent that could have been chosen.
     private static func identify(
-        _ tag: EntityTag, _ fields: HTTPFields, among candidates: [CachedResponse]
+        _ tag: EntityTag, _ fields: HTTPFields, among candidates: [CachedResponse], _ choosable: [CachedResponse]
     ) -> NotModified {
         let strong = candidates.filter { $0.terms.tag?.matchesStrongly(tag) ?? false }
         if !strong.isEmpty { return NotModified(responses: strong, mayUpdate: true) }
-        let weak = candidates.filter { $0.terms.tag?.matchesWeakly(tag) ?? false }
+        let weak = choosable.filter { $0.terms.tag?.matchesWeakly(tag) ?? false }
         // A strong tag must not update what has only the weak form; servers that weaken the tag of a coded response
         // send it, and the server did compare them as equal.
         if !weak.isEmpty { return one(weak, mayUpdate: tag.isWeak) }
         // What has no tag yet gets one, where the dates agree.
-        return one(candidates.filter { $0.terms.tag == nil && $0.terms.lastModified == fields[.lastModified] })
+        return one(choosable.filter { $0.terms.tag == nil && isDated($0, fields) })
+    }
+
+    /// Whether a response has the `Last-Modified` of the 304, to the letter.
+    private static func isDated(_ stored: CachedResponse, _ fields: HTTPFields) -> Bool {
+        guard let own = stored.terms.lastModified, let named = fields[.lastModified] else { return false }
+        return own.isWritten(as: named)
     }
 
     private static let none = NotModified(responses: [], mayUpdate: false)

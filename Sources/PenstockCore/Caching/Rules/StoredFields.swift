@@ -36,8 +36,10 @@ enum StoredFields {
     private static func storable(_ fields: HTTPFields) -> HTTPFields {
         var others = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
         // By far the most common `Connection` names no field.
-        for field in fields where field.name == .connection && field.value != "keep-alive" {
-            others += FieldList.members(field.value).map { HTTPFieldName(String($0)) }
+        for field in fields where field.name == .connection && !field.value.isWritten(as: "keep-alive") {
+            // No field has a name that is no token.
+            others += FieldList.members(field.value).filter { $0.utf8.allSatisfy(HTTPSyntax.isTokenByte) }
+                .map { HTTPFieldName(String($0)) }
         }
         return fields.without(connectionFields + others)
     }

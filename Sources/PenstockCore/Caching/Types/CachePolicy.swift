@@ -4,7 +4,7 @@
 /// |---|---|---|---|---|
 /// | ``Mode/http`` | with what is fresh | when nothing fresh is stored | yes | what is stale within ``maxStale`` |
 /// | ``Mode/cacheOnly`` | with what is fresh, or stale within a ``maxStale`` that is set | never | – | – |
-/// | ``Mode/cacheThenNetwork`` | the same, and then with what was loaded | always | yes | throws, where something was given first; else what is stale within ``maxStale`` |
+/// | ``Mode/cacheThenNetwork`` | the same, or stale within the response's `stale-while-revalidate`, and then with what was loaded | always | yes | throws, where something was given first; else what is stale within ``maxStale`` |
 /// | ``Mode/networkElseCache`` | only when the load fails | always | yes | what is fresh, or stale within ``maxStale`` |
 /// | ``Mode/reload`` | never | always | yes | throws |
 /// | ``Mode/networkOnly`` | never | always | never | throws |
@@ -54,8 +54,10 @@ public struct CachePolicy: Hashable, Sendable {
     ///
     /// `nil`, the default, means ``defaultMaxStale`` where no answer came at all, and for ``Mode/networkElseCache`` also
     /// where the answer was a server error (500, 502, 503, 504). ``Mode/cacheOnly`` and ``Mode/cacheThenNetwork`` give
-    /// without a failure what is stale, and only where this is set. Zero and less switch it off: a failure is never
-    /// answered by what is stale, whatever the server allows; only a `stale-if-error` of the request itself still counts.
+    /// without a failure what is stale, and only where this is set; the latter also within the response's own
+    /// `stale-while-revalidate`. Zero and less switch it off: a failure is never
+    /// answered by what is stale, nor is a call while the response is refreshed (`stale-while-revalidate`), whatever the server
+    /// allows; only the request's own `max-stale` and `stale-if-error` still count.
     public var maxStale: Duration?
     /// Declares that a request of another method than GET and HEAD only reads: its responses are stored as a GET's are
     /// and found again by the same method, URL and content. `false` by default.

@@ -69,14 +69,15 @@ package struct CacheInsertion: Sendable {
 package struct CacheUpdate: Sendable {
     /// The response as it is stored now.
     package let stored: CachedResponse
-    /// The response as it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body.
+    /// The response as it is to be stored. Where its variant is another one, it is stored beside, with a copy of the body,
+    /// or in place of what the request would be answered with.
     package let updated: CachedResponse
 
     /// A change of one stored response.
     ///
     /// - Parameters:
     ///   - stored: the response as the store handed it out.
-    ///   - updated: the response that takes its place, or stands beside it where its variant is another one.
+    ///   - updated: the response that takes its place, or may stand beside it where its variant is another one.
     package init(stored: CachedResponse, updated: CachedResponse) {
         self.stored = stored
         self.updated = updated

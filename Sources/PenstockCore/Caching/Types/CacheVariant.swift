@@ -25,7 +25,7 @@ public struct CacheVariant: Hashable, Sendable {
 
     /// Each name once, in alphabetical order. Empty when the response does not vary.
     public let selectors: [Selector]
-    /// `Vary: *`: no request is known to match.
+    /// `Vary: *`, or one of more names than are looked up: no request is known to match.
     public let isUnmatchable: Bool
 
     /// A variant that was stored, as it was read.
@@ -53,8 +53,15 @@ extension CacheVariant {
         self.init(selectors: selectors, isUnmatchable: isUnmatchable)
     }
 
+    /// The most names that are looked up in a request. With thousands of them each look at the response would cost more than to load
+    /// it anew.
+    private static let nameLimit = 64
+
+    /// The names in lower case; `*` for too many. What is no token is left out, as no request has a field of such a name.
     private static func names(_ response: HTTPFields) -> Set<String> {
-        Set(FieldList.members(response.values(of: .vary)).map { $0.lowercased() })
+        let names = FieldList.members(response.values(of: .vary))
+            .filter { $0.utf8.allSatisfy(HTTPSyntax.isTokenByte) }
+        return names.count > nameLimit ? ["*"] : Set(names.map { $0.lowercased() })
     }
 
     /// Whether the variant that a response is depends on a credential of the request, so that the key of the digests is
@@ -81,7 +88,8 @@ extension CacheVariant {
     func matches(_ request: HTTPFields, language: String, _ digests: CredentialDigests) -> Bool {
         let name = "accept-language"
         guard !isUnmatchable, selectors.contains(where: { $0.name == name && $0.value != nil }),
-            LanguagePreference.first(in: request.values(of: .acceptLanguage)) == language.lowercased()
+            LanguagePreference.first(in: request.values(of: .acceptLanguage))?.isWritten(as: language.lowercased())
+                ?? false
         else { return false }
         return selectors.allSatisfy {
             $0.name == name || SelectorValue.of($0.name, in: request, digests).isSame(as: $0.value)

@@ -126,8 +126,9 @@ extension CacheHop {
     /// Where the body is of a response that was just validated.
     private func original(of hit: CacheHit, _ reception: CacheReception) -> StoredResponse? {
         let update = reception.updates.first { $0.updated.variant == hit.stored.variant }
+        let tag = hit.stored.fields[.eTag].map(ExactText.init)
         return place(of: update?.stored ?? hit.stored)
-            ?? stored.first { $0.response.fields[.eTag] == hit.stored.fields[.eTag] }
+            ?? stored.first { $0.response.fields[.eTag].map(ExactText.init) == tag }
     }
 }
 
@@ -159,7 +160,8 @@ extension APIError {
 struct CacheAnswer: Sendable {
     let exchange: Exchange
     let sent: Boxed<CacheExchange>
-    /// When the request was made.
+    /// When the request that was answered was sent, as an age counts from there (RFC 9111 §4.2.3): what came before it, such as the wait
+    /// after an attempt that failed, makes nothing old. Where no transport has answered, when the request was made.
     let time: Date
     /// Where other calls got the same.
     let load: CacheLoad?
@@ -168,13 +170,14 @@ struct CacheAnswer: Sendable {
     /// Says whether it may still be stored.
     var ticket: CacheAccess.Ticket
 
+    /// - Parameter time: when the request was made.
     init(
         _ exchange: Exchange, to sent: Boxed<CacheExchange>, at time: Date, _ ticket: CacheAccess.Ticket,
         in load: CacheLoad? = nil, leads: Bool = true
     ) {
         self.exchange = exchange
         self.sent = sent
-        self.time = time
+        self.time = exchange.sentAt ?? time
         self.load = load
         self.leads = leads
         self.ticket = load?.ticket ?? ticket

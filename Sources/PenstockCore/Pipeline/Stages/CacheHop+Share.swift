@@ -117,12 +117,17 @@ extension CacheHop {
         access.isValid(load.ticket) && call.settings.mayShareExchange(with: load.settings)
     }
 
-    /// A response to another call is of use when it may be stored, and would be found for this one (RFC 9111 §4).
+    /// A response to another call is of use when it may be stored, and would be found for this one (RFC 9111 §4). A 304 often leaves
+    /// out `Vary`, and may speak of anything that was asked about: both calls have to agree in what that varies by.
     private func fits(_ answer: CacheAnswer, _ request: HTTPRequest) -> Bool {
         guard isOwned(answer.exchange) else { return false }
         let arrival = arrival(of: answer)
         guard arrival.status == 304 || query.storageRefusal(of: arrival) == nil else { return false }
-        let variant = CacheVariant(response: arrival.fields, request: request.fields, query.digests)
-        return variant.matches(answer.sent.value.request.fields, query.digests)
+        let sent = answer.sent.value
+        let meant = arrival.status == 304 ? sent.candidates.map(\.fields) : []
+        return ([arrival.fields] + meant).allSatisfy { fields in
+            CacheVariant(response: fields, request: request.fields, query.digests)
+                .matches(sent.request.fields, query.digests)
+        }
     }
 }

@@ -40,6 +40,11 @@ extension CacheHop {
             await access.store.update(place.entry, to: access.tagged(update.updated))
         } else if let body = await access.store.body(of: place) {
             await access.store.put(update.updated, body: body)
+            // What the request was answered with has moved: at its old place it would go on to answer requests that the new
+            // `Vary` tells apart from this one.
+            if update.stored.variant.matches(query.request.fields, query.digests) {
+                await access.store.remove([.entry(place.entry)])
+            }
         }
     }
 

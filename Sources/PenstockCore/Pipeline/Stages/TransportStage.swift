@@ -188,9 +188,11 @@ struct TransportStage: Stage {
             method: request.method, url: request.url, started: started, outcome: .success, sendState: .answered,
             status: reply.response.status, timings: reply.timings, connection: reply.connection)
         record(attempt, call)
-        return Exchange(
+        var exchange = Exchange(
             request: request, response: reply.response, timings: reply.timings, connection: reply.connection,
             source: .network)
+        exchange.sentAt = started
+        return exchange
     }
 
     @inline(never)
