@@ -67,8 +67,8 @@ import Testing
         // Nobody listens at the discard port.
         let proxies = ["http_proxy", "ALL_PROXY"].map { "\($0)=http://127.0.0.1:9" }.joined(separator: " ")
         let tool = try await Tool.shell(
-            "exec env no_proxy=elsewhere.example \(proxies) \"$0\" fetch \"$1\" --transport \"$2\"", server.address("/x"),
-            transport)
+            "exec env no_proxy=elsewhere.example \(proxies) \"$0\" fetch \"$1\" --transport \"$2\"",
+            server.address("/x"), transport)
         #expect(tool.status == 0 && tool.text == "GET /x none\n", "\(tool.errors)")
     }
 
