@@ -19,6 +19,8 @@ import PenstockCore
 /// - On watchOS there are no channels.
 /// - There is no proxy of a request's own (a session on Apple's systems uses the system's), and no connecting without
 ///   a request.
+/// - On Linux a proxy that the environment names (`http_proxy`, `https_proxy`, `all_proxy`) is used, and nothing of a session's
+///   configuration switches that off: only `no_proxy=*` does, set in the environment before the first request.
 /// - There is no time-out for connecting alone: its time is added to that of the first byte.
 /// - A client's certificate must be in PKCS#12; on macOS reading it may leave its key in the login keychain. Nothing of
 ///   ``TrustPolicy/Revocation`` but the platform's own.

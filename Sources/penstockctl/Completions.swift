@@ -43,7 +43,10 @@ struct CommandRule {
         CommandRule(name: "manual", synopsis: "manual", summary: "prints the manual, for man -l -", options: plain),
     ]
 
-    static let plain = [OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text")]
+    static let plain = [
+        OptionRule(names: ["-h", "--help"], placeholder: nil, help: "print this text"),
+        OptionRule(names: ["--version"], placeholder: nil, help: "print the version"),
+    ]
 }
 
 /// What makes a shell complete the words of the tool.
@@ -55,6 +58,8 @@ enum Completions {
         /// Names of files after an `@`.
         case markedFiles
         case some([String])
+        /// These, and names of files.
+        case someOrFiles([String])
 
         /// What a value may be, as its placeholder tells.
         init(placeholder: String) {
@@ -62,6 +67,8 @@ enum Completions {
             self =
                 if placeholder.hasSuffix("@FILE") {
                     .markedFiles
+                } else if placeholder.hasSuffix("|FILE") {
+                    .someOrFiles(placeholder.split(separator: "|").dropLast().map(String.init))
                 } else if placeholder.hasSuffix("FILE") {
                     .files
                 } else if words.count > 1 {
@@ -89,20 +96,33 @@ enum Completions {
     private static func query(_ words: Words) -> String {
         switch words {
         case .none: "return"
-        case .files: "_penstockctl_add -f -- \"$current\"; return"
-        case .markedFiles: "[[ $current != @* ]] || _penstockctl_add -P @ -f -- \"${current#@}\"; return"
+        case .files: "_penstockctl_files -- \"$current\"; return"
+        case .markedFiles: "[[ $current != @* ]] || _penstockctl_files -P @ -- \"${current#@}\"; return"
         case .some(let words): "_penstockctl_add -W '\(words.joined(separator: " "))' -- \"$current\"; return"
+        case .someOrFiles(let words):
+            "_penstockctl_files -W '\(words.joined(separator: " "))' -- \"$current\"; return"
         }
     }
 
+    /// What may stand behind an option, as a branch of `case`. An `@` behind the option's name is one that bash has made a word of its
+    /// own, although what is offered takes its place as well.
+    private static func branch(_ command: String, _ option: OptionRule, _ words: Words) -> String {
+        func names(_ mark: String) -> String {
+            option.names.map { "'\(command) \($0)\(mark)'" }.joined(separator: "|")
+        }
+        let plain = "        \(names(""))) \(query(words)) ;;"
+        guard case .markedFiles = words else { return plain }
+        return "\(plain)\n        \(names("@"))) _penstockctl_files -P @ -- \"$current\"; return ;;"
+    }
+
     /// One line is one word, whatever spaces are in it. Written without `mapfile`, which zsh and the bash of Apple's systems lack.
+    ///
+    /// A shell at a terminal makes words of their own of the signs in `COMP_WORDBREAKS` that stand together, such as the `=@` of
+    /// `--data=@file`. Without `compopt`, as on Apple's systems, what is offered counts as a file's name wherever it stands.
     private static var bash: String {
         let values = CommandRule.all.flatMap { rule in
             rule.options.compactMap { option in
-                option.placeholder.map { placeholder in
-                    let names = option.names.map { "'\(rule.name) \($0)'" }.joined(separator: "|")
-                    return "        \(names)) \(query(Words(placeholder: placeholder))) ;;"
-                }
+                option.placeholder.map { branch(rule.name, option, Words(placeholder: $0)) }
             }
         }
         let options = CommandRule.all.map { "            \($0.name)) words='\(words($0))' ;;" }
@@ -111,18 +131,35 @@ enum Completions {
             _penstockctl_add() {
                 local line
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen "$@")
+                if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *: ]]; then compopt -o nospace 2>/dev/null; fi
+            }
+            _penstockctl_files() {
+                compopt -o filenames 2>/dev/null
+                _penstockctl_add -f "$@"
             }
             _penstockctl() {
-                local words='--help --version \(names)' current=${COMP_WORDS[COMP_CWORD]}
+                local words='--help --version \(names)' current=${COMP_WORDS[COMP_CWORD]} sign= mark=
                 COMPREPLY=()
                 if ((COMP_CWORD == 1)); then
                     _penstockctl_add -W "$words" -- "$current"
                     return
                 fi
-                local command=${COMP_WORDS[1]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-                case "$command $previous" in
+                local at=$((COMP_CWORD - 1)) command=${COMP_WORDS[1]}
+                if [[ $current == [=@:]* && -z ${current//[=@:]/} && $COMP_WORDBREAKS == *"${current:0:1}"* ]]; then
+                    sign=$current current=
+                elif [[ ${COMP_WORDS[at]} == [=@:]* && -z ${COMP_WORDS[at]//[=@:]/} ]]; then
+                    sign=${COMP_WORDS[at]} at=$((at - 1))
+                fi
+                if [[ $sign == *@ ]]; then mark=@; fi
+                case $sign in
+                    ''|@) ;;
+                    =|=@) [[ ${COMP_WORDS[at]} == --* ]] || return ;;
+                    *) return ;;
+                esac
+                case "$command ${COMP_WORDS[at]}$mark" in
             \(values.joined(separator: "\n"))
                 esac
+                if [[ -n $sign ]]; then return; fi
                 if [[ $current == -* ]]; then
                     words=
                     case $command in
@@ -135,7 +172,11 @@ enum Completions {
             \(operands.joined(separator: "\n"))
                 esac
             }
-            complete -o filenames -F _penstockctl penstockctl
+            if type compopt >/dev/null 2>&1; then
+                complete -F _penstockctl penstockctl
+            else
+                complete -o filenames -F _penstockctl penstockctl
+            fi
             """
     }
 
@@ -163,6 +204,7 @@ enum Completions {
         case .none: "-f"
         case .files, .markedFiles: "-F"
         case .some(let words): "-f -a '\(words.joined(separator: " "))'"
+        case .someOrFiles(let words): "-F -a '\(words.joined(separator: " "))'"
         }
     }
 
@@ -194,9 +236,12 @@ enum Manual {
         return ".TP\n\(names)\(value)\n\(escaped(rule.help))"
     }
 
+    /// Those of `vault` are apart, since its numbers mean something else than those of a request.
     private static var statuses: String {
-        ".SH EXIT STATUS\n"
-            + Help.statuses.map { ".TP\n.B \($0.0)\n\(escaped($0.1))" }.joined(separator: "\n")
+        func rows(_ statuses: [(String, String)]) -> String {
+            statuses.map { ".TP\n.B \($0.0)\n\(escaped($0.1))" }.joined(separator: "\n")
+        }
+        return ".SH EXIT STATUS\n\(rows(Help.statuses))\n.SS penstockctl vault\n\(rows(Help.vaultStatuses))"
     }
 
     /// A line that begins with a dot or a quote would be a command.

@@ -6,19 +6,30 @@ import Penstock
 struct Drive: Sendable {
     let options: DriveOptions
 
+    /// The most lines that were read and are not answered yet: those beyond wait where they are written, and take no memory here.
+    private static let mostLines = 1000
+
     func run() async throws(UsageError) -> Int32 {
         let store = try await options.cache.open()
         let transport = options.transport.make()
         let client = APIClient(configuration(store), transport: transport)
         let output = DriveOutput()
         output.write(.hello(cache: options.cache.name))
+        let places = Self.places()
         await withTaskGroup(of: Void.self) { group in
-            for await line in Self.lines(until: output) {
+            var untaken = 0
+            for await line in Self.lines(until: output, places) {
                 guard !output.isGone else { break }
                 do throws(DriveRequest.Invalid) {
                     let request = try DriveRequest(line)
-                    group.addTask { output.write(await Self.answer(request, client)) }
+                    // A task stays in memory until the group is asked for it. Of so many one has given its place to this line.
+                    if untaken == Self.mostLines { _ = await group.next() } else { untaken += 1 }
+                    group.addTask {
+                        output.write(await Self.answer(request, client))
+                        places.signal()
+                    }
                 } catch {
+                    places.signal()
                     guard let id = error.id else {
                         Console.note("a line is no request: \(error.reason)")
                         continue
@@ -71,12 +82,25 @@ struct Drive: Sendable {
         }
     }
 
-    /// Standard input, read by a thread of its own since reading it waits. It ends where nobody reads the replies any more.
-    private static func lines(until output: DriveOutput) -> AsyncStream<String> {
+    /// A place for each line that may be under way.
+    private static func places() -> DispatchSemaphore {
+        // One that is made with its places ends the process if it goes while some are taken, as they are where nobody reads on.
+        let places = DispatchSemaphore(value: 0)
+        for _ in 0..<mostLines { places.signal() }
+        return places
+    }
+
+    /// Standard input, read by a thread of its own since reading it waits, as does a place for the next line. It ends where nobody
+    /// reads the replies any more.
+    private static func lines(until output: DriveOutput, _ places: DispatchSemaphore) -> AsyncStream<String> {
         AsyncStream { continuation in
             output.whenGone { continuation.finish() }
             Thread.detachNewThread {
-                while let line = readLine() { continuation.yield(line) }
+                places.wait()
+                while let line = readLine() {
+                    continuation.yield(line)
+                    places.wait()
+                }
                 continuation.finish()
             }
         }

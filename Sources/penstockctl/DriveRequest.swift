@@ -64,7 +64,9 @@ struct DriveRequest: Sendable {
     func http() throws(Invalid) -> HTTPRequest {
         guard let method = HTTPMethod(rawValue: parts.method) else { throw Invalid(reason: "no such method") }
         var request = HTTPRequest(method: method, url: try target(), fields: try fields())
-        if parts.cacheMode == .noCache { request.fields["Cache-Control"] = "max-age=0" }
+        if parts.cacheMode == .noCache, !request.fields.contains("Cache-Control") {
+            request.fields["Cache-Control"] = "max-age=0"
+        }
         if let body = parts.body { request.body = .bytes(Data(body.utf8)) }
         return request
     }

@@ -39,6 +39,7 @@ enum Help {
         -d sends application/x-www-form-urlencoded unless -H names another Content-Type.
         The body goes to standard output as it is (content codings removed), everything else to standard error.
         With both -o and --json the body goes to the file and is left out of the object.
+        GET, HEAD, OPTIONS, TRACE, PUT and DELETE are sent up to three times where the server fails for the moment.
         On a terminal a bar shows how far the transfer is, but not with -v.
         -H @FILE reads fields from a file, so that a token need not stand in an argument, which others can read.
         On a terminal -v has colours, unless NO_COLOR is set.
@@ -98,12 +99,12 @@ enum Help {
         \(rows(DriveOptions.table.map { (usage(of: $0), $0.help) }))
 
         Each line of input is a JSON object:
-          id         a number, which is copied into the reply
+          id         a whole number of 64 bits, which is copied into the reply
           method     sent as it is written
           url        absolute; plain http to this machine alone
           headers    a list of [name, value]; none unless told otherwise
           body       a text, or null
-          cacheMode  no-cache sends Cache-Control: max-age=0; default does not
+          cacheMode  no-cache sends Cache-Control: max-age=0 unless headers has that field; default does not
           redirect   manual makes a redirect the answer; follow follows it
         A line with an id that is no request otherwise gets a reply with the error.
         Each request is sent once: none is repeated, and no breaker opens.
@@ -124,7 +125,7 @@ enum Help {
         return all.sorted { $0.0 < $1.0 }.map { (String($0.0), $0.1) }
     }
 
-    private static var vaultStatuses: [(String, String)] {
+    static var vaultStatuses: [(String, String)] {
         let own = [
             (ExitCode.success, "it was done"), (ExitCode.output, "the output cannot be written"),
             (ExitCode.vaultNotFound, "get, rm: there is no such item"), (ExitCode.usage, "wrong usage"),

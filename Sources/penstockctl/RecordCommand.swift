@@ -185,7 +185,7 @@ enum LoopbackService {
         ending: @Sendable () async -> Void = {}
     ) async -> Int32 {
         do {
-            let server = try LoopbackServer(handler: answer)
+            let server = try Self.server(answer)
             defer { server.stop() }
             try Console.out(Data("\(server.url.absoluteString)\n".utf8))
             Console.note("\(what); an interrupt ends it")
@@ -196,5 +196,14 @@ enum LoopbackService {
             Console.note("no server: \(error.localizedDescription)")
             return ExitCode.output
         }
+    }
+
+    /// The server keeps no request once it is answered: it runs for as long as the user likes, and nobody asks it what it saw.
+    static func server(
+        _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    ) throws -> LoopbackServer {
+        var configuration = LoopbackServer.Configuration()
+        configuration.recordedRequests = 0
+        return try LoopbackServer(configuration, handler: answer)
     }
 }

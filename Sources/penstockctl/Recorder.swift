@@ -17,12 +17,14 @@ struct Recorder: Sendable {
             "penstockctl-\(UUID().uuidString).har")
         self.archive = archive.map { URL(fileURLWithPath: $0) } ?? temporary
         self.report = report?.url
+        // What the user did not ask for by name is not named.
+        let option = archive == nil ? "--report" : "--har"
         do throws(HARError) {
             sink = try HARRecorder(file: self.archive, contents: contents, startsOver: true) {
-                Console.note("--har: \(ReportCommand.text($0))")
+                Console.note("\(option): \(ReportCommand.text($0))")
             }
         } catch {
-            throw UsageError("--har: \(ReportCommand.text(error))")
+            throw UsageError("\(option): \(ReportCommand.text(error))")
         }
     }
 

@@ -8,12 +8,12 @@ import Testing
 /// What an archive can answer with, and what it says where it cannot.
 @Suite(.timeLimit(.minutes(5))) struct HARAnswersTests {
     /// Reads an archive of one answer, given as members of JSON.
-    private func answer(_ method: String, _ response: String) throws -> HARAnswers.Answer {
+    private func answer(_ method: String, _ response: String, by creator: String = "b") throws -> HARAnswers.Answer {
         let folder = try InspectRig.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("a.har")
         let archive = #"""
-            {"log": {"version": "1.2", "entries": [{"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {},
+            {"log": {"version": "1.2", "creator": {"name": "\#(creator)"}, "entries": [{"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "timings": {},
             "request": {"method": "\#(method)", "url": "https://a.example/x?token=c4n4ry", "httpVersion": "HTTP/2"},
             "response": {"statusText": "", "httpVersion": "HTTP/2", \#(response)}}]}}
             """#
@@ -37,6 +37,29 @@ import Testing
     @Test("An answer that is whole in the archive is given, and one that had no content is empty", arguments: whole)
     func given(_ method: String, _ response: String, _ content: String) throws {
         #expect(try answer(method, response).response.body == Data(content.utf8))
+    }
+
+    static let charsets: [(type: String, content: String, served: String)] = [
+        ("text/html; charset=ISO-8859-1", #""text": "café""#, "text/html; charset=utf-8"),
+        (
+            #"text/plain;Charset=\"latin1\"; format=flowed"#, #""text": "é""#,
+            "text/plain; format=flowed; charset=utf-8"
+        ),
+        ("text/html", #""text": "é""#, "text/html; charset=utf-8"),
+        ("application/xml; charset=utf-16", #""text": "é""#, "application/xml; charset=utf-8"),
+        ("application/json", #""text": "é""#, "application/json"),
+        ("text/html; charset=ISO-8859-1", #""text": "cafe""#, "text/html; charset=ISO-8859-1"),
+        ("text/html; charset=ISO-8859-1", #""text": "6Q==", "encoding": "base64""#, "text/html; charset=ISO-8859-1"),
+    ]
+
+    @Test("A text of another program's archive, which has it in UTF-8, is given as UTF-8", arguments: charsets)
+    func charset(_ type: String, _ content: String, _ served: String) throws {
+        let recorded = #"""
+            "status": 200, "headers": [{"name": "Content-Type", "value": "\#(type)"}], "content": {\#(content)}
+            """#
+        #expect(try answer("GET", recorded).response.fields[.contentType] == served)
+        let own = type.replacing("\\", with: "")
+        #expect(try answer("GET", recorded, by: "Penstock").response.fields[.contentType] == own)
     }
 
     @Test("Dates of an answer are moved by what has passed since it came")

@@ -117,6 +117,7 @@ import Testing
         #expect(entry._call?.outcome == "failure" && entry._call?.attemptError?.contains("connectionLost") == true)
         #expect(entry.response.content?.text == nil)
         #expect(entry.response.content?.comment == "it broke off, 512 bytes were received")
+        #expect(entry.response.content?.size == 512 && entry.response.bodySize == 512)
         #expect(try HARAnswers.read(file).isEmpty)
     }
 

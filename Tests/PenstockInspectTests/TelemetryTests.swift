@@ -195,6 +195,31 @@ final class KeptTelemetry: TelemetryExporter {
         }
     }
 
+    @Test(
+        "A trace of the app's own goes on where the cache answers, also one that says it is not recorded",
+        .covers("X12"))
+    func incomingTraceOfHits() async throws {
+        var fresh = InspectRig.greeting
+        fresh.fields["Cache-Control"] = "max-age=600"
+        let stub = InspectRig.answering(fresh)
+        let (client, telemetry, kept) = rig(stub)
+        var request = HTTPRequest(method: .get, url: try InspectRig.url())
+        _ = try await client.send(request)
+        await telemetry.flush()
+        #expect(kept.spans.count == 2)
+        request.fields = ["traceparent": Self.parent, "tracestate": "vendor=a"]
+        _ = try await client.send(request)
+        await telemetry.flush()
+        let span = try #require(kept.spans.last)
+        #expect(kept.spans.count == 3 && stub.requests.count == 1 && span.kind == .internal)
+        #expect(span.traceID == "0af7651916cd43dd8448eb211c80319c" && span.parentID == "b7ad6b7169203331")
+        #expect(span.traceState == "vendor=a" && span.spanID != span.parentID)
+        request.fields["traceparent"] = "\(Self.parent.dropLast(2))00"
+        _ = try await client.send(request)
+        await telemetry.flush()
+        #expect(kept.spans.count == 3 && stub.requests.count == 1)
+    }
+
     @Test("A trace that is not recorded is passed on as such, and measured all the same", .covers("X12"))
     func sampling() async throws {
         let stub = InspectRig.answering()
@@ -219,8 +244,8 @@ final class KeptTelemetry: TelemetryExporter {
         #expect(abs(histogram.sum - 20.011_001) < 0.000_001)
     }
 
-    @Test("2,000 series are kept at most, of which the last is that of all others", .covers("X12"))
-    func series() {
+    @Test("2,000 series are kept at most, of which the last is that of all others and says so", .covers("X12"))
+    func series() throws {
         func attributes(_ number: Int) -> [TelemetryAttribute] { [TelemetryAttribute(.serverPort, number)] }
         var metric = DurationMetric()
         for number in 0..<1_999 { metric.record(.seconds(1), attributes(number)) }
@@ -228,7 +253,13 @@ final class KeptTelemetry: TelemetryExporter {
         for number in 1_999..<2_010 { metric.record(.seconds(1), attributes(number)) }
         metric.record(.seconds(1), attributes(1_998))
         #expect(metric.series.count == 2_000)
-        #expect(metric.series[[TelemetryAttribute(.method, "_OTHER")]]?.count == 11)
+        #expect(metric.series[[.overflow]]?.count == 11)
+        #expect(TelemetryAttribute.overflow.name == "otel.metric.overflow")
+        let sent = OTLP.metrics(
+            [[.overflow]: DurationHistogram()], since: Date(timeIntervalSince1970: 1),
+            at: Date(timeIntervalSince1970: 2), of: [])
+        let text = String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
+        #expect(text.contains(#""value":{"boolValue":true}"#) && !text.contains("_OTHER"))
         #expect(metric.series[attributes(1_998)]?.count == 2 && metric.series[attributes(1_999)] == nil)
     }
 
@@ -253,7 +284,7 @@ final class KeptTelemetry: TelemetryExporter {
             let found = HTTPSemantics.common(answered).first { $0.name == "network.protocol.version" }
             #expect(found?.value == text.map { TelemetryAttribute.Value.string($0) })
         }
-        for method in ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"] {
+        for method in ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE"] {
             #expect(HTTPSemantics.name(of: try attempt(method)) == method)
         }
         #expect(HTTPSemantics.name(of: try attempt("get")) == "HTTP")
@@ -263,6 +294,28 @@ final class KeptTelemetry: TelemetryExporter {
             }
             #expect(found?.value == count.map { TelemetryAttribute.Value.int($0) })
         }
+    }
+
+    @Test("The app's list of known methods takes the place of that of the conventions, and so does the environment's")
+    func knownMethods() async throws {
+        let variable = "OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"
+        #expect(HTTPSemantics.methods(nil, [variable: "GET, brew,,"]) == ["GET", "brew"])
+        #expect(HTTPSemantics.methods([.put], [variable: "GET"]) == ["PUT"])
+        #expect(HTTPSemantics.methods([], [variable: "GET"]).isEmpty)
+        for unset in [[:], [variable: ""], [variable: " , "]] as [[String: String]] {
+            #expect(HTTPSemantics.methods(nil, unset) == HTTPSemantics.knownMethods)
+        }
+        let (brew, kept) = (try #require(HTTPMethod(rawValue: "BREW")), KeptTelemetry())
+        let telemetry = Telemetry("shop", to: kept, knownMethods: [brew], time: TestClock().timeSource)
+        let client = InspectRig.client { $0.sinks = [telemetry] }
+        for method in [brew, .get] { _ = try await client.send(HTTPRequest(method: method, url: InspectRig.url())) }
+        await telemetry.flush()
+        let attempts = kept.spans.filter { $0.kind == .client }
+        #expect(attempts.map(\.name) == ["BREW", "HTTP"])
+        #expect(attempts.map { attributes($0)["http.request.method"] } == [.string("BREW"), .string("_OTHER")])
+        #expect(attempts.map { attributes($0)["http.request.method_original"] } == [nil, .string("GET")])
+        let measured = Set(kept.durations.keys.joined().filter { $0.name == "http.request.method" }.map(\.value))
+        #expect(measured == [.string("BREW"), .string("_OTHER")])
     }
 
     @Test(

@@ -37,6 +37,68 @@ import Testing
         #expect(replies.count == 1 && replies[0].contains(#""body":"tea""#))
         #expect(errors.contains("no request"))
     }
+
+    @Test("no-cache leaves a Cache-Control of the request as it is, and sends one where there is none")
+    func noCache() async throws {
+        let server = try LoopbackServer { .text($0.fields["Cache-Control"] ?? "none") }
+        defer { server.stop() }
+        func request(_ id: Int, _ headers: String) -> String {
+            let url = server.address("/\(id)")
+            return #"{"id":\#(id),"method":"GET","url":"\#(url)","headers":\#(headers),"cacheMode":"no-cache"}"#
+        }
+        let (replies, _) = try await replies([request(1, #"[["cache-control","no-store"]]"#), request(2, "[]")])
+        #expect(replies.count == 2)
+        #expect(replies.contains { $0.contains(#""id":1"#) && $0.contains(#""body":"no-store""#) }, "\(replies)")
+        #expect(replies.contains { $0.contains(#""id":2"#) && $0.contains(#""body":"max-age=0""#) }, "\(replies)")
+    }
+
+    @Test("A byte order mark at the beginning of a body is in the reply")
+    func byteOrderMark() async throws {
+        let server = try LoopbackServer { _ in .init(body: Data([0xEF, 0xBB, 0xBF]) + Data("tea".utf8)) }
+        defer { server.stop() }
+        let (replies, _) = try await replies([#"{"id":1,"method":"GET","url":"\#(server.address("/"))"}"#])
+        #expect(replies.count == 1 && replies[0].contains(#""body":"\ufefftea""#), "\(replies)")
+    }
+
+    #if os(Linux)
+        @Test("Thousands of lines are answered, each once, and a line that was answered takes no memory")
+        func manyLines() async throws {
+            let server = try LoopbackServer { _ in
+                .init(fields: ["Cache-Control": "max-age=600"], body: Data("tea".utf8))
+            }
+            defer { server.stop() }
+            let folder = try Folder()
+            let url = server.address("/")
+            func lines(_ ids: Range<Int>) throws -> String {
+                let text = ids.map { #"{"id":\#($0),"method":"GET","url":"\#(url)"}"# + "\n" }.joined()
+                return try folder.write(Data(text.utf8), to: "lines\(ids.lowerBound)")
+            }
+            // The memory of the tool is looked at while it waits for more, before and after the second part of the lines.
+            let script = """
+                mkfifo "$1/in" || exit 1
+                "$0" drive <"$1/in" >"$1/out" &
+                exec 3>"$1/in"
+                answered() {
+                    tries=0
+                    until [ "$(wc -l <"$1/out")" -gt "$2" ]; do
+                        tries=$((tries + 1)); [ $tries -lt 2400 ] || exit 1; sleep 0.05
+                    done
+                    grep VmRSS "/proc/$!/status"
+                }
+                cat "$2" >&3; answered "$1" 3000
+                cat "$3" >&3; answered "$1" 15000
+                exec 3>&-; wait $!
+                """
+            let tool = try await Tool.shell(
+                script, folder.url.path, try lines(0..<3_000), try lines(3_000..<15_000))
+            #expect(tool.status == 0, "\(tool.errors)")
+            let memory = tool.text.split(separator: "\n").compactMap { Int($0.filter(\.isNumber)) }
+            #expect(memory.count == 2 && memory[1] - memory[0] < 12_000, "\(memory) KiB")
+            let replies = String(decoding: try folder.read("out"), as: UTF8.self).split(separator: "\n").dropFirst()
+            #expect(replies.count == 15_000 && replies.allSatisfy { $0.contains(#""body":"tea""#) })
+            #expect(Set(replies).count == 15_000)
+        }
+    #endif
 }
 
 /// What a server chooses of what the tool prints moves nothing on a terminal.

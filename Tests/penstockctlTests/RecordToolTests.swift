@@ -159,6 +159,14 @@ import Testing
         ("mailto:a@b.example", nil),
     ]
 
+    @Test("What serves requests for as long as the user likes keeps none of them")
+    func keepsNothing() async throws {
+        let server = try LoopbackService.server { .text($0.text) }
+        defer { server.stop() }
+        #expect(try await Tool.fetch(server.address("/"), "-d", "tea").text == "tea")
+        #expect(server.requestCount == 1 && server.requests.isEmpty && server.connections.isEmpty)
+    }
+
     @Test("A redirect within the origin is written without it, and any other one as it came", arguments: locations)
     func relocation(_ location: String, _ expected: String?) throws {
         let url = try HTTPURL("https://a.example/x/y")

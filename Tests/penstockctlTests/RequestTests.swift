@@ -60,6 +60,18 @@ import Testing
         #expect(tool.text == "POST /x application/x-www-form-urlencoded\na=1")
     }
 
+    @Test(arguments: ["curl", "urlsession"])
+    func `No transport takes a proxy from the environment`(_ transport: String) async throws {
+        let server = try LoopbackServer.echo()
+        defer { server.stop() }
+        // Nobody listens at the discard port.
+        let proxies = ["http_proxy", "ALL_PROXY"].map { "\($0)=http://127.0.0.1:9" }.joined(separator: " ")
+        let tool = try await Tool.shell(
+            "exec env no_proxy=elsewhere.example \(proxies) \"$0\" fetch \"$1\" --transport \"$2\"",
+            server.address("/x"), transport)
+        #expect(tool.status == 0 && tool.text == "GET /x none\n", "\(tool.errors)")
+    }
+
     @Test func `Verbose tells of heads and events on standard error, without secrets`() async throws {
         let server = try LoopbackServer { request in
             request.path == "/a"

@@ -9,6 +9,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TerminalTests {
     /// What bash offers for the last of the words.
     private func completed(_ words: String..., in folder: String = "/") async throws -> [String] {
+        try await completed(words, in: folder)
+    }
+
+    private func completed(_ words: [String], in folder: String) async throws -> [String] {
         let list = words.map { "'\($0)'" }.joined(separator: " ")
         let script =
             try Completions.script(for: "bash")
@@ -29,6 +33,29 @@ import Testing
         #expect(try await completed("fetch", "-d", "@two", in: place) == ["@two words.har"])
     }
 
+    @Test func `Words are completed as well where bash makes words of their own of equals signs, at signs and colons`()
+        async throws
+    {
+        let folder = try Folder()
+        defer { withExtendedLifetime(folder) {} }
+        try Data().write(to: URL(fileURLWithPath: folder.path("two words.har")))
+        let place = folder.url.path
+        #expect(try await completed("fetch", "-d", "@", "two", in: place) == ["@two words.har"])
+        #expect(try await completed("fetch", "-d", "@", in: place) == ["@two words.har"])
+        #expect(try await completed("fetch", "--data", "=@", "two", in: place) == ["@two words.har"])
+        #expect(try await completed("fetch", "--output", "=", "two", in: place) == ["two words.har"])
+        #expect(try await completed("fetch", "--output", "=", in: place) == ["two words.har"])
+        #expect(try await completed("fetch", "--policy", "=", "networkE") == ["networkElseCache"])
+        #expect(try await completed("fetch", "--sign", "=") == ["aws:", "hmac", "rfc9421"])
+        let nothing = [
+            ["-o", "@", "two"], ["-d", "a", "=", "P"], ["--sign", "aws", ":"], ["http", "://", "P"],
+            ["-H", "X-A", ":", "P"],
+        ]
+        for words in nothing {
+            #expect(try await completed(["fetch"] + words, in: place).isEmpty, "\(words)")
+        }
+    }
+
     @Test func `Operands and the values of options are completed`() async throws {
         #expect(try await completed("cache", "s") == ["show", "stats"])
         #expect(try await completed("completions", "") == ["bash", "fish", "zsh"])
@@ -36,6 +63,7 @@ import Testing
         #expect(try await completed("fetch", "--sign", "") == ["aws:", "hmac", "rfc9421"])
         #expect(try await completed("fetch", "--timeout", "").isEmpty)
         #expect(try await completed("fetch", "P") == ["PATCH", "POST", "PUT"])
+        #expect(try await completed("drive", "--cache", "memo") == ["memory"])
         #expect(try Completions.script(for: "zsh").contains("|| compinit"))
     }
 

@@ -27,6 +27,31 @@ import Testing
         #expect(version.text.hasPrefix("penstockctl "))
     }
 
+    @Test(arguments: [
+        "fetch", "cache", "vault", "report", "record", "replay", "drive", "completions", "manual",
+    ])
+    func `Every command has a help and a version`(_ command: String) async throws {
+        let help = try await Tool.run(command, "--help")
+        #expect(help.status == 0 && help.text.contains("usage: penstockctl \(command)"))
+        let version = try await Tool.run(command, "--version")
+        #expect(version.status == 0 && version.text.hasPrefix("penstockctl "), "\(version.errors)")
+    }
+
+    @Test func `The manual has the exit statuses of requests and of the vault`() async throws {
+        let manual = try await Tool.run("manual").text
+        #expect(manual.contains("\n.B 12\nmalformedEnvelope: no usable envelope"))
+        #expect(manual.contains("\n.SS penstockctl vault\n"))
+        for status in ["30", "31", "32", "33", "34", "35"] { #expect(manual.contains("\n.B \(status)\n"), "\(status)") }
+    }
+
+    @Test func `A report whose archive cannot be made is said of the option that was given`() async throws {
+        let folder = try Folder()
+        let tool = try await Tool.shell(
+            "exec env TMPDIR=/dev/null \"$0\" fetch http://127.0.0.1:9/ --report \"$1\"", folder.path("a.html"))
+        #expect(tool.status == 64 && tool.errors.contains("--report: "), "\(tool.errors)")
+        #expect(!tool.errors.contains("--har"))
+    }
+
     @Test(arguments: [[], ["brew"], ["--color"]])
     func `Without a command that exists the usage is wrong`(_ words: [String]) async throws {
         let tool = try await Tool.start(words).end()

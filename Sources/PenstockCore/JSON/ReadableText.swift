@@ -117,7 +117,12 @@ enum ReadableText {
         guard !mediaKinds.contains(kind) else { return nil }
         let isText = kind == "text" || (type ?? "").lowercased().contains("json")
         guard isText || !data.contains(0) else { return nil }
-        return String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
+        return latin(data)
+    }
+
+    /// The bytes as characters of ISO-8859-1.
+    static func latin(_ data: Data) -> String {
+        String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
     }
 
     /// The bytes of a text of ``latin(_:type:)`` that was changed: what is no character of ISO-8859-1, as the mark is none, is

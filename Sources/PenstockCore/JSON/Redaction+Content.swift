@@ -44,7 +44,9 @@ extension Redaction {
     /// - Parameter isPart: whether it is a part of a body of several, and is not looked into for parts of its own.
     static func readable(_ data: Data, type: String?, isPart: Bool = false) throws(WithheldContent) -> Data {
         switch ContentType(type) {
-        case .query: return Data(query(String(decoding: data, as: UTF8.self)).utf8)
+        case .query:
+            if let text = String(utf8: data) { return Data(query(text).utf8) }
+            return ReadableText.bytes(ofLatin: query(ReadableText.latin(data)))
         case .form(let boundary):
             if let boundary, let shown = RedactedForm.make(of: data, boundary: boundary) { return shown }
             throw WithheldContent("it is not the form that its type says")

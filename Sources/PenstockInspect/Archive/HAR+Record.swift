@@ -149,7 +149,8 @@ private struct EntryMaker {
         var content = HAR.Content(size: size, mimeType: Self.type(response.fields) ?? "x-unknown")
         if wire > 0, size > wire { content.compression = size - wire }
         if isBroken {
-            content.comment = "it broke off, \(max(size, wire, 0)) bytes were received"
+            let received = max(size, wire, 0)
+            (content.size, content.comment) = (received, "it broke off, \(received) bytes were received")
             return content
         }
         // Of an answer that is followed by another attempt nobody reads the content.

@@ -57,13 +57,16 @@ public enum HARAnswers {
     public static func read(
         _ archive: URL, onProblem: (HARError) -> Void = { _ in }
     ) throws(HARError) -> [Answer] {
-        try HAR(contentsOf: archive, onProblem: onProblem).log.entries.enumerated().compactMap { index, entry in
+        let har = try HAR(contentsOf: archive, onProblem: onProblem)
+        return har.log.entries.enumerated().compactMap { index, entry in
             let isWhole = entry._call?.attemptError == nil
             guard isWhole, (200...999).contains(entry.response.status), let url = try? HTTPURL(entry.request.url)
             else { return nil }
             let content = content(entry.response, to: entry.request.method)
-            let result = content.map { content in
-                Result<_, HARError>.success(response(entry.response, to: entry.request.method, url, content))
+            let result = content.map { content -> Result<HTTPResponse, HARError> in
+                var given = response(entry.response, to: entry.request.method, url, content)
+                if !har.isOwn { sayUTF8(&given.fields, entry.response) }
+                return .success(given)
             }
             let name = "\(entry.request.method) \(url), entry \(index + 1)"
             return Answer(
@@ -104,6 +107,19 @@ public enum HARAnswers {
         }
         let hadContent = (content?.size ?? 0) > 0 || (recorded.bodySize ?? 0) > 0
         return hadContent && carriesContent(recorded, to: method) ? nil : Data()
+    }
+
+    /// Has the type of an answer say UTF-8 where its content was a text that the archive has in UTF-8, whatever it was in before (HAR 1.2,
+    /// `content`). Archives of Penstock's have the bytes as they came, since what is no UTF-8 stands there in Base64.
+    private static func sayUTF8(_ fields: inout HTTPFields, _ recorded: HAR.Response) {
+        guard let content = recorded.content, content.encoding != "base64",
+            content.text?.utf8.allSatisfy({ $0 < 0x80 }) == false, let type = fields[.contentType],
+            let parts = ParameterizedValue(type), parts.parameters["charset"] != nil || parts.value.hasPrefix("text/")
+        else { return }
+        let others = type.split(separator: ";").dropFirst().filter {
+            !$0.trimmingCharacters(in: .whitespaces).lowercased().hasPrefix("charset=")
+        }
+        fields[.contentType] = ([Substring(parts.value)] + others + [" charset=utf-8"]).joined(separator: ";")
     }
 
     /// Whether the content belongs to the answer (RFC 9110 §6.4.1), and is read.

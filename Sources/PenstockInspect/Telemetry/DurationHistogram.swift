@@ -27,14 +27,13 @@ public struct DurationHistogram: Hashable, Sendable {
 
 /// What was measured since the app began (cumulative): a histogram for each set of attributes.
 struct DurationMetric: Sendable {
-    /// The most series, as OpenTelemetry's SDK has it ("Cardinality limits"). What comes beyond is counted together, without its host.
+    /// The most series, as OpenTelemetry's SDK has it ("Cardinality limits"). What comes beyond is counted together.
     static let mostSeries = 2000
 
     private(set) var series: [[TelemetryAttribute]: DurationHistogram] = [:]
 
     mutating func record(_ duration: Duration, _ attributes: [TelemetryAttribute]) {
         let isNew = series[attributes] == nil && series.count >= Self.mostSeries - 1
-        series[isNew ? [TelemetryAttribute(.method, "_OTHER")] : attributes, default: DurationHistogram()].record(
-            duration)
+        series[isNew ? [.overflow] : attributes, default: DurationHistogram()].record(duration)
     }
 }

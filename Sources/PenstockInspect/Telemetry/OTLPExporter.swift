@@ -166,6 +166,7 @@ package enum OTLP {
                     switch attribute.value {
                     case .string(let text): ["stringValue": .string(text)]
                     case .int(let number): ["intValue": .string("\(number)")]
+                    case .bool(let flag): ["boolValue": .bool(flag)]
                     }
                 return ["key": .string(attribute.name), "value": value]
             })

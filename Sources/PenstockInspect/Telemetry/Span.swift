@@ -66,6 +66,8 @@ public struct TelemetryAttribute: Hashable, Sendable {
         case string(String)
         /// A whole number.
         case int(Int)
+        /// Yes or no.
+        case bool(Bool)
     }
 
     /// The name by OpenTelemetry's semantic conventions, or with the prefix `penstock.` where they have none.
@@ -85,6 +87,14 @@ public struct TelemetryAttribute: Hashable, Sendable {
     init(_ name: OwnName, _ number: Int) {
         (self.name, value) = (name.rawValue, .int(number))
     }
+
+    private init(_ name: String, _ value: Value) {
+        self.name = name
+        self.value = value
+    }
+
+    /// What the series has that counts all which found no room of their own (OpenTelemetry, "Metrics SDK", "Overflow attribute").
+    static let overflow = TelemetryAttribute("otel.metric.overflow", .bool(true))
 
     init(_ name: SemanticName, _ text: String) { self.init(name, .string(text)) }
     init(_ name: SemanticName, _ number: Int) { self.init(name, .int(number)) }
@@ -125,12 +135,24 @@ enum OwnName: String {
 
 /// What an attempt is by the semantic conventions for HTTP client spans and metrics.
 enum HTTPSemantics {
-    /// The methods that are told by name. Others are `_OTHER`, so that a server's or an attacker's inventions do not make a series each.
-    private static let knownMethods: Set<String> = [
-        "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
+    /// The methods that are told by name, unless an app says others: those of the conventions. Others are `_OTHER`, so that a server's or
+    /// an attacker's inventions do not make a series each.
+    static let knownMethods: Set<String> = [
+        "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE",
     ]
 
-    static func name(of attempt: AttemptRecord) -> String {
+    /// What the app says takes the place of the conventions' list as a whole, as does what the environment says where the app says
+    /// nothing.
+    static func methods(_ given: Set<HTTPMethod>?, _ environment: [String: String]) -> Set<String> {
+        if let given { return Set(given.map(\.rawValue)) }
+        let named = environment["OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS", default: ""].split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        // A variable without a value is one that is not set ("OpenTelemetry Environment Variable Specification").
+        return named.isEmpty ? knownMethods : Set(named)
+    }
+
+    static func name(of attempt: AttemptRecord, known knownMethods: Set<String> = HTTPSemantics.knownMethods) -> String
+    {
         let method = attempt.request.method.rawValue
         return knownMethods.contains(method) ? method : "HTTP"
     }
@@ -143,7 +165,9 @@ enum HTTPSemantics {
     }
 
     /// What both the span and the metric have. Few values each.
-    static func common(_ attempt: AttemptRecord) -> [TelemetryAttribute] {
+    static func common(
+        _ attempt: AttemptRecord, known knownMethods: Set<String> = HTTPSemantics.knownMethods
+    ) -> [TelemetryAttribute] {
         let (request, url) = (attempt.request, attempt.request.url)
         let isKnown = knownMethods.contains(request.method.rawValue)
         var attributes = [
@@ -161,7 +185,9 @@ enum HTTPSemantics {
     }
 
     /// What the span has besides.
-    static func ofSpan(_ attempt: AttemptRecord) -> [TelemetryAttribute] {
+    static func ofSpan(
+        _ attempt: AttemptRecord, known knownMethods: Set<String> = HTTPSemantics.knownMethods
+    ) -> [TelemetryAttribute] {
         var attributes = [TelemetryAttribute(.urlFull, "\(attempt.request.url)")]
         let method = attempt.request.method.rawValue
         if !knownMethods.contains(method) { attributes.append(TelemetryAttribute(.originalMethod, method)) }

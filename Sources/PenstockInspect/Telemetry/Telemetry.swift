@@ -27,7 +27,8 @@ public protocol TelemetryExporter: Sendable {
 ///
 /// As an interceptor it writes `traceparent` and `tracestate` (W3C "Trace Context") onto what goes to the origins that it was
 /// given, and takes them off everything else: who may follow an app through its requests is not everybody's business. A request
-/// that has a `traceparent` of the app's own goes on with that trace.
+/// that has a `traceparent` of the app's own goes on with that trace, also where the cache answers it; of a call that is joined to
+/// another one, or that nothing answers and that sends nothing, the field is not seen.
 ///
 /// Spans are sent as soon as there are 512 of them, some seconds after they end, or by ``flush()``, one export after the other.
 /// At most 2,048 wait meanwhile; those beyond are dropped, counted and told (``SpanBatching``).
@@ -37,6 +38,21 @@ public final class Telemetry: EventSink, Interceptor {
         var context: TraceContext
         /// The ID of the span that the app's own `traceparent` names.
         var parentID: String?
+
+        /// The same span in the trace of the app's own.
+        func goingOn(_ incoming: TraceContext) -> Trace {
+            Trace(context: incoming.with(spanID: context.spanID), parentID: incoming.spanID)
+        }
+
+        /// The same, in the trace of the app's own where that is known from the answer alone, since nothing went through the
+        /// interceptor. What an answer to another call belongs to is not this one's trace.
+        func goingOn(_ record: CallRecord) -> Trace {
+            guard record.attempts.isEmpty, let answer = record.answer, !answer.isJoined,
+                [.memory, .disk, .interceptor].contains(answer.source),
+                let incoming = answer.request.fields.traceContext, incoming.traceID != context.traceID
+            else { return self }
+            return goingOn(incoming)
+        }
     }
 
     private struct State: Sendable {
@@ -51,6 +67,7 @@ public final class Telemetry: EventSink, Interceptor {
 
     private let origins: Set<String>
     private let ratio: Double
+    private let knownMethods: Set<String>
     private let batching: SpanBatching
     private let time: TimeSource
     private let random: RandomSource
@@ -70,13 +87,17 @@ public final class Telemetry: EventSink, Interceptor {
     ///     recorded where its `traceparent` says so. Measurements are of all calls.
     ///   - batching: how many spans wait, and when they are sent. As OpenTelemetry has it by default. Measurements are sent
     ///     after its ``SpanBatching/scheduleDelay``.
+    ///   - knownMethods: the methods that are told by name; others are `_OTHER`. Unless given, those that
+    ///     `OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS` lists in the environment, with commas between them, or else those of the
+    ///     semantic conventions (RFC 9110, `PATCH` and `QUERY`). What is given is the whole list.
     ///   - onProblem: told of what was lost and why, from any thread: at once, and then once a minute at most. Unless given, it
     ///     is written as one line to where ``PlatformLog/standard`` writes.
     public init(
         _ service: String, version: String? = nil, to exporter: any TelemetryExporter,
         propagatesTo origins: [String] = [],
-        samples ratio: Double = 1, batching: SpanBatching = SpanBatching(), time: TimeSource = .system,
-        random: RandomSource = .system, onProblem: (@Sendable (TelemetryProblem) -> Void)? = nil
+        samples ratio: Double = 1, batching: SpanBatching = SpanBatching(), knownMethods: Set<HTTPMethod>? = nil,
+        time: TimeSource = .system, random: RandomSource = .system,
+        onProblem: (@Sendable (TelemetryProblem) -> Void)? = nil
     ) {
         let (known, unusable) = Self.parsed(origins)
         self.origins = known
@@ -84,6 +105,7 @@ public final class Telemetry: EventSink, Interceptor {
             PlatformLog.warn("telemetry: \(Redaction.text(text)) is no origin: no trace goes to it", at: time.date())
         }
         self.ratio = ratio
+        self.knownMethods = HTTPSemantics.methods(knownMethods, ProcessInfo.processInfo.environment)
         self.batching = batching
         self.time = time
         self.random = random
@@ -129,8 +151,7 @@ public final class Telemetry: EventSink, Interceptor {
         let context = state.withLock { state -> TraceContext in
             guard var trace = state.traces[call] else { return incoming ?? fresh }
             if let incoming {
-                let own = trace.context.spanID
-                trace = Trace(context: incoming.with(spanID: own), parentID: incoming.spanID)
+                trace = trace.goingOn(incoming)
                 state.traces[call] = trace
             }
             return trace.context
@@ -155,10 +176,10 @@ public final class Telemetry: EventSink, Interceptor {
             guard let record = state.collector.take(event, context) else { return nil }
             guard let trace = state.traces.removeValue(forKey: context.call) else { return nil }
             for attempt in record.attempts where attempt.failure != .cancelled {
-                state.metric.record(attempt.length, HTTPSemantics.common(attempt))
+                state.metric.record(attempt.length, HTTPSemantics.common(attempt, known: knownMethods))
                 state.isMeasured = true
             }
-            return (record, trace)
+            return (record, trace.goingOn(record))
         }
         guard let (record, trace) = ended else { return }
         if trace.context.isSampled {
@@ -193,9 +214,11 @@ public final class Telemetry: EventSink, Interceptor {
         let spanID = told?.traceID == trace.context.traceID ? told?.spanID : nil
         return Span(
             traceID: trace.context.traceID, spanID: spanID ?? newSpanID(), parentID: trace.context.spanID,
-            traceState: trace.context.state.value, name: HTTPSemantics.name(of: attempt), kind: .client,
+            traceState: trace.context.state.value, name: HTTPSemantics.name(of: attempt, known: knownMethods),
+            kind: .client,
             start: attempt.date, duration: attempt.length,
-            attributes: HTTPSemantics.common(attempt) + HTTPSemantics.ofSpan(attempt),
+            attributes: HTTPSemantics.common(attempt, known: knownMethods)
+                + HTTPSemantics.ofSpan(attempt, known: knownMethods),
             isError: HTTPSemantics.errorType(of: attempt) != nil, events: [])
     }
 

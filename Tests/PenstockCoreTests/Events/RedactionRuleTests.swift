@@ -381,6 +381,15 @@ import Testing
         }
     }
 
+    @Test func `a form that is no UTF-8 stays byte for byte but for its secrets`() {
+        let type = "application/x-www-form-urlencoded"
+        let plain = Data([0x61, 0x3D, 0xE9, 0x26, 0x62, 0x3D, 0x31])
+        #expect(Redaction.content(plain, type: type) == plain)
+        let secret = Data("password=h".utf8) + Data([0xFC]) + Data("nter2&".utf8)
+        let shown = Data("password=\(Redaction.mark)&".utf8)
+        #expect(Redaction.content(secret + plain, type: type) == shown + plain)
+    }
+
     @Test func `parameters and options show what is no secret`() {
         let parameters: ParameterObject = [
             "account": "alice", "password": "hunter2", "page": 2, "tags": ["a", "b"],
