@@ -27,6 +27,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
 
     private let client: APIClient
     private let source: PageSource<API>
+    private let options: CallOptions
     private let scope = CallScope()
     private var machine: PagingMachine
     /// The party that the first page was asked for, whose the list is.
@@ -34,10 +35,13 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     private var call: Call<API.Output>?
     private var urls: Set<HTTPURL> = []
 
-    /// - Parameter source: how the service counts its pages.
-    public init(client: APIClient, _ source: PageSource<API>) {
+    /// - Parameters:
+    ///   - source: how the service counts its pages.
+    ///   - options: what the calls for pages want different.
+    public init(client: APIClient, _ source: PageSource<API>, options: CallOptions = .init()) {
         self.client = client
         self.source = source
+        self.options = options
         machine = PagingMachine(start: source.start, limits: source.limits)
     }
 
@@ -89,7 +93,8 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     /// - Throws: what stands in the way of making the request for the first page.
     @discardableResult
     public func clearCache() async throws -> Bool {
-        var isGone = try await client.clearCache(of: source.request(source.start).endpoint)
+        let first = source.request(source.start)
+        var isGone = try await client.clearCache(of: first.endpoint, options: first.options(over: options))
         for url in urls { isGone = await client.clearCache(.url(url)) && isGone }
         return isGone
     }
@@ -122,7 +127,7 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
 
     private func start(_ load: PagingMachine.Load, _ page: PageRequest<API>) -> CallID {
         let party = owner()
-        let call = client.start(page.endpoint, .endpoint, page.options(over: .init()), in: scope) { audience in
+        let call = client.start(page.endpoint, .endpoint, page.options(over: options), in: scope) { audience in
             party.claim(audience.context)
             audience.add(self) { manager, news in
                 if let result = news.result { manager.end(load, result) }

@@ -83,7 +83,7 @@ import Testing
         ("Bearer <token> is wanted, or <pin>", "Bearer <token> is wanted, or <pin>"),
         ("<html><p>Bearer <token> is wanted</p>", "<html><p>Bearer <token> is wanted</p>"),
         ("a < b <pin", "a < b <pin"), ("</pin> a </pin>", "</pin> a </pin>"), ("> <pin", "> <pin"),
-        ("!<a><Password>hunter2", "!<a><Password>hunter2"),
+        ("<a <pin>x</pin>", "<a <pin>‹redacted›</pin>"), ("!<a><Password>hunter2", "!<a><Password>hunter2"),
     ]
 
     static let named: [(text: String, shown: String)] = [
@@ -120,6 +120,15 @@ import Testing
         ("<Key>a/token.png</Key><Size>7</Size>", "<Key>a/token.png</Key><Size>7</Size>"),
         ("<key>pin</key><true/><string>a</string>", "<key>pin</key><true/><string>a</string>"),
     ]
+
+    @Test("What is longer than any name of a secret is none")
+    func longLabel() {
+        let label = String(repeating: "a", count: 10_000)
+        for name in [label + "pin", "pin-" + label] {
+            let text = "<Key>\(name)</Key><Value>b</Value>"
+            #expect(Redaction.text(text) == text)
+        }
+    }
 
     @Test("A document that is cut off is one behind a mark of byte order too")
     func marked() {
@@ -208,6 +217,12 @@ import Testing
     func gaps(_ text: String, _ expected: String) {
         #expect(Redaction.text(text) == expected)
         #expect(Redaction.text(expected) == expected)
+    }
+
+    @Test("A block is found in a long text as in a short one")
+    func blockInLongText() {
+        let rest = String(repeating: "a: b\n", count: 200)
+        #expect(Redaction.text("password: | # c\n  hunter2\n\(rest)") == "password: | # c\n  ‹redacted›\n\(rest)")
     }
 
     private static let part = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n"

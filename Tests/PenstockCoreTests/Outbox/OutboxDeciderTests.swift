@@ -320,6 +320,7 @@ struct OutboxDeciderTests {
         #expect(OutboxFate.of(status: 303) == .done, "it was done, whether the GET is sent or not")
         #expect(outcome([(.post, 302), (.get, 404)]) == .answered(404))
         #expect(outcome([(.post, 307), (.post, 404)]) == .answered(404))
+        #expect(outcome([(.post, 302), (.get, nil)], .blocked(reason: "")) == .answered(302), "its own answer counts")
         #expect(outcome([(.get, 303), (.get, 404)]) == .answered(404))
         #expect(outcome([]) == .unreachable)
         #expect(outcome([(.post, 303), (.get, 200)], .business(code: 1, message: "")) == .business)

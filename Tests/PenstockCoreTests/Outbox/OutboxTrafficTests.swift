@@ -33,6 +33,17 @@ struct OutboxTrafficTests {
         return receipts
     }
 
+    @Test("A host may be tried again, by one row alone, from the moment that its rest is over")
+    func endOfRest() throws {
+        let origin = try HTTPURL("https://a.example/").origin
+        var traffic = OutboxTraffic()
+        traffic.note(.unreachable, from: origin, at: .zero)
+        let end = try #require(traffic.firstEnd(after: .zero))
+        let before = end - .milliseconds(1)
+        #expect(traffic.rest(of: origin, at: before) == end && !traffic.isProbing(at: before))
+        #expect(traffic.rest(of: origin, at: end) == nil && traffic.isProbing(at: end))
+    }
+
     @Test("While one host is not there, what goes to another is delivered at once, however much waits for the first")
     func deadHost() async throws {
         let isDead = Locked(true)

@@ -101,6 +101,20 @@ import Testing
             ])
     }
 
+    @Test("The options of the list go with the call for each page")
+    func options() async throws {
+        let stub = StubTransport { _ throws(TransportError) in .rows([1]) }
+        let screen = Screen()
+        let manager = PagedAPIManager(
+            client: CallSupport.client(stub), .byNumber, options: .headers(["X-List": "all"]))
+        manager.delegate = screen
+        for count in 1...2 {
+            manager.loadNextPage()
+            await screen.told.wait(for: count)
+        }
+        #expect(stub.requests.map { $0.fields["X-List"] } == ["all", "all"])
+    }
+
     @Test("A service that leads in circles is told of as a failure")
     func circles() async throws {
         let stub = StubTransport { _ throws(TransportError) in .rows([1], next: "a") }
