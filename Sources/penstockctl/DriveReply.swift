@@ -45,7 +45,7 @@ struct DriveReply: Encodable, Sendable {
         status = response.http.status
         headers = response.http.fields.map { [$0.name.text, $0.value] }
         cache = response.cacheStatus?.description
-        if let text = String(data: response.data, encoding: .utf8) {
+        if let text = String(utf8: response.data) {
             body = text
         } else {
             bodyBase64 = response.data.base64EncodedString()

@@ -59,6 +59,18 @@ import Testing
         }
     }
 
+    @Test func `a mark of byte order is a character of a text and of a key, and stands before a document alone`() {
+        let text = "\u{FEFF}[\"\u{FEFF}a\\n\u{FEFF}b\u{FEFF}\",{\"\u{FEFF}a\":1,\"a\":2}]"
+        let value = Self.read(text)
+        let read = value?[0]?.string ?? ""
+        #expect(read.utf8.elementsEqual("\u{FEFF}a\n\u{FEFF}b\u{FEFF}".utf8))
+        #expect(value?[1]?.object?.count == 2 && value?[1]?["\u{FEFF}a"] == 1 && value?[1]?["a"] == 2)
+        #expect(Self.read("\u{FEFF}\u{FEFF}1") == nil)
+        // Three bytes of another character that begins as the mark does, and what is cut off.
+        #expect(Self.read("\"\u{FFFD}\"") == "\u{FFFD}")
+        #expect((try? JSONParser.parse(Data([0x22, 0xEF, 0xBB, 0x22]), maximumDepth: 8)) == nil)
+    }
+
     @Test func `an object that must have each key once has each once`() {
         #expect(JSONValue.strict(Data(#"{"a":1,"b":{"a":1}}"#.utf8), maximumDepth: 2) == ["a": 1, "b": ["a": 1]])
         #expect(JSONValue.strict(Data(#"{"a":1,"a":1}"#.utf8), maximumDepth: 2) == nil)
