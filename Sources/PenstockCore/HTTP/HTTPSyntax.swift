@@ -24,16 +24,20 @@ package enum HTTPSyntax {
         }
     }
 
-    /// Bytes of a head as text: UTF-8 where they are that, else one character for each byte, so that nothing is lost.
+    /// Bytes of a head as text: UTF-8 where they are that, else one character for each byte, so that nothing is lost. So are those
+    /// of a text that nobody writes, which would take too long to be looked through.
     package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        utf8(bytes) ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// The value of a field as text. In `Location`, which is resolved to bytes once more, those that are no UTF-8 are escaped as
-    /// browsers escape them, or the characters that stand for them would lead elsewhere.
+    private static func utf8(_ bytes: UnsafeRawBufferPointer) -> String? {
+        String(validating: bytes, as: UTF8.self).flatMap { $0.hasRunOfMarks ? nil : $0 }
+    }
+
+    /// The value of a field as text. In `Location`, which is resolved to bytes once more, those that are no such text are escaped
+    /// as browsers escape them, or the characters that stand for them would lead elsewhere.
     package static func value(_ bytes: UnsafeRawBufferPointer, of name: HTTPFieldName) -> String {
-        guard name == .location, String(validating: bytes, as: UTF8.self) == nil else { return text(bytes) }
+        guard name == .location, utf8(bytes) == nil else { return text(bytes) }
         var escaped = ""
         for byte in bytes {
             if byte < 0x80 {

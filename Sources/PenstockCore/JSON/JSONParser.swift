@@ -76,6 +76,7 @@ struct JSONParser {
         repeat {
             guard peek() == UInt8(ascii: "\"") else { throw .invalid }
             let key = try JSONStringParser.parse(bytes, at: &position)
+            guard !key.hasRunOfMarks else { throw .tooManyMarks }
             guard skip(UInt8(ascii: ":")) else { throw .invalid }
             let value = try value()
             if members[key] == nil {
@@ -185,6 +186,8 @@ enum JSONFault: Error, Hashable {
     case tooDeep(limit: Int)
     case invalid
     case notObject
+    /// A member's name that would take too long to be looked up.
+    case tooManyMarks
 
     var reason: String {
         switch self {
@@ -192,6 +195,7 @@ enum JSONFault: Error, Hashable {
         case .tooDeep(let limit): "arrays and objects nest deeper than \(limit) levels"
         case .invalid: "the body is not valid JSON"
         case .notObject: "the body is no JSON object"
+        case .tooManyMarks: "a member's name has more than \(String.mostMarks) combining marks in a row"
         }
     }
 

@@ -67,7 +67,7 @@ struct RedactedForm {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = String(utf8: line[..<colon]), HTTPSyntax.isToken(name),
                 let value = String(utf8: line[line.index(after: colon)...]),
-                HTTPSyntax.isFieldValue(value)
+                HTTPSyntax.isFieldValue(value), !value.hasRunOfMarks
             else { return nil }
             lines.append((name, value))
             guard let end else { return lines }

@@ -71,6 +71,25 @@ import Testing
         #expect((try? JSONParser.parse(Data([0x22, 0xEF, 0xBB, 0x22]), maximumDepth: 8)) == nil)
     }
 
+    @Test func `a key has no more marks in a row than any text that is written, and a text as many as it likes`() {
+        func read(key: String) -> Result<JSONValue, JSONFault> {
+            Result { () throws(JSONFault) in
+                try JSONParser.parse(Data("{\"\(key)\":1}".utf8), maximumDepth: 1)
+            }
+        }
+        // The last are marks that Unicode takes apart into two.
+        for mark in ["\u{301}", "\u{903}", "\u{20DD}", "\u{F73}"] {
+            let most = "a" + String(repeating: mark, count: 128)
+            #expect(read(key: most + most) == .success(.object([most + most: 1])))
+            #expect(read(key: "b" + most + mark) == .failure(.tooManyMarks))
+            #expect(read(key: String(repeating: "é", count: 200) + most + mark + "c") == .failure(.tooManyMarks))
+        }
+        let text = "a" + String(repeating: "\u{301}", count: 1_000)
+        #expect(Self.read("[\"\(text)\"]")?[0]?.string?.isWritten(as: text) == true)
+        let long = String(repeating: "é", count: 1_000)
+        #expect(read(key: long) == .success(.object([long: 1])))
+    }
+
     @Test func `an object that must have each key once has each once`() {
         #expect(JSONValue.strict(Data(#"{"a":1,"b":{"a":1}}"#.utf8), maximumDepth: 2) == ["a": 1, "b": ["a": 1]])
         #expect(JSONValue.strict(Data(#"{"a":1,"a":1}"#.utf8), maximumDepth: 2) == nil)
@@ -108,7 +127,7 @@ import Testing
     }
 
     @Test func `every fault explains itself`() {
-        let faults: [JSONFault] = [.empty, .tooDeep(limit: 7), .invalid, .notObject]
+        let faults: [JSONFault] = [.empty, .tooDeep(limit: 7), .invalid, .notObject, .tooManyMarks]
         #expect(Set(faults.map(\.reason)).count == faults.count)
         #expect(JSONFault.tooDeep(limit: 7).reason.contains("7"))
     }
