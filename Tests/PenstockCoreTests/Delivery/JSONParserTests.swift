@@ -84,10 +84,17 @@ import Testing
             #expect(read(key: "b" + most + mark) == .failure(.tooManyMarks))
             #expect(read(key: String(repeating: "é", count: 200) + most + mark + "c") == .failure(.tooManyMarks))
         }
+        func check(_ text: String) throws { try JSONFault.check(Data(text.utf8), maximumDepth: 8) }
         let text = "a" + String(repeating: "\u{301}", count: 1_000)
         #expect(Self.read("[\"\(text)\"]")?[0]?.string?.isWritten(as: text) == true)
         let long = String(repeating: "é", count: 1_000)
         #expect(read(key: long) == .success(.object([long: 1])))
+        // Before another decoder reads it.
+        for name in [text, String(repeating: "\\u0301", count: 129)] {
+            #expect(throws: JSONFault.tooManyMarks) { try check("[{\"a\":0,\"\(name)\" :1}]") }
+            #expect(throws: Never.self) { try check("[{\"a\":\"\(name)\"},\"\(name)\"]") }
+        }
+        #expect(throws: Never.self) { try check("{\"\(long)\":1,\"a") }
     }
 
     @Test func `an object that must have each key once has each once`() {
@@ -109,7 +116,7 @@ import Testing
             let isFine = depth <= limit
             #expect((Self.read(text, limit) != nil) == isFine, "limit \(limit)")
             do throws(JSONFault) {
-                try JSONFault.checkDepth(of: Data(text.utf8), limit: limit)
+                try JSONFault.check(Data(text.utf8), maximumDepth: limit)
                 #expect(isFine, "limit \(limit)")
             } catch {
                 #expect(!isFine && error == .tooDeep(limit: limit))
@@ -120,7 +127,7 @@ import Testing
     @Test func `a depth is told of before what is wrong behind it`() {
         for text in ["[[1", "[[x", "[[[[["] {
             #expect(throws: JSONFault.tooDeep(limit: 1)) { try JSONParser.parse(Data(text.utf8), maximumDepth: 1) }
-            #expect(throws: JSONFault.tooDeep(limit: 1)) { try JSONFault.checkDepth(of: Data(text.utf8), limit: 1) }
+            #expect(throws: JSONFault.tooDeep(limit: 1)) { try JSONFault.check(Data(text.utf8), maximumDepth: 1) }
         }
         #expect(throws: JSONFault.empty) { try JSONParser.parse(Data(), maximumDepth: 1) }
         #expect(throws: JSONFault.invalid) { try JSONParser.parse(Data("[".utf8), maximumDepth: 1) }
