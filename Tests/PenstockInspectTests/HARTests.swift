@@ -179,6 +179,20 @@ import Testing
         #expect(blocked._call?.outcome == "failure" && blocked._call?.error?.contains("blocked") == true)
     }
 
+    @Test("Content that begins with a mark of byte order stands there with it")
+    func byteOrderMark() async throws {
+        let text = "\u{FEFF}a"
+        let answer = HTTPResponse(status: 200, fields: [.contentType: "text/plain"], body: Data(text.utf8))
+        let (har, _) = try await archive(InspectRig.answering(answer), contents: .upTo(bytes: 100)) { client in
+            let body = HTTPBody.bytes(Data(text.utf8))
+            _ = try await client.send(HTTPRequest(method: .post, url: InspectRig.url(), body: body))
+        }
+        let entry = try #require(har.log.entries.first)
+        for shown in [entry.request.postData?.text, entry.response.content?.text] {
+            #expect(shown?.utf8.elementsEqual(text.utf8) == true)
+        }
+    }
+
     @Test("Each phase is as long as from the end of the one before it to its own, in microseconds")
     func phases() {
         let timings = Timings(

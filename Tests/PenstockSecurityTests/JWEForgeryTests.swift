@@ -88,6 +88,9 @@ import Testing
         (#"{"alg":"dir","enc":"A256GCM",}"#, false), (#"{'alg':'dir','enc':'A256GCM'}"#, false),
         (#"{"alg":"dir","enc":"A256GCM"}{}"#, false), (#"{"alg":"dir","enc":"A256GCM"}x"#, false),
         ("\u{FEFF}{\"alg\":\"dir\",\"enc\":\"A256GCM\"}", false),
+        ("{\"\u{FEFF}alg\":\"dir\",\"enc\":\"A256GCM\"}", false),
+        ("{\"alg\":\"\u{FEFF}dir\",\"enc\":\"A256GCM\"}", false),
+        ("{\"alg\":\"dir\",\"enc\":\"A256GCM\",\"kid\":\"\u{FEFF}k\"}", false),
         (#"{"alg":"dir","enc":"A256GCM","x":[[[[1]]]]}"#, false),
         (#"{"alg":"dir","enc":"A256GCM","x":[[[1]]]}"#, true),
     ]
@@ -96,6 +99,19 @@ import Testing
         header: String, isFine: Bool
     ) throws {
         #expect(Self.refusal(try Self.message(header), [try Self.key()]) == (isFine ? nil : .refused))
+    }
+
+    @Test func `a header has a greatest length`() throws {
+        func header(of count: Int) -> String {
+            let (start, end) = (#"{"alg":"dir","enc":"A256GCM","x":""#, #""}"#)
+            return start + String(repeating: "a", count: count - start.utf8.count - end.utf8.count) + end
+        }
+        let key = try Self.key()
+        // In base64, 16 KiB.
+        let longest = 12 << 10
+        #expect(Self.refusal(try Self.message(header(of: longest)), [key]) == nil)
+        #expect(Self.refusal(try Self.message(header(of: longest + 1)), [key]) == .refused)
+        #expect(Self.refusal(try Self.message(header(of: 4 << 20)), [key]) == .refused)
     }
 
     @Test func `texts that Unicode takes for equal are no names of algorithms`() throws {
@@ -124,7 +140,8 @@ import Testing
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         #expect(Self.refusal(text, [key]) == nil)
         var forged = [
-            "", ".", "....", ".....", text + ".", "." + text, text + "\n", " " + text, text + "=", text + "\0",
+            "", ".", "....", ".....", String(repeating: ".", count: 1 << 20), text + ".", "." + text, text + "\n",
+            " " + text, text + "=", text + "\0",
             parts.dropLast().joined(separator: "."), text.replacingOccurrences(of: ".", with: ","),
             parts.joined(separator: ". "), "{\"protected\":\"\(parts[0])\"}",
         ]

@@ -460,6 +460,16 @@ import Testing
         }
     }
 
+    @Test func `a time that the field cannot hold is refused`() async throws {
+        let signer = HTTPMessageSigner(try SharedSecret(text: "s"), keyID: "k")
+        for seconds in [-0x1p63, 0x1p63, -1e15, 1e15, .nan, .infinity, -.infinity] {
+            let error = await #expect(throws: APIError.self) {
+                try await signer.signed(try Self.request(), at: Date(timeIntervalSince1970: seconds))
+            }
+            #expect(error?.underlying as? SignatureBaseError == .invalidParameter("created"), "\(seconds)")
+        }
+    }
+
     @Test func `a signature that is good for a while says until when`() async throws {
         var signer = HTTPMessageSigner(try SharedSecret(text: "s"), keyID: "k")
         signer.lifetime = .seconds(60)

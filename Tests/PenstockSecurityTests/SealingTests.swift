@@ -301,7 +301,8 @@ import Testing
         }
         let replies: [HTTPResponse] = [
             with { $0.body[$0.body.count - 3] ^= 1 }, with { $0.body.removeLast() }, with { $0.body.append(0x0A) },
-            with { $0.body = Data() }, with { $0.body = Data([0xFF, 0xFE]) },
+            with { $0.body = Data([0xEF, 0xBB, 0xBF]) + $0.body }, with { $0.body = Data() },
+            with { $0.body = Data([0xFF, 0xFE]) },
             with { $0.body = Data(#"{"total":5}"#.utf8) }, with { $0.fields[.contentType] = nil },
             with { $0.fields[.contentType] = "application/json" }, with { $0.fields[.contentType] = "text/jose" },
             with { $0.fields.append("application/jose", for: .contentType) }, .json(#"{"total":5}"#),

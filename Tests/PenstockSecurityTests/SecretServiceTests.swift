@@ -95,6 +95,22 @@
             desktop.stop()
         }
 
+        @Test("An item whose revision leaves no room for a later one is not replaced, and nothing is lost")
+        func lastRevision() async throws {
+            let desktop = try await Desktop()
+            let who = "application shop service main environment production origin https://a.example account alice"
+            let stored = try await desktop.shell(
+                "printf last | secret-tool store --label=x \(who) version 1 revision \((1 << 53) - 1)")
+            #expect(stored.status == 0, "\(stored.output)")
+            let vault = desktop.vault
+            #expect(
+                await vaultError { try await vault.save(Sample.item("2"), for: Sample.key, over: .version("1")) }
+                    == .corrupt)
+            #expect(try await vault.load(Sample.key) == Sample.item("1", "last"))
+            #expect(try await vault.delete(Sample.key, where: .version("1")))
+            desktop.stop()
+        }
+
         @Test("While the keyring is locked the vault is, for what is in it and for what is not, until it is unlocked")
         func locked() async throws {
             let desktop = try await Desktop()

@@ -171,6 +171,10 @@ private final class GuardedServer: Sendable {
         let binary = Data([0x61, 0x3D, 0xFF])
         #expect(
             try await content("application/x-www-form-urlencoded", .bytes(binary)) == "body:" + SHA256.hex(binary))
+        let marked = Data("\u{FEFF}b=1&a=2".utf8)
+        #expect(
+            try await content("application/x-www-form-urlencoded", .bytes(marked))
+                == "form:" + SHA256.hex("%EF%BB%BFb=1&a=2".utf8))
         #expect(try await content(nil, .none) == "body:" + SHA256.hex([]))
     }
 

@@ -174,6 +174,20 @@ struct RecordingTests {
         #expect(requests.map(\.withheld) == [nil, .init(bytes: 3, reason: "it is a stream")])
     }
 
+    @Test func `What begins with a mark of byte order is recorded and played with it`() async throws {
+        let body = Data("\u{FEFF}a".utf8)
+        let recorder = RecordingTransport(
+            StubTransport { _ throws(TransportError) in .init(status: 200, body: body) })
+        let request = try exchange("https://a.test/", .post, body: .bytes(body))
+        _ = try await recorder.perform(request)
+        let file = file()
+        defer { try? FileManager.default.removeItem(at: file) }
+        try recorder.recording.write(to: file)
+        let read = try Recording(contentsOf: file)
+        #expect(read.exchanges.first?.request.content?.data == body)
+        #expect(try await ReplayTransport(read).perform(request).response.body == body)
+    }
+
     static let codings: [(coding: String, asked: String?, body: Data, isKept: Bool)] = [
         ("gzip", nil, Data([0x1F, 0x8B, 0x08]), true), ("gzip", nil, Data("plain".utf8), true),
         ("gzip", "gzip", Data([0x1F, 0x8B, 0x08]), false), ("gzip", "gzip", Data("plain".utf8), true),

@@ -178,11 +178,11 @@ struct TokenResponse {
     /// - Throws: ``AuthenticationFailure``.
     init(_ response: HTTPResponse, needsProof: Bool) throws(AuthenticationFailure) {
         let json = try? Payload(response.body).json()
-        guard response.status == 200 else { throw Self.failure(response.status, json?["error"]?.string) }
+        guard response.status == 200 else { throw Self.failure(response.status, json?["error"]?.word) }
         let type = json?["token_type"]?.string?.lowercased()
         // Whatever else it is, it is not known what has become of the refresh token.
         guard let token = json?["access_token"]?.string, !token.isEmpty, HTTPSyntax.isFieldValue(token),
-            type == nil && !needsProof || type == (needsProof ? "dpop" : "bearer")
+            type == nil && !needsProof || type?.isWritten(as: needsProof ? "dpop" : "bearer") ?? false
         else { throw .lost }
         self.token = token
         refreshToken = json?["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -202,7 +202,7 @@ struct TokenResponse {
     /// What was wrong with an answer that brought no token. Of what the server has written only the names of the standard are
     /// taken over: the rest may hold anything, and is printed.
     static func error(of response: HTTPResponse) -> APIError {
-        let name = (try? Payload(response.body).json())?["error"]?.string.flatMap { errors.contains($0) ? $0 : nil }
+        let name = (try? Payload(response.body).json())?["error"]?.word.flatMap { errors.contains($0) ? $0 : nil }
         let message = "the token endpoint has answered \(response.status)" + (name.map { ", \($0)" } ?? "")
         let kind =
             response.status == 200 ? .validation(rule: "token response") : APIError.Kind.httpStatus(response.status)

@@ -8,6 +8,9 @@ struct SetCookieLine {
     /// The longest that one attribute's value may be, in bytes. A longer attribute is ignored.
     private static let maximumAttributeBytes = 1_024
 
+    /// The longest name of an attribute that is known, in bytes: `HttpOnly` and `SameSite`.
+    private static let longestAttributeName = 8
+
     private(set) var name: String
     private(set) var value: String
     /// The `Domain` in lower case, without its leading dot; empty where the last `Domain` attribute was, or there was none.
@@ -37,6 +40,7 @@ struct SetCookieLine {
         }
         for part in parts.dropFirst() {
             let (name, value) = Self.cut(part)
+            guard name.utf8.count <= Self.longestAttributeName else { continue }
             if value?.utf8.count ?? 0 <= Self.maximumAttributeBytes {
                 take(Self.lowercased(name.utf8[...]), value ?? "")
             }

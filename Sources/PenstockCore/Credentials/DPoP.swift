@@ -60,7 +60,7 @@ public final class DPoPProver: Sendable {
             Challenge.all(in: response.fields).contains {
                 $0.scheme == "dpop" && $0.parameters["error"] == "use_dpop_nonce"
             }
-        case 400: (try? Payload(response.body).json())?["error"]?.string == "use_dpop_nonce"
+        case 400: (try? Payload(response.body).json())?["error"]?.word == "use_dpop_nonce"
         default: false
         }
     }

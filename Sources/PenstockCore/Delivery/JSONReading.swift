@@ -61,7 +61,7 @@ enum JSONReading {
         _ type: Output.Type, in data: Data, session: DecodingSession
     ) throws(JSONFault) -> Located<Output> {
         guard !data.isEmpty else { throw .empty }
-        try JSONFault.checkDepth(of: data, limit: session.options.maximumDepth)
+        try JSONFault.check(data, maximumDepth: session.options.maximumDepth)
         do {
             return try session.options.decoder(for: session).decode(Located<Output>.self, from: data)
         } catch {

@@ -97,7 +97,7 @@ extension AuthenticationFailure {
     private static func isInvalidGrant(_ status: Int, _ response: HTTPResponse?) -> Bool {
         guard status == 400, let body = response?.body else { return false }
         let json = try? JSONParser.parse(body, maximumDepth: DecodingOptions().maximumDepth)
-        return json?["error"]?.string == "invalid_grant"
+        return json?["error"]?.word == "invalid_grant"
     }
 
     /// 401 and 403 are a refusal. A redirect has done nothing where it was met. 429 and 503 come from servers that did nothing, and so do the other errors of the client.

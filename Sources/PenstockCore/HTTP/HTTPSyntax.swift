@@ -24,20 +24,23 @@ package enum HTTPSyntax {
         }
     }
 
-    /// Bytes of a head as text: UTF-8 where they are that, else one character for each byte, so that nothing is lost.
+    /// Bytes of a head as text: UTF-8 where they are that, else one character for each byte, so that nothing is lost. So are those
+    /// of a text that nobody writes, which would take too long to be looked through.
     package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        utf8(bytes) ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// The value of a field as text. In `Location`, which is resolved to bytes once more, those that are no UTF-8 are escaped as
-    /// browsers escape them, or the characters that stand for them would lead elsewhere. In `Set-Cookie` they become U+FFFD, by which
-    /// the line is refused: a cookie goes back as it came (RFC 6265bis §5.8.3), and what stands for its bytes would go back as others.
+    private static func utf8(_ bytes: UnsafeRawBufferPointer) -> String? {
+        String(validating: bytes, as: UTF8.self).flatMap { $0.hasRunOfMarks ? nil : $0 }
+    }
+
+    /// The value of a field as text. In `Location`, which is resolved to bytes once more, those that are no such text are escaped
+    /// as browsers escape them, or the characters that stand for them would lead elsewhere. A `Set-Cookie` that is none becomes U+FFFD,
+    /// by which the line is refused: a cookie goes back as it came (RFC 6265bis §5.8.3), and what stands for its bytes would go back as
+    /// others.
     package static func value(_ bytes: UnsafeRawBufferPointer, of name: HTTPFieldName) -> String {
-        guard name == .location || name == .setCookie, String(validating: bytes, as: UTF8.self) == nil else {
-            return text(bytes)
-        }
-        if name == .setCookie { return String(decoding: bytes, as: UTF8.self) }
+        guard name == .location || name == .setCookie, utf8(bytes) == nil else { return text(bytes) }
+        if name == .setCookie { return "\u{FFFD}" }
         var escaped = ""
         for byte in bytes {
             if byte < 0x80 {

@@ -142,8 +142,13 @@ enum HTTPURLParser {
 
 /// Turns the host part of an authority into the one form that is used everywhere.
 enum HTTPHostParser {
+    /// The longest name in bytes, before it is made ASCII: one of 253 characters has no more. The mapping takes as long as the square of
+    /// the length of some texts.
+    private static let longest = 1_024
+
     /// - Returns: a lower-case registered name, a dotted quad, or an IPv6 address without its brackets.
     static func parse(_ text: Substring) throws(HTTPURL.ParseError) -> String {
+        guard text.utf8.count <= longest else { throw .invalidHost }
         if text.hasPrefix("[") { return try parseIPv6(text.dropFirst().dropLast()) }
         let ascii = text.unicodeScalars.allSatisfy(\.isASCII) ? text.lowercased() : try asciiForm(of: text)
         guard ascii.utf8.count <= 253, ascii.utf8.allSatisfy(isHostByte) else { throw .invalidHost }

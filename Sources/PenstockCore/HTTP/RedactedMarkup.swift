@@ -184,13 +184,18 @@ struct MarkupTags {
         let name = text.prefix(while: Self.isOfName)
         // What is set to something is no element: `<token=a>`.
         guard let end = end(from: name.endIndex), Self.endsName(bytes[name.endIndex]) else { return nil }
-        let colon = name.lastIndex(of: UInt8(ascii: ":"))
-        let local = colon.map { name[($0 + 1)...] } ?? name
         let isEmpty = bytes[end - 1] == UInt8(ascii: "/")
         return Tag(
             kind: isEnd ? .end : isEmpty ? .empty : .start,
-            name: String(decoding: local.map(HTTPSyntax.lowercased), as: UTF8.self), range: start..<(end + 1),
-            rest: name.endIndex..<end)
+            name: Self.local(name), range: start..<(end + 1), rest: name.endIndex..<end)
+    }
+
+    /// A name in small letters, without its prefix. Of one that is longer than any that is meant to be read only so much is left as shows
+    /// that: the work to look it up has a bound.
+    private static func local(_ name: ArraySlice<UInt8>) -> String {
+        let colon = name.lastIndex(of: UInt8(ascii: ":"))
+        let local = (colon.map { name[($0 + 1)...] } ?? name).prefix(SecretName.longest + 1)
+        return String(decoding: local.map(HTTPSyntax.lowercased), as: UTF8.self)
     }
 
     /// Where the angle bracket stands that closes a tag. The search ends at the beginning of another tag: so each byte is looked
@@ -237,8 +242,7 @@ struct MarkupTags {
             rest = rest[name.endIndex...].drop { $0 <= 0x20 }
             guard rest.first == UInt8(ascii: "=") else { continue }
             let value = value(&rest)
-            let local = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
-            attributes.append((String(decoding: local.map(HTTPSyntax.lowercased), as: UTF8.self), value))
+            attributes.append((Self.local(name), value))
         }
     }
 

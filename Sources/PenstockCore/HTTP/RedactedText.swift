@@ -200,7 +200,7 @@ struct RedactedText {
         let plain = PercentEncoding.unescaped(text)
         guard !plain.utf8.elementsEqual(text.utf8) else { return false }
         if isReference, SecretShape.hasScheme(plain) { return true }
-        return Self.make(of: plain, byShape: byShape && !isReference, depth: depth + 1) != plain
+        return !Self.make(of: plain, byShape: byShape && !isReference, depth: depth + 1).isWritten(as: plain)
     }
 
     /// Whether it is a URL or a path, alone or as in `url=/next`: either may have a long random segment without being a
@@ -246,7 +246,7 @@ struct RedactedText {
 
     private mutating func append(part: Substring, _ isReference: Bool) {
         // A value that was replaced stays replaced, also where it has been made a part of a URL again.
-        if part == Self.escapedMark { return appendMark() }
+        if Self.isMark(part) { return appendMark() }
         if let sign = part.utf8.firstIndex(of: UInt8(ascii: "=")) {
             let (name, value) = (part[..<sign], part[part.utf8.index(after: sign)...])
             if !value.isEmpty, Redaction.isSecret(parameter: name) || isSecretPart(value) {
@@ -265,9 +265,10 @@ struct RedactedText {
 
     /// Whether the value of a part is secret, whatever its name.
     private func isSecretPart(_ value: Substring) -> Bool {
-        if value == Self.escapedMark || byShape && Redaction.looksSecret(value) || hides(value) { return true }
+        if Self.isMark(value) || byShape && Redaction.looksSecret(value) || hides(value) { return true }
         guard depth < Self.deepest, value.utf8.contains(UInt8(ascii: "=")) else { return false }
-        return Self.make(of: String(value), byShape: byShape, depth: depth + 1) != value
+        let text = String(value)
+        return !Self.make(of: text, byShape: byShape, depth: depth + 1).isWritten(as: text)
     }
 
     // MARK: Pairs
@@ -300,12 +301,15 @@ struct RedactedText {
 
     private static let escapedMark = PercentEncoding.escaped(Redaction.mark)
 
+    /// Whether a text is the mark, as it stands in a URL.
+    private static func isMark(_ text: Substring) -> Bool { text.utf8.elementsEqual(escapedMark.utf8) }
+
     private func isSecretValue(_ value: Substring) -> Bool {
         // A value that was replaced stays replaced, also where it has been made a part of a URL again.
-        if value == Self.escapedMark || Redaction.looksSecret(value) { return true }
+        if Self.isMark(value) || Redaction.looksSecret(value) { return true }
         guard depth < Self.deepest, value.utf8.contains(where: Self.isOfReference) else { return false }
         let plain = PercentEncoding.unescaped(value)
-        return Self.make(of: plain, byShape: true, depth: depth + 1) != plain
+        return !Self.make(of: plain, byShape: true, depth: depth + 1).isWritten(as: plain)
     }
 
     /// Whether a byte shows that a value may be a reference or JSON, or has escapes.

@@ -76,6 +76,7 @@ struct JSONParser {
         repeat {
             guard peek() == UInt8(ascii: "\"") else { throw .invalid }
             let key = try JSONStringParser.parse(bytes, at: &position)
+            guard !key.hasRunOfMarks else { throw .tooManyMarks }
             guard skip(UInt8(ascii: ":")) else { throw .invalid }
             let value = try value()
             if members[key] == nil {
@@ -185,6 +186,8 @@ enum JSONFault: Error, Hashable {
     case tooDeep(limit: Int)
     case invalid
     case notObject
+    /// A member's name that would take too long to be looked up.
+    case tooManyMarks
 
     var reason: String {
         switch self {
@@ -192,36 +195,49 @@ enum JSONFault: Error, Hashable {
         case .tooDeep(let limit): "arrays and objects nest deeper than \(limit) levels"
         case .invalid: "the body is not valid JSON"
         case .notObject: "the body is no JSON object"
+        case .tooManyMarks: "a member's name has more than \(String.mostMarks) combining marks in a row"
         }
     }
 
-    /// Counts brackets outside strings, before a decoder recurses into them on a stack that may be small.
-    static func checkDepth(of data: Data, limit: Int) throws(JSONFault) {
-        let deepest = data.withUnsafeBytes { bytes in depth(of: bytes, giveUpAfter: limit) }
-        guard deepest <= limit else { throw .tooDeep(limit: limit) }
+    /// Looks at what would keep a decoder too busy, before it reads: brackets outside strings, since it recurses into them on a stack
+    /// that may be small, and long names of members, since it looks each up.
+    static func check(_ data: Data, maximumDepth: Int) throws(JSONFault) {
+        let found = data.withUnsafeBytes { bytes in fault(in: bytes, maximumDepth) }
+        if let found { throw found }
     }
 
-    private static func depth(of bytes: UnsafeRawBufferPointer, giveUpAfter limit: Int) -> Int {
+    private static func fault(in bytes: UnsafeRawBufferPointer, _ maximumDepth: Int) -> JSONFault? {
         var depth = 0
         var isInString = false
         var isEscaped = false
-        for byte in bytes {
+        // Of the string that was begun last.
+        var start = 0
+        for (position, byte) in bytes.enumerated() {
             if isEscaped {
                 isEscaped = false
             } else if isInString {
                 isEscaped = byte == UInt8(ascii: "\\")
                 isInString = byte != UInt8(ascii: "\"")
+                guard !isInString, position - start > 2 * String.mostMarks else { continue }
+                if hasRunOfMarks(bytes, start, upTo: position) { return .tooManyMarks }
             } else {
                 switch byte {
-                case UInt8(ascii: "\""): isInString = true
+                case UInt8(ascii: "\""): (isInString, start) = (true, position)
                 case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
                 case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
                 default: continue
                 }
-                if depth > limit { return depth }
+                if depth > maximumDepth { return .tooDeep(limit: maximumDepth) }
             }
         }
-        return 0
+        return nil
+    }
+
+    /// Whether a string between two quotes is the name of a member, and has too many marks in a row.
+    private static func hasRunOfMarks(_ bytes: UnsafeRawBufferPointer, _ start: Int, upTo end: Int) -> Bool {
+        guard bytes[(end + 1)...].first(where: { $0 > 0x20 }) == UInt8(ascii: ":") else { return false }
+        var position = start
+        return (try? JSONStringParser.parse(bytes, at: &position))?.hasRunOfMarks ?? false
     }
 }
 
@@ -251,7 +267,10 @@ enum JSONStringParser {
     }
 
     private static func plain(_ bytes: Slice<UnsafeRawBufferPointer>) throws(JSONFault) -> String {
-        guard let text = String(bytes: UnsafeRawBufferPointer(rebasing: bytes), encoding: .utf8) else { throw .invalid }
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+        // Foundation's reading is the faster one, but takes a byte order mark off.
+        let text = bytes.first == 0xEF ? String(utf8: bytes) : String(bytes: bytes, encoding: .utf8)
+        guard let text else { throw .invalid }
         return text
     }
 

@@ -61,6 +61,12 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
+    /// The text, when this is a string that is no longer than the words of a standard: a longer one that a server writes may take long to
+    /// be compared with one of them.
+    var word: String? {
+        string.flatMap { $0.utf8.count <= 64 ? $0 : nil }
+    }
+
     /// The truth value, when this is one.
     public var bool: Bool? {
         if case .bool(let flag) = self { flag } else { nil }

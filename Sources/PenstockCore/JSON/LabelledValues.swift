@@ -139,7 +139,8 @@ struct LabelledValues {
 
     /// Whether a JSON Pointer (RFC 6901) leads to a member with the name of a secret, as in JSON Patch (RFC 6902).
     private static func leadsToSecret(_ pointer: String) -> Bool {
-        guard pointer.hasPrefix("/"), let slash = pointer.lastIndex(of: "/") else { return false }
-        return isLabel(pointer[pointer.index(after: slash)...])
+        let sign = UInt8(ascii: "/")
+        guard pointer.utf8.first == sign, let slash = pointer.utf8.lastIndex(of: sign) else { return false }
+        return isLabel(Substring(pointer.utf8[slash...].dropFirst()))
     }
 }

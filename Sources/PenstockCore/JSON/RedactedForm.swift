@@ -65,9 +65,9 @@ struct RedactedForm {
             let end = rest.range(of: lineEnd)
             let line = rest[..<(end?.lowerBound ?? rest.endIndex)]
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-                let name = String(data: line[..<colon], encoding: .utf8), HTTPSyntax.isToken(name),
-                let value = String(data: line[line.index(after: colon)...], encoding: .utf8),
-                HTTPSyntax.isFieldValue(value)
+                let name = String(utf8: line[..<colon]), HTTPSyntax.isToken(name),
+                let value = String(utf8: line[line.index(after: colon)...]),
+                HTTPSyntax.isFieldValue(value), !value.hasRunOfMarks
             else { return nil }
             lines.append((name, value))
             guard let end else { return lines }

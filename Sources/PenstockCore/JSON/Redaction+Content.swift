@@ -172,6 +172,6 @@ extension ContentCoding {
     /// accepts, removes them. A transport that removed them nevertheless may have left a text.
     fileprivate static func remain(in response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard names(in: response.fields).allSatisfy({ ContentCoding(name: $0) != nil }) else { return true }
-        return request.fields.contains(.acceptEncoding) && String(data: response.body, encoding: .utf8) == nil
+        return request.fields.contains(.acceptEncoding) && String(utf8: response.body) == nil
     }
 }

@@ -295,7 +295,7 @@ public final class Outbox: Sendable {
         }
         do {
             return try rows.map {
-                ($0.id, $0, try codec.value($0.intent, of: $0), try codec.value($0.rollback, of: $0))
+                ($0.id, $0, try codec.intent(of: $0), try codec.rollback(of: $0))
             }
         } catch {
             throw .cipher(error)

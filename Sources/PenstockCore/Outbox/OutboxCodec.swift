@@ -57,28 +57,51 @@ struct OutboxCodec: Sendable {
                 id: id, owner: owner, lane: digest("lane", content.head.lane, owner, environment), fold: fold,
                 destination: destination, payload: try cipher?.seal(plain, for: id.key) ?? plain, created: now,
                 expires: now.addingTimeInterval(policy.lifetime.seconds), isKept: policy.signOut == .keep,
-                stopsLane: policy.afterFailure == .stopLane, intent: try seal(intent, fold),
-                rollback: try seal(rollback, fold))
+                stopsLane: policy.afterFailure == .stopLane, intent: try seal(intent, .intent, fold),
+                rollback: try seal(rollback, .rollback, fold))
         } catch {
             throw .cipher(error)
         }
     }
 
-    private func seal(_ value: Data?, _ fold: String?) throws -> Data? {
-        guard let value, let fold, let cipher else { return value }
-        return try cipher.seal(value, for: fold)
+    /// What a value of a fold stands for. Each is sealed in a context of its own, so that none can be put in the other's place.
+    private enum Meaning: String {
+        case intent, rollback
+
+        func context(_ fold: String) -> String { OutboxDigest.of(rawValue, fold) }
     }
 
-    /// A value of a fold; `nil` where it can never be read.
-    func value(_ kept: Data?, of row: OutboxRow) throws(OutboxCipherUnavailable) -> Data? {
+    private func seal(_ value: Data?, _ meaning: Meaning, _ fold: String?) throws -> Data? {
+        guard let value, let fold, let cipher else { return value }
+        return try cipher.seal(value, for: meaning.context(fold))
+    }
+
+    /// What a row sets its fold to; `nil` where it can never be read.
+    func intent(of row: OutboxRow) throws(OutboxCipherUnavailable) -> Data? {
+        try value(row.intent, [.intent], of: row)
+    }
+
+    /// What a row's fold goes back to; `nil` where it can never be read.
+    func rollback(of row: OutboxRow) throws(OutboxCipherUnavailable) -> Data? {
+        // Once a write is delivered, its store moves what it intended there, as it was sealed.
+        try value(row.rollback, [.rollback, .intent], of: row)
+    }
+
+    private func value(
+        _ kept: Data?, _ meanings: [Meaning], of row: OutboxRow
+    ) throws(OutboxCipherUnavailable) -> Data? {
         guard let kept, let fold = row.fold, let cipher else { return kept }
-        do {
-            return try cipher.open(kept, for: fold)
-        } catch let error as OutboxCipherUnavailable {
-            throw error
-        } catch {
-            return nil
+        // Earlier versions sealed all values of a fold in one context.
+        for context in meanings.map({ $0.context(fold) }) + [fold] {
+            do {
+                return try cipher.open(kept, for: context)
+            } catch let error as OutboxCipherUnavailable {
+                throw error
+            } catch {
+                continue
+            }
         }
+        return nil
     }
 
     func content(of row: OutboxRow) throws -> OutboxContent {

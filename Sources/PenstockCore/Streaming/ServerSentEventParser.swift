@@ -79,15 +79,20 @@ public struct ServerSentEventParser: Sendable {
         }
     }
 
+    /// In bytes: `event` and `retry`.
+    private static let longestName = 5
+
     private mutating func take(_ line: Data) throws(StreamLimitError) {
         let colon =
             line.withUnsafeBytes { $0.firstIndex(of: UInt8(ascii: ":")) }.map { line.startIndex + $0 } ?? line.endIndex
         var value = line[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        // No name that is known is longer, and one that a server makes of many marks would take long to be compared.
+        let name = line[..<colon].prefix(Self.longestName + 1)
         // A line that begins with a colon is a comment, and has no name that is known.
-        switch String(decoding: line[..<colon], as: UTF8.self) {
+        switch String(decoding: name, as: UTF8.self) {
         case "data": try takeData(String(decoding: value, as: UTF8.self))
-        case "event": name = String(decoding: value, as: UTF8.self)
+        case "event": self.name = String(decoding: value, as: UTF8.self)
         case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
         case "retry": takeRetry(value)
         default: break

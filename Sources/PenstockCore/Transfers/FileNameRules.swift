@@ -54,7 +54,7 @@ public enum FileNameRules {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: component.lazy.compactMap(kept))
         // One form of each character (NFC), so that what looks alike is alike.
-        var text = trimmed(String(scalars).precomposedStringWithCanonicalMapping)
+        var text = trimmed(shortened(trimmed(String(scalars))).precomposedStringWithCanonicalMapping)
         guard !text.isEmpty else { return nil }
         if let first = text.unicodeScalars.first, first == "-" || first == "~" {
             text = "_" + String(text.unicodeScalars.dropFirst())
@@ -63,6 +63,17 @@ public enum FileNameRules {
         guard text.utf8.count > longest else { return text }
         let (stem, suffix) = divided(text)
         return cut(stem, suffix: suffix)
+    }
+
+    /// More characters than what is left of a name can be made of.
+    private static let mostScalars = 1_000
+
+    /// The beginning and the end of a name that is too long by far: the work for one form of its characters may grow with the square of
+    /// their number.
+    private static func shortened(_ name: String) -> String {
+        let scalars = name.unicodeScalars
+        guard scalars.count > 2 * mostScalars else { return name }
+        return String(scalars.prefix(mostScalars)) + String(scalars.suffix(mostScalars))
     }
 
     /// What stands for a character; `nil` for nothing.

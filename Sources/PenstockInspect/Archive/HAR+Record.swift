@@ -115,7 +115,7 @@ private struct EntryMaker {
         guard keepsContent, case .bytes(let data) = request.body.source else { return note() }
         do throws(WithheldContent) {
             let shown = try Redaction.content(of: request, data)
-            return String(data: shown, encoding: .utf8).map { HAR.PostData(mimeType: type, text: $0) } ?? note()
+            return String(utf8: shown).map { HAR.PostData(mimeType: type, text: $0) } ?? note()
         } catch {
             return note(": \(error.reason)")
         }
@@ -166,7 +166,7 @@ private struct EntryMaker {
         }
         do throws(WithheldContent) {
             let data = try Redaction.content(of: response, to: request)
-            content.text = String(data: data, encoding: .utf8)
+            content.text = String(utf8: data)
             if content.text == nil {
                 content.text = data.base64EncodedString()
                 content.encoding = "base64"

@@ -193,9 +193,13 @@ extension JWE {
         let encryptedKey: Data
         let sealed: ContentEncryption.Sealed
 
+        /// The longest protected header, in bytes of its base64: it is read before anything tells who wrote it.
+        private static let longestHeader = 16 << 10
+
         init?(_ text: Substring) {
-            let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-            guard parts.count == 5 else { return nil }
+            // One more than there are, so that a text of dots is not cut up all the way.
+            let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
+            guard parts.count == 5, parts[0].count <= Self.longestHeader else { return nil }
             let bytes = parts.compactMap { Base64URL.decoded(Substring($0)) }
             guard bytes.count == 5, let header = Header(bytes[0]) else { return nil }
             protected = Data(parts[0])

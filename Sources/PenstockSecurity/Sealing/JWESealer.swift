@@ -111,7 +111,7 @@ public struct JWESealer: Sealer {
             opened.fields[.contentLength] = "0"
             return opened
         }
-        guard let text = String(bytes: response.body, encoding: .utf8),
+        guard let text = String(utf8: response.body),
             let message = try? JWE.open(text, with: openingKeys)
         else { throw Self.refusal }
         opened.body = message.content

@@ -100,7 +100,10 @@
             return try await ask(isChange: true) { keyring throws(Bus.Failure) in
                 let old = try keyring.entries(key)
                 guard condition.allows(old.last?.version) else { return false }
-                try keyring.create(item, for: key, revision: (old.last?.revision ?? 0) + 1)
+                let revision = (old.last?.revision ?? 0) + 1
+                // The vault would not find the new item, and the old ones go: what has no room above it is another program's.
+                guard Keyring.Entry.revisions.contains(revision) else { throw .vault(.corrupt) }
+                try keyring.create(item, for: key, revision: revision)
                 // What is not deleted now counts for less than the new one, and is deleted with it.
                 for entry in old { try? keyring.delete(entry) }
                 return true
@@ -251,7 +254,7 @@
                 let reply = try property("Attributes", of: Self.itemInterface, at: path)
                 let found = try reply.read("v", "a{ss}") { () throws(Bus.Failure) in try reply.values() }
                 // A service that finds more than it was asked for does not decide whose credential is used.
-                guard wanted.allSatisfy({ found[$0.key] == $0.value }) else { continue }
+                guard wanted.allSatisfy({ found[$0.key]?.isWritten(as: $0.value) ?? false }) else { continue }
                 if let entry = Entry(path: path, attributes: found) { entries.append(entry) }
             }
             if entries.isEmpty { try requireUnlocked() }
@@ -320,11 +323,14 @@
     }
 
     extension Keyring.Entry {
+        /// The revisions of items that count.
+        fileprivate static let revisions = 0..<(1 << 53)
+
         /// - Returns: `nil` for what lacks an attribute, or names a revision that none of ours has.
         init?(path: String, attributes: [String: String]) {
             guard let service = attributes["service"], let environment = attributes["environment"],
                 let origin = attributes["origin"], let account = attributes["account"],
-                let revision = Int(attributes["revision"] ?? "0"), (0..<1 << 53).contains(revision)
+                let revision = Int(attributes["revision"] ?? "0"), Self.revisions.contains(revision)
             else { return nil }
             let key = CredentialKey(service: service, environment: environment, origin: origin, account: account)
             // What was put there by another program has none of ours. Its path is another one for each item.

@@ -35,7 +35,7 @@ public struct SignatureParameters: Hashable, Sendable {
         for (name, date) in [("created", created), ("expires", expires)] {
             guard let date else { continue }
             guard let seconds = Int64(exactly: date.timeIntervalSince1970.rounded(.down)),
-                abs(seconds) < Self.longestInteger
+                seconds.magnitude < Self.longestInteger
             else { throw .invalidParameter(name) }
             text += ";\(name)=\(seconds)"
         }
@@ -51,7 +51,7 @@ public struct SignatureParameters: Hashable, Sendable {
     }
 
     /// An Integer of Structured Fields has 15 digits at most (RFC 9651 §3.3.1).
-    private static let longestInteger: Int64 = 1_000_000_000_000_000
+    private static let longestInteger: UInt64 = 1_000_000_000_000_000
 }
 
 /// The text that is signed (RFC 9421 §2.5): a line for each component, and the parameters of the signature.

@@ -119,7 +119,7 @@ public struct SortedParameterSigner: Signer {
 
     private func content(of request: HTTPRequest) async throws -> String {
         if Self.isForm(request), case .bytes(let data) = request.body.source,
-            let form = String(bytes: data, encoding: .utf8)
+            let form = String(utf8: data)
         {
             let sorted = CanonicalQuery.text(of: CanonicalQuery.items(of: form))
             return "form:" + (try platformCryptography.digest(Data(sorted.utf8), by: .sha256).hexadecimal)

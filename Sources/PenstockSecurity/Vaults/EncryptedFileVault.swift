@@ -9,7 +9,8 @@ import PenstockCore
 /// ```
 ///
 /// The file is encrypted with AES-256-GCM as a whole, so that it does not tell whose credentials are in it, or for what, and
-/// nothing in it can be changed unnoticed. That an older copy of it was put in its place cannot be noticed.
+/// nothing in it can be changed unnoticed. That an older copy of it was put in its place cannot be noticed, nor that another
+/// vault's file of the same key was: give each vault a key of its own.
 ///
 /// It is replaced as a whole and at one moment: whoever is killed while writing leaves the old one, or the new one. Several
 /// processes may share it; each waits for the others, by a lock on a file beside it, for ten seconds at most. File and key are

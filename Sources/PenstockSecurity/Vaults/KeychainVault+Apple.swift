@@ -100,7 +100,7 @@
             guard let found = try copy(values) as? [String: Any] else { return KeychainRow() }
             let name = found[kSecAttrAccessible as String] as? String
             return KeychainRow(
-                version: (found[kSecAttrGeneric as String] as? Data).flatMap { String(data: $0, encoding: .utf8) },
+                version: (found[kSecAttrGeneric as String] as? Data).flatMap { String(utf8: $0) },
                 content: found[kSecValueData as String] as? Data,
                 protection: KeychainProtection.allCases.first { $0.attribute as String == name })
         }

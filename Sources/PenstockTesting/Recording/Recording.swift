@@ -163,7 +163,7 @@ extension Recording {
 
         /// The content as text when it is UTF-8.
         public init(_ data: Data) {
-            self = String(data: data, encoding: .utf8).map(Content.text) ?? .bytes(data)
+            self = String(utf8: data).map(Content.text) ?? .bytes(data)
         }
 
         /// The bytes.

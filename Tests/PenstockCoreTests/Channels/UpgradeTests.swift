@@ -92,7 +92,7 @@ import Testing
         #expect(response.fields["X-Server"] == "caf\u{E9}")
         #expect(response.fields["X-Tea"] == "th\u{E9}")
         #expect(response.fields[.location] == "/%E9")
-        #expect(response.fields[.setCookie] == "a=\u{FFFD}")
+        #expect(response.fields[.setCookie] == "\u{FFFD}")
     }
 
     @Test(

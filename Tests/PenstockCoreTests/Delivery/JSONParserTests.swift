@@ -59,6 +59,44 @@ import Testing
         }
     }
 
+    @Test func `a mark of byte order is a character of a text and of a key, and stands before a document alone`() {
+        let text = "\u{FEFF}[\"\u{FEFF}a\\n\u{FEFF}b\u{FEFF}\",{\"\u{FEFF}a\":1,\"a\":2}]"
+        let value = Self.read(text)
+        let read = value?[0]?.string ?? ""
+        #expect(read.utf8.elementsEqual("\u{FEFF}a\n\u{FEFF}b\u{FEFF}".utf8))
+        #expect(value?[1]?.object?.count == 2 && value?[1]?["\u{FEFF}a"] == 1 && value?[1]?["a"] == 2)
+        #expect(Self.read("\u{FEFF}\u{FEFF}1") == nil)
+        // Three bytes of another character that begins as the mark does, and what is cut off.
+        #expect(Self.read("\"\u{FFFD}\"") == "\u{FFFD}")
+        #expect((try? JSONParser.parse(Data([0x22, 0xEF, 0xBB, 0x22]), maximumDepth: 8)) == nil)
+    }
+
+    @Test func `a key has no more marks in a row than any text that is written, and a text as many as it likes`() {
+        func read(key: String) -> Result<JSONValue, JSONFault> {
+            Result { () throws(JSONFault) in
+                try JSONParser.parse(Data("{\"\(key)\":1}".utf8), maximumDepth: 1)
+            }
+        }
+        // The last are marks that Unicode takes apart into two.
+        for mark in ["\u{301}", "\u{903}", "\u{20DD}", "\u{F73}"] {
+            let most = "a" + String(repeating: mark, count: 128)
+            #expect(read(key: most + most) == .success(.object([most + most: 1])))
+            #expect(read(key: "b" + most + mark) == .failure(.tooManyMarks))
+            #expect(read(key: String(repeating: "é", count: 200) + most + mark + "c") == .failure(.tooManyMarks))
+        }
+        func check(_ text: String) throws { try JSONFault.check(Data(text.utf8), maximumDepth: 8) }
+        let text = "a" + String(repeating: "\u{301}", count: 1_000)
+        #expect(Self.read("[\"\(text)\"]")?[0]?.string?.isWritten(as: text) == true)
+        let long = String(repeating: "é", count: 1_000)
+        #expect(read(key: long) == .success(.object([long: 1])))
+        // Before another decoder reads it.
+        for name in [text, String(repeating: "\\u0301", count: 129)] {
+            #expect(throws: JSONFault.tooManyMarks) { try check("[{\"a\":0,\"\(name)\" :1}]") }
+            #expect(throws: Never.self) { try check("[{\"a\":\"\(name)\"},\"\(name)\"]") }
+        }
+        #expect(throws: Never.self) { try check("{\"\(long)\":1,\"a") }
+    }
+
     @Test func `an object that must have each key once has each once`() {
         #expect(JSONValue.strict(Data(#"{"a":1,"b":{"a":1}}"#.utf8), maximumDepth: 2) == ["a": 1, "b": ["a": 1]])
         #expect(JSONValue.strict(Data(#"{"a":1,"a":1}"#.utf8), maximumDepth: 2) == nil)
@@ -78,7 +116,7 @@ import Testing
             let isFine = depth <= limit
             #expect((Self.read(text, limit) != nil) == isFine, "limit \(limit)")
             do throws(JSONFault) {
-                try JSONFault.checkDepth(of: Data(text.utf8), limit: limit)
+                try JSONFault.check(Data(text.utf8), maximumDepth: limit)
                 #expect(isFine, "limit \(limit)")
             } catch {
                 #expect(!isFine && error == .tooDeep(limit: limit))
@@ -89,14 +127,14 @@ import Testing
     @Test func `a depth is told of before what is wrong behind it`() {
         for text in ["[[1", "[[x", "[[[[["] {
             #expect(throws: JSONFault.tooDeep(limit: 1)) { try JSONParser.parse(Data(text.utf8), maximumDepth: 1) }
-            #expect(throws: JSONFault.tooDeep(limit: 1)) { try JSONFault.checkDepth(of: Data(text.utf8), limit: 1) }
+            #expect(throws: JSONFault.tooDeep(limit: 1)) { try JSONFault.check(Data(text.utf8), maximumDepth: 1) }
         }
         #expect(throws: JSONFault.empty) { try JSONParser.parse(Data(), maximumDepth: 1) }
         #expect(throws: JSONFault.invalid) { try JSONParser.parse(Data("[".utf8), maximumDepth: 1) }
     }
 
     @Test func `every fault explains itself`() {
-        let faults: [JSONFault] = [.empty, .tooDeep(limit: 7), .invalid, .notObject]
+        let faults: [JSONFault] = [.empty, .tooDeep(limit: 7), .invalid, .notObject, .tooManyMarks]
         #expect(Set(faults.map(\.reason)).count == faults.count)
         #expect(JSONFault.tooDeep(limit: 7).reason.contains("7"))
     }

@@ -214,6 +214,20 @@ struct HTTPFieldsTests {
         #expect((["A": "\u{80}"] as HTTPFields).count == 1)
     }
 
+    @Test("Bytes of a head are UTF-8 where that is a text that somebody writes, else a character each")
+    func headText() {
+        func text(_ bytes: [UInt8], of name: HTTPFieldName = "X") -> String {
+            bytes.withUnsafeBytes { HTTPSyntax.value($0, of: name) }
+        }
+        let most = "a" + String(repeating: "\u{301}", count: 128)
+        #expect(text(Array((most + most).utf8)).isWritten(as: most + most))
+        #expect(text([0x61, 0xC3]) == "a\u{C3}")
+        let more = Array((most + "\u{301}").utf8)
+        #expect(text(more).unicodeScalars.map(\.value) == more.map { UInt32($0) })
+        // Where it leads is the same as if it had been read.
+        #expect(text(more, of: .location) == "a" + String(repeating: "%CC%81", count: 129))
+    }
+
     @Test("Only the letters of ASCII have small ones")
     func smallLetters() {
         for byte in UInt8.min ... .max {

@@ -261,6 +261,34 @@ struct OutboxToggleTests {
         #expect(try await Self.toggle(later).value)
     }
 
+    @Test("What is wanted opens as that alone, and what was delivered as what it goes back to as well")
+    func exchanged() throws {
+        let cipher = TestCipher()
+        let codec = OutboxCodec(Outbox.Configuration(endpoints: OutboxRig.types, cipher: cipher))
+        let rig = OutboxRig(StubTransport(), cipher: cipher)
+        let (on, off) = (Data("on".utf8), Data("off".utf8))
+        let frozen = try rig.client.frozen(
+            SetLike(product: 1, isLiked: true), limit: 1_024, OutboxOwners(), isSealed: true)
+        let sealed = try codec.row(
+            OutboxID(), frozen.content, rig.owner, frozen.destination, OutboxPolicy(), at: .distantPast, on, off)
+        func row(intent: Data?, rollback: Data?) -> OutboxRow {
+            OutboxRow(
+                id: sealed.id, owner: sealed.owner, lane: sealed.lane, fold: sealed.fold, payload: sealed.payload,
+                created: sealed.created, expires: sealed.expires, intent: intent, rollback: rollback)
+        }
+        #expect(try codec.intent(of: sealed) == on)
+        #expect(try codec.rollback(of: sealed) == off)
+        let exchanged = row(intent: sealed.rollback, rollback: sealed.intent)
+        #expect(try codec.intent(of: exchanged) == nil)
+        // A store puts there what a delivered write intended.
+        #expect(try codec.rollback(of: exchanged) == on)
+        // As earlier versions sealed both.
+        let kept = try cipher.seal(on, for: try #require(sealed.fold))
+        let earlier = row(intent: kept, rollback: kept)
+        #expect(try codec.intent(of: earlier) == on)
+        #expect(try codec.rollback(of: earlier) == on)
+    }
+
     @Test("A later tap takes the place of one that failed for good")
     func afterFailure() async throws {
         let script = ScriptedTransport([.respond(HTTPResponse(status: 404)), .respond(Self.ok)])

@@ -70,6 +70,8 @@ import Testing
         // A suffix of 16 bytes with its dot is one, a longer one is a part of the name.
         (name("a", 250, "." + name("b", 15, "")), name("a", 239, "." + name("b", 15, ""))),
         (name("a", 250, "." + name("b", 16, "")), name("a", 250, ".bbbb")),
+        (name("a", 100_000, ".txt"), name("a", 251, ".txt")), (name(".", 5_000, "a.txt"), "a.txt"),
+        (name("e\u{301}", 5_000, ".txt"), name("é", 125, ".txt")),
         (name("a", 254, " b"), name("a", 254, "")), (name("CON.", 1, name("a", 255, "")), "_CON." + name("a", 250, "")),
     ]
 
