@@ -15,6 +15,8 @@ struct ChannelConnection<Machine: ChannelMachine>: Sendable {
     var rest = Data()
     /// Messages that go before all others.
     var first: [Machine.Message] = []
+    /// Whether somebody waits for what may have come already, and hears of the end only behind that.
+    var isAwaited: @Sendable () -> Bool = { false }
     /// What is to be called at the end of the connection.
     var ended: @Sendable (APIError?) -> Void = { _ in }
 }
@@ -79,13 +81,14 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
             bytes += size
         }
 
-        mutating func pop() -> Message? {
-            guard taken < inbox.count else { return nil }
+        /// - Returns: `nil` also once its call was ended from outside, because what had come is for nobody then.
+        mutating func pop() -> (message: Message, bytes: Int)? {
+            guard taken < inbox.count, session?.context.isCancelled != true else { return nil }
             let first = inbox[taken]
             taken += 1
             bytes -= first.bytes
             if taken == inbox.count { (inbox, taken) = ([], 0) }
-            return first.message
+            return first
         }
     }
 
@@ -114,8 +117,10 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         _ = try await link()
     }
 
-    func send(_ message: Message) async throws(APIError) {
+    /// - Parameter willWrite: called once there is a connection, before the message is given to it.
+    func send(_ message: Message, willWrite: @Sendable () -> Void = {}) async throws(APIError) {
         let link = try await link()
+        willWrite()
         do throws(ChannelFault) {
             try await link.send(message)
         } catch {
@@ -124,17 +129,22 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     }
 
     func next() async throws(APIError) -> Message? {
+        try await nextWithSize()?.message
+    }
+
+    /// The next message, and how many bytes it came in.
+    func nextWithSize() async throws(APIError) -> (message: Message, bytes: Int)? {
         start()
         state.withLock { state in
             state.readers += 1
             state.wasRead = true
         }
-        let taken: Result<Message?, APIError> = await withTaskCancellationHandler {
+        let taken: Result<(message: Message, bytes: Int)?, APIError> = await withTaskCancellationHandler {
             await state.wait { state in
-                if let message = state.pop() {
+                if let first = state.pop() {
                     state.readers -= 1
                     state.moved = state.session?.context.time.now()
-                    return .success(message)
+                    return .success(first)
                 }
                 guard case .over(let error) = state.phase else { return nil }
                 state.readers -= 1
@@ -178,6 +188,12 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     }
 
     var isOpen: Bool { openLink != nil }
+
+    /// Whether its call was ended from outside: what had come is for nobody then.
+    var isCancelled: Bool { state.withLock { $0.session?.context.isCancelled ?? $0.isCancelled } }
+
+    /// How many bytes of messages are kept for a reader.
+    var bufferedBytes: Int { terms.bufferedBytes }
 
     private var openLink: ChannelLink<Machine>? {
         state.withLock { if case .open(let link) = $0.phase { link } else { nil } }
@@ -291,7 +307,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
             context)
         let keeper = Task { await link.keepAlive() }
         let began = context.time.now()
-        let fault = await serve(link, context, made.first, &failures)
+        let fault = await serve(link, context, made, &failures)
         if context.time.now() - began >= ChannelTerms.lasting { failures = 0 }
         keeper.cancel()
         await link.farewell(within: .seconds(1))
@@ -300,10 +316,10 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     }
 
     private func serve(
-        _ link: ChannelLink<Machine>, _ context: CallContext, _ first: [Message], _ failures: inout Int
+        _ link: ChannelLink<Machine>, _ context: CallContext, _ made: ChannelConnection<Machine>, _ failures: inout Int
     ) async -> ChannelFault? {
         do throws(ChannelFault) {
-            for message in first { try await link.send(message) }
+            for message in made.first { try await link.send(message) }
             let isWanted = state.withLock { state in
                 if !state.isClosing { state.phase = .open(link) }
                 return !state.isClosing
@@ -315,15 +331,17 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
                     failures = 0
                     await keep(message, bytes, link)
                 case .other: failures = 0
-                case .ended(let fault): return fault
+                case .ended(let fault):
+                    if made.isAwaited() { await untilAnswered(link, context) }
+                    return fault
                 case .closed(let fault):
                     await untilAnswered(link, context)
                     return fault
                 }
             }
         } catch {
-            // Nothing can be sent any more where the wire itself has failed.
-            if error.ending == .broken { await untilAnswered(link, context) }
+            // Nothing can be sent any more where the wire itself has failed, but what came before can still be taken.
+            if error.ending == .broken || made.isAwaited() { await untilAnswered(link, context) }
             return error
         }
     }

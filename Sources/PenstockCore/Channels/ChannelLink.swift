@@ -214,16 +214,30 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
                 return state.output
             }
             guard let bytes else { return }
-            let alarm = writeLimit.map { limit in
-                context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
-            }
             do throws(TransportError) {
-                try await wire.write(bytes)
-                state.withLock { $0.written += bytes.count }
+                try await writePieces(of: bytes)
             } catch {
                 state.withLock { $0.failure = error }
             }
-            if let alarm { context.deadlines.remove(alarm) }
+        }
+    }
+
+    /// How much is written at a time.
+    private static var pieceBytes: Int { 64 << 10 }
+
+    /// Writes bytes piece by piece. The time in which the system may take nothing begins anew with each, because a long message on
+    /// a slow path is not idle while it moves.
+    private func writePieces(of bytes: Data) async throws(TransportError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = rest.prefix(Self.pieceBytes)
+            let alarm = writeLimit.map { limit in
+                context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
+            }
+            defer { if let alarm { context.deadlines.remove(alarm) } }
+            try await wire.write(piece)
+            rest = rest.dropFirst(piece.count)
+            state.withLock { $0.written += piece.count }
         }
     }
 
@@ -253,6 +267,9 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
                 } catch {
                     return
                 }
+                // The question may have waited behind a long message.
+                let asked = context.time.now()
+                state.withLock { $0.keepAlive?.wasAsked(asked) }
             case .giveUp: return wire.fail(.timeout(.idle))
             }
         }

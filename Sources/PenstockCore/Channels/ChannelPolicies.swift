@@ -91,6 +91,11 @@ struct KeepAlive: Hashable, Sendable {
         asked = nil
     }
 
+    /// The question is written: the time for the answer counts from here, unless bytes have come since.
+    mutating func wasAsked(_ now: Duration) {
+        if asked != nil { asked = now }
+    }
+
     mutating func next(_ now: Duration) -> Step {
         if let asked {
             // The answer may come long before the patience is at its end, and the next silence begins with it.

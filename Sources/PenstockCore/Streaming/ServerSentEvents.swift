@@ -215,7 +215,9 @@ final class EventSource: Sendable {
             return try state.withLock { state throws(StreamLimitError) in
                 if state.isOver { return .over }
                 guard let response = state.response else { return .connect(lastEventID: state.parser.lastEventID) }
-                return try state.parser.next().map(Step.event) ?? .read(response)
+                // The reader tells of a call that has ended, and gives nothing more of it.
+                guard !response.reader.isCancelled, let event = try state.parser.next() else { return .read(response) }
+                return .event(event)
             }
         } catch {
             let response = state.withLock { $0.endConnection() }

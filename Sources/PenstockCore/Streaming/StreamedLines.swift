@@ -64,7 +64,8 @@ public struct StreamedLines<Output: Sendable>: AsyncSequence, Sendable {
         private mutating func nextLine() async throws(APIError) -> Data? {
             while true {
                 do throws(StreamLimitError) {
-                    if let line = try parser.next() { return line }
+                    // The reader tells of a call that has ended, and gives nothing more of it.
+                    if !response.reader.isCancelled, let line = try parser.next() { return line }
                 } catch {
                     throw response.reader.refuse(.init(error), error)
                 }

@@ -108,6 +108,9 @@ final class ContentReader: Sendable {
 
     var completion: TransportCompletion { content.completion }
 
+    /// Whether the call was ended from outside: nothing that has come is given any more.
+    var isCancelled: Bool { context.isCancelled }
+
     func next() async throws(APIError) -> Data? {
         let state = state.withLock { state in
             state.refused = nil

@@ -17,15 +17,22 @@ struct DownloadPlace: Sendable {
     private var part: String { "\(folder)/\(stem).part" }
     private var description: String { "\(folder)/\(stem).json" }
 
-    /// Takes the place, and finds what is there.
+    /// Takes the lock of an open file, and returns as `flock` does.
+    typealias Locker = @Sendable (Int32) -> Int32
+
+    /// Locks a file as the system does, without waiting.
+    static let flocking: Locker = { flock($0, LOCK_EX | LOCK_NB) }
+
+    /// Takes the place, and finds what is there. A volume that has no locks is no reason not to download: two downloads to one place at
+    /// the same time go unnoticed there.
     ///
     /// - Parameter key: what is downloaded, for whom, and to where. What another download has left is not touched.
     /// - Returns: also how much can be gone on from; `nil` for nothing.
     static func open(
-        in folder: URL, key: String
+        in folder: URL, key: String, locking: Locker = flocking
     ) throws(SystemError) -> (place: DownloadPlace, kept: (part: PartialDownload, offset: Int)?) {
         let stem = prefix + key.prefix(24)
-        let file = try locked("\(folder.path)/\(stem).part")
+        let file = try locked("\(folder.path)/\(stem).part", locking)
         let place = DownloadPlace(folder: folder.path, stem: stem, key: key, file: file)
         let kept = try place.kept()
         if kept == nil { try place.clear() }
@@ -37,7 +44,7 @@ struct DownloadPlace: Sendable {
 
     /// Opens the part, or makes it. What is there under its name and is no ordinary file of this user's own is removed, and not
     /// followed.
-    private static func locked(_ path: String) throws(SystemError) -> FileDescriptor {
+    private static func locked(_ path: String, _ locking: Locker = flocking) throws(SystemError) -> FileDescriptor {
         for _ in 0..<8 {
             let file: FileDescriptor
             do throws(SystemError) {
@@ -52,7 +59,11 @@ struct DownloadPlace: Sendable {
                 _ = try SystemError.check { Int(unlink(path)) }
                 continue
             }
-            _ = try SystemError.check { Int(flock(file.raw, LOCK_EX | LOCK_NB)) }
+            do throws(SystemError) {
+                _ = try SystemError.check { Int(locking(file.raw)) }
+            } catch {
+                if error.code == EWOULDBLOCK { throw error }
+            }
             // The one who had it may have moved it away meanwhile.
             guard let now = FileFacts.at(path), now.st_ino == facts.st_ino else { continue }
             // A volume without permissions has nothing to take away.

@@ -191,6 +191,8 @@ struct MultipartForm: Sendable {
         guard case .bytes(var last)? = segments.last, last.count + data.count <= Self.longestPiece else {
             return segments.append(.bytes(data))
         }
+        // The bytes are let go of first, because they would be copied for each piece while the segment holds them as well.
+        segments[segments.count - 1] = .bytes(Data())
         last.append(data)
         segments[segments.count - 1] = .bytes(last)
     }

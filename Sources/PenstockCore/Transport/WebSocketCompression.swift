@@ -34,8 +34,16 @@ public protocol MessageInflater: AnyObject, Sendable {
     /// Whether the message may end behind what was expanded: no block has begun that is not over.
     var isComplete: Bool { get }
 
+    /// A message is over; what comes is of the next. Nothing by default: it is for what is counted of each message.
+    func endMessage()
+
     /// Forgets the messages before.
     func reset()
+}
+
+extension MessageInflater {
+    /// Does nothing, for inflaters that count nothing.
+    public func endMessage() {}
 }
 
 /// What broke a WebSocket, as this end sees it.

@@ -114,7 +114,12 @@
     }
 
     private final class ZlibInflater: MessageInflater {
+        /// How many blocks of one message may call themselves the last. Each costs as much work as a whole window, and may have two
+        /// bytes, so that a message of nothing else would keep this end busy for many seconds.
+        private static let mostLastBlocks = 4_096
+
         private let zlib: ZlibStream
+        private let lastBlocks = Locked(0)
 
         init?(windowBits: Int32) {
             guard let zlib = ZlibStream({ ccodings_inflate_init($0, -windowBits) }, end: { inflateEnd($0) }) else {
@@ -137,7 +142,12 @@
                 switch code {
                 case Z_OK: return failure == nil && (produced == left || stream.pointee.avail_in > 0)
                 case Z_BUF_ERROR: return false
-                case Z_STREAM_END where failure == nil: return Self.goOn(stream)
+                case Z_STREAM_END where failure == nil:
+                    guard countLastBlock() else {
+                        failure = WebSocketFailure(.compression, "a message has too many blocks that are its last")
+                        return false
+                    }
+                    return Self.goOn(stream)
                 default:
                     failure = failure ?? WebSocketFailure(.compression, "a message is not valid DEFLATE")
                     return false
@@ -145,6 +155,14 @@
             }
             if let failure { throw failure }
             return output
+        }
+
+        /// - Returns: `false` where the message has had so many that there may be no more.
+        private func countLastBlock() -> Bool {
+            lastBlocks.withLock { count in
+                count += 1
+                return count <= Self.mostLastBlocks
+            }
         }
 
         /// Makes the stream ready for more behind a block that calls itself the last: there may be some (RFC 7692 §7.2.3.4), which refers
@@ -161,6 +179,10 @@
 
         // zlib says so with a bit, whenever it returns.
         var isComplete: Bool { zlib.locked { $0.pointee.data_type & 128 != 0 } }
+
+        func endMessage() {
+            lastBlocks.withLock { $0 = 0 }
+        }
 
         func reset() {
             zlib.locked { _ = inflateReset($0) }

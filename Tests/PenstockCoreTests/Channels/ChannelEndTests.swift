@@ -218,7 +218,179 @@ import Testing
         }
     }
 
+    // MARK: Ended from outside
+
+    /// The second of two messages that came together, once something has happened between the two.
+    private static func second<C: Channel>(
+        of channel: C, _ meanwhile: () async -> Void
+    ) async -> Result<C.Message?, APIError> where C.Messages == ChannelMessages<C.Message> {
+        var iterator = channel.messages.makeAsyncIterator()
+        do throws(APIError) {
+            _ = try await iterator.next()
+            await meanwhile()
+            return .success(try await iterator.next())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Ends all calls of a client, or has the other end close and waits until there is no call.
+    private static func end(_ client: APIClient, _ wire: ScriptedWire, byServer: Bool) async {
+        guard byServer else { return client.cancelAll() }
+        wire.state.withLock { $0.hasEnded = true }
+        while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
+    }
+
+    @Test(
+        "What has come is for nobody once the client has ended its calls, and is read where the other end has closed",
+        arguments: [false, true])
+    func unread(byServer: Bool) async {
+        for _ in 0..<20 {
+            let wire = ScriptedWire()
+            let client = Self.client(wire)
+            let socket = client.webSocket("/chat", WebSocketOptions(pingInterval: nil))
+            async let upgraded = wire.upgrade(then: Self.hello + Self.hello)
+            let second = await Self.second(of: socket) { await Self.end(client, wire, byServer: byServer) }
+            _ = await upgraded
+            #expect(second.failure?.kind == (byServer ? nil : .cancelled))
+            let message: WebSocketMessage? = try? second.get()
+            let expected: WebSocketMessage? = byServer ? "hello" : nil
+            #expect(message == expected)
+        }
+    }
+
+    @Test(
+        "The same goes for frames, and for those that answer no request", arguments: [false, true], [false, true])
+    func unreadFrames(byServer: Bool, areReplies: Bool) async {
+        for _ in 0..<20 {
+            let wire = ScriptedWire()
+            let client = Self.client(wire)
+            let line = client.tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false)
+            wire.send(Data("one\ntwo\n".utf8))
+            let second =
+                if areReplies {
+                    await Self.second(of: ReplyChannel(line) { _ in String?.none }) {
+                        await Self.end(client, wire, byServer: byServer)
+                    }
+                } else {
+                    await Self.second(of: line) { await Self.end(client, wire, byServer: byServer) }
+                }
+            #expect(second.failure?.kind == (byServer ? nil : .cancelled))
+            let frame: String? = try? second.get()
+            #expect(frame == (byServer ? "two" : nil))
+        }
+    }
+
+    // MARK: What takes long
+
+    @Test("A long message may take its time while the system takes some of it")
+    func slowPath() async throws {
+        let (clock, wire, piece) = (TestClock(), ScriptedWire(), 64 << 10)
+        let line = Self.client(wire, clock).tcp(
+            "127.0.0.1", port: 1, codec: LineCodec(maxLineBytes: .max), isSecure: false,
+            options: .with { $0.timeouts.idle = .seconds(30) })
+        try await line.open()
+        wire.state.withLock { $0.room = 0 }
+        let sending = Task { () -> APIError.Kind? in
+            do throws(APIError) {
+                try await line.send(String(repeating: "x", count: 4 * piece - 1))
+            } catch {
+                return error.kind
+            }
+            return nil
+        }
+        await wire.state.wait { $0.writings == 1 }
+        try #require(wire.state.withLock(\.longestWriting) == piece)
+        for number in 1...4 {
+            await wire.state.wait { $0.writings == number }
+            clock.advance(by: .seconds(20))
+            wire.state.withLock { $0.room = piece }
+        }
+        #expect(await sending.value == nil)
+        #expect(wire.state.withLock(\.written.count) == 4 * piece)
+    }
+
+    /// Lines, of which it is known when each was made into bytes.
+    private struct NotedCodec: FrameCodec {
+        var lines = LineCodec()
+        let encoded: Monitor<[String]>
+
+        mutating func decode(_ input: inout FrameInput) throws -> String? { try lines.decode(&input) }
+
+        func encode(_ line: String) throws -> Data {
+            encoded.withLock { $0.append(line) }
+            return try lines.encode(line)
+        }
+    }
+
+    @Test("The time for a sign of life counts from when the question was written, however long that has waited")
+    func questionBehindMessage() async throws {
+        let (clock, wire, encoded) = (TestClock(), ScriptedWire(), Monitor<[String]>([]))
+        let beat = TCPOptions(heartbeat: Heartbeat("beat", every: .seconds(10), patience: .seconds(5)))
+        let line = Self.client(wire, clock).tcp(
+            "127.0.0.1", port: 1, codec: NotedCodec(encoded: encoded), isSecure: false,
+            options: .with { $0.timeouts.idle = nil }, beat)
+        try await line.open()
+        wire.state.withLock { $0.isBlocked = true }
+        let sending = Task { try? await line.send("long") }
+        await wire.state.wait { $0.writings == 1 }
+        while !Task.isCancelled, !encoded.withLock({ $0.contains("beat") }) {
+            clock.advance(by: .seconds(1))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        clock.advance(by: .seconds(60))
+        wire.state.withLock { $0.isBlocked = false }
+        await wire.state.wait { $0.written == Data("long\nbeat\n".utf8) }
+        _ = await sending.value
+        for _ in 0..<200 { await Task.yield() }
+        #expect(!wire.isOver)
+        let written = clock.now.offset
+        while !Task.isCancelled, !wire.isOver {
+            clock.advance(by: .seconds(1))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        #expect(clock.now.offset - written >= .seconds(5))
+        #expect(wire.state.withLock(\.failure)?.kind == .timeout(.idle))
+    }
+
     // MARK: Requests
+
+    @Test("A reply that comes with the end of the connection is given to its request")
+    func replyBeforeEnd() async {
+        for _ in 0..<50 {
+            let (clock, wire) = (TestClock(), ScriptedWire())
+            let line = Self.client(wire, clock).tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false)
+            let calls = ReplyChannel(line, time: clock.timeSource) { $0 }
+            let request = Task { try? await calls.request("1") }
+            await wire.state.wait { $0.written == Data("1\n".utf8) }
+            wire.state.withLock { state in
+                state.incoming.append(Data("1\n".utf8))
+                state.hasEnded = true
+            }
+            #expect(await request.value == "1")
+        }
+    }
+
+    @Test("Of the frames that answer nothing the last are kept, up to the channel's bytes, and one in any case")
+    func keptBytes() async throws {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let line = Self.client(wire, clock).tcp(
+            "127.0.0.1", port: 1, codec: LineCodec(), isSecure: false, TCPOptions<String>(bufferedBytes: 16))
+        let calls = ReplyChannel(line, time: clock.timeSource) { $0.hasPrefix("news") ? nil : $0 }
+        var iterator = calls.messages.makeAsyncIterator()
+        let rounds = [
+            (["news 1", "news 2", "news 3"], ["news 2", "news 3"]),
+            (["news 4", "news that is longer than all"], ["news that is longer than all"]), (["news 5"], ["news 5"]),
+        ]
+        for (number, (news, kept)) in rounds.enumerated() {
+            let request = Task { try await calls.request("\(number)") }
+            await wire.state.wait { $0.written.suffix(2) == Data("\(number)\n".utf8) }
+            wire.send(Data((news + ["\(number)"]).map { "\($0)\n" }.joined().utf8))
+            #expect(try await request.value == "\(number)")
+            for text in kept { #expect(try await iterator.next() == text) }
+        }
+        calls.cancel()
+    }
 
     @Test("The time for a reply counts from the call, also where the other end takes no request")
     func blockedRequest() async throws {

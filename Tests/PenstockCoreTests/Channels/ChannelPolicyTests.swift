@@ -24,6 +24,20 @@ import Testing
         #expect(patient.next(.milliseconds(60_500)) == .wait(.milliseconds(500)))
     }
 
+    @Test("The time for an answer counts from when the question is written, and has no question where bytes have come")
+    func asked() {
+        var beat = KeepAlive(interval: .seconds(10), patience: .seconds(5), now: .zero)
+        #expect(beat.next(.seconds(10)) == .ask)
+        var answered = beat
+        beat.wasAsked(.seconds(40))
+        #expect(beat.next(.seconds(40)) == .wait(.seconds(5)))
+        #expect(beat.next(.seconds(45)) == .giveUp)
+        answered.heard(.seconds(39))
+        answered.wasAsked(.seconds(40))
+        #expect(answered.next(.seconds(48)) == .wait(.seconds(1)))
+        #expect(answered.next(.seconds(49)) == .ask)
+    }
+
     @Test(
         "Only what another try may mend is tried again",
         arguments: [
@@ -208,7 +222,11 @@ import Testing
         table.forget(1, one)
         guard case .late = table.take(1) else { return #expect(Bool(false)) }
         guard case .unknown = table.take(1) else { return #expect(Bool(false)) }
-        _ = table.expect(3, one)
+        _ = (table.expect(3, one), table.expect(4, other))
+        table.noteSent(3, one)
+        table.noteSent(4, one)
+        let (sent, areAwaited) = (table.takeSent(), table.isAwaited)
+        #expect(sent.count == 1 && sent.first === one && !areAwaited)
         let lost = [table.takeAll().count, table.takeAll().count]
         #expect(lost == [1, 0])
     }

@@ -96,6 +96,39 @@ import Testing
         #expect(wires.connects == (use == .nothing ? 2 : 5))
     }
 
+    @Test("A request that waits for a connection does not fail with one that is lost meanwhile, and goes over the next")
+    func waitingRequest() async throws {
+        let (clock, all) = (TestClock(), (0..<3).map { _ in ScriptedWire() })
+        let again = TCPOptions<String>(reconnection: ChannelReconnection(backoff: Backoff(base: .zero, cap: .zero)))
+        let line = Self.client(ScriptedWires(all[0], all[1], all[2]), clock)
+            .tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false, again)
+        let calls = ReplyChannel(line, time: clock.timeSource) { $0 }
+        try await calls.subscribe("watch")
+        all[1].state.withLock { $0.isBlocked = true }
+        all[0].state.withLock { $0.hasEnded = true }
+        // The subscription is on its way over the second connection, and the request waits behind it.
+        await all[1].state.wait { $0.writings == 1 }
+        let failure = Locked<APIError.Kind?>(nil)
+        let request = Task { () -> String? in
+            do throws(APIError) {
+                return try await calls.request("1")
+            } catch {
+                failure.withLock { $0 = error.kind }
+                return nil
+            }
+        }
+        for _ in 0..<200 { await Task.yield() }
+        all[1].fail(.connectionLost)
+        let both = Data("watch\n1\n".utf8)
+        while !Task.isCancelled, all[2].state.withLock(\.written) != both, failure.withLock({ $0 == nil }) {
+            await Task.yield()
+        }
+        all[2].send(Data("1\n".utf8))
+        #expect(await request.value == "1")
+        #expect(all[1].state.withLock(\.written).isEmpty)
+        calls.cancel()
+    }
+
     @Test(
         "A name of a subprotocol that is no token is refused, and nothing is sent",
         arguments: ["a\r\nX-Evil: 1", "a, b", "", "a b"])

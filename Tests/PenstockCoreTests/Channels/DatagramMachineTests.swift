@@ -373,6 +373,40 @@ import Testing
         #expect(listener.peerCount == 0)
     }
 
+    @Test func `a connection that is over is forgotten once it has told all, and keeps nobody out until then`() throws {
+        var listener = DatagramListener(secret: Data([1]), mostPeers: 1)
+        func receive(_ packet: DatagramPacket, from address: Data) {
+            _ = listener.receive(packet.bytes, from: address, at: .zero)
+        }
+        let addresses = (0..<3).map { Data([$0]) }
+        let token = try #require(Self.admit(&listener, addresses[0]))
+        let peer = try #require(listener.peers.first)
+        let chunk = DatagramPacket.Chunk(transfer: 1, number: 0, total: 1, stamp: 0, bytes: Data([7]))
+        receive(.data(token: token, chunk: chunk), from: addresses[0])
+        receive(.close(token: token), from: addresses[0])
+        let next = try #require(Self.admit(&listener, addresses[1]))
+        receive(.close(token: next), from: addresses[1])
+        // There are not ever more of those that nobody has asked.
+        let early = Self.admit(&listener, addresses[2])
+        #expect(early == nil)
+        _ = listener.with(peer) { $0.takeDatagrams(at: .zero) }
+        for event in [DatagramMachine.Event.received(Data([7])), .closed] {
+            let told: DatagramMachine.Event? = listener.with(peer) { $0.next() } ?? nil
+            #expect(told == event)
+        }
+        #expect(listener.peers.map(\.address) == [addresses[1]])
+        let late = Self.admit(&listener, addresses[2])
+        #expect(late != nil)
+    }
+
+    @Test func `a chunk costs no more where its payload has more of them`() {
+        LinearWork.expect("chunks", unit: "xx", limit: 6) { input in
+            let total = input.utf8.count / 2
+            var machine = Self.open()
+            for number in 0..<total - 1 { machine.receive(Self.data(1, number, of: total), at: Self.start) }
+        }
+    }
+
     /// A connection from an address.
     private static func admit(_ listener: inout DatagramListener, _ address: Data, _ nonce: UInt64 = 1) -> UInt64? {
         let answer = listener.receive(DatagramPacket.syn(nonce: nonce).bytes, from: address, at: .zero).first

@@ -12,8 +12,11 @@ final class ScriptedWire: TransportWire {
         var written = Data()
         /// Whether the system takes nothing of what is written.
         var isBlocked = false
-        /// How many writings have begun.
+        /// How many bytes more the system takes.
+        var room = Int.max
+        /// How many writings have begun, and how many bytes the longest of them has.
         var writings = 0
+        var longestWriting = 0
         /// Whether this end can say that it writes no more, and whether it has.
         var mayEndWriting = false
         var hasEndedWriting = false
@@ -37,15 +40,23 @@ final class ScriptedWire: TransportWire {
     }
 
     func write(_ bytes: Data) async throws(TransportError) {
-        state.withLock { $0.writings += 1 }
-        let result = await state.wait { state -> Result<Void, TransportError>? in
-            if let failure = state.failure { return .failure(failure) }
-            if state.isBlocked { return nil }
-            state.written += bytes
-            return .success(())
+        state.withLock { state in
+            state.writings += 1
+            state.longestWriting = max(state.longestWriting, bytes.count)
         }
-        tellOthers()
-        try result.get()
+        var rest = bytes
+        repeat {
+            let result = await state.wait { [rest] state -> Result<Int, TransportError>? in
+                if let failure = state.failure { return .failure(failure) }
+                if state.isBlocked || state.room == 0 { return nil }
+                let count = min(rest.count, state.room)
+                state.room -= count
+                state.written += rest.prefix(count)
+                return .success(count)
+            }
+            tellOthers()
+            rest = rest.dropFirst(try result.get())
+        } while !rest.isEmpty
     }
 
     func endWriting() async throws(TransportError) -> Bool {

@@ -256,6 +256,16 @@ import Testing
         while !Task.isCancelled, client.callCount > 0 { await Task.yield() }
     }
 
+    @Test("An event that has come together with the one before is for nobody once the client has ended its calls")
+    func endedWithinPiece() async throws {
+        let (_, client) = client(Self.stream("data: 1\n\ndata: 2\n\n"))
+        var iterator = client.events(of: Hello()).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "1")
+        client.cancelAll()
+        #expect(await failure { try await iterator.next() }?.kind == .cancelled)
+        #expect(client.callCount == 0)
+    }
+
     @Test(
         "What is larger than its limit ends the stream with the limit's name, and the wire is let go",
         arguments: [
@@ -392,6 +402,17 @@ import Testing
         #expect(error?.debugMessage.hasPrefix("line 2: ") == true)
         #expect(try await iterator.next()?.text == "c")
         #expect(try await iterator.next() == nil)
+    }
+
+    @Test("A line that has come together with the one before is for nobody once the client has ended its calls")
+    func endedWithinPiece() async throws {
+        let text = #"{"text":"a"}"# + "\n" + #"{"text":"b"}"# + "\n"
+        let step = ScriptedTransport.Step.stream(.init(status: 200), [Data(text.utf8)])
+        let client = CallSupport.client(ScriptedTransport([step]))
+        var iterator = try await client.lines(of: Hello()).makeAsyncIterator()
+        #expect(try await iterator.next()?.text == "a")
+        client.cancelAll()
+        #expect(await failure { try await iterator.next() }?.kind == .cancelled)
     }
 
     @Test("A line past its limit ends the stream")

@@ -61,6 +61,15 @@ import Testing
         #expect(try await Self.text(.multipart([], boundary: "b")) == "--b--\r\n")
     }
 
+    @Test func `many small fields are a few pieces, with the bytes of each in their order`() async throws {
+        let parts = (0..<25_000).map { MultipartPart.field("f", "\($0)") }
+        let expected = (0..<25_000).reduce(into: "") { text, number in
+            text += "--b\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\n\(number)\r\n"
+        }
+        #expect(try await Self.text(.multipart(parts, boundary: "b")) == expected + "--b--\r\n")
+        #expect(try MultipartForm(parts, boundary: "b").segments.count == 2)
+    }
+
     static let names: [(String, String)] = [
         ("a\"b", "a%22b"), ("a\r\nX: y", "a%0D%0AX: y"), ("é 日本.png", "é 日本.png"),
         ("100%", "100%"), ("a\\b", "a\\b"), ("a\tb", "a\tb"), ("a~", "a~"), ("À\u{80}", "À\u{80}"),

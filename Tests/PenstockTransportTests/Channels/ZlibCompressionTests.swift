@@ -168,6 +168,57 @@
             #expect(failure?.kind == .messageTooBig)
         }
 
+        /// A binary message, compressed, as a server sends it.
+        private func frame(_ payload: Data) -> Data {
+            let count = payload.count
+            let length: Data =
+                switch count {
+                case ..<126: Data([UInt8(count)])
+                case ..<65_536: Data([126, UInt8(count >> 8), UInt8(count & 0xFF)])
+                default: Data([127]) + withUnsafeBytes(of: UInt64(count).bigEndian) { Data($0) }
+                }
+            return Data([0xC2]) + length + payload
+        }
+
+        /// Blocks without content that call themselves the last.
+        private func lastBlocks(_ count: Int) -> Data {
+            Data((0..<2 * count).map { UInt8($0.isMultiple(of: 2) ? 0x03 : 0x00) })
+        }
+
+        @Test("Blocks that call themselves the last are read, as many as 4,096 in each message and no more")
+        func fewLastBlocks() throws {
+            var client = try pair().client
+            let hello = Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00])
+            client.receive(frame((0..<10).reduce(Data()) { bytes, _ in bytes + hello } + Data([0x00])))
+            #expect(try client.next() == .message(.binary(Data(String(repeating: "Hello", count: 10).utf8))))
+            let empty = lastBlocks(4_096)
+            for _ in 0..<2 {
+                client.receive(frame(empty + Data([0x00])))
+                #expect(try client.next() == .message(.binary(Data())))
+            }
+            client.receive(frame(lastBlocks(4_097) + Data([0x00])))
+            let failure = #expect(throws: WebSocketFailure.self) { try client.next() }
+            #expect(failure?.kind == .compression)
+        }
+
+        @Test("A message of nothing but last blocks is refused at once, in however many pieces it comes")
+        func floodOfLastBlocks() throws {
+            let flood = frame(lastBlocks(1 << 20))
+            for step in [flood.count, 1_000] {
+                var client = try pair().client
+                var pieces = 0
+                let failure = #expect(throws: WebSocketFailure.self) {
+                    for start in stride(from: 0, to: flood.count, by: step) where pieces <= 10 {
+                        client.receive(flood.dropFirst(start).prefix(step))
+                        pieces += 1
+                        while try client.next() != nil {}
+                    }
+                }
+                #expect(failure?.kind == .compression)
+                #expect(pieces <= 10)
+            }
+        }
+
         @Test("What is no DEFLATE, and text that expands to no UTF-8, fails the socket with 1007")
         func broken() throws {
             // A kind of block that there is not, and a block whose length is told in two ways.

@@ -11,8 +11,8 @@ import Foundation
 /// ```
 ///
 /// Replies may come in any order. Those to requests whose caller has gone are dropped. When a connection is lost, the requests
-/// that wait fail, because nobody knows whether they were served; subscriptions are sent anew over the next connection, before
-/// anything else.
+/// that were given to it fail, because nobody knows whether they were served; subscriptions are sent anew over the next connection,
+/// before anything else, and requests that wait for a connection go behind them.
 public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Channel {
     public typealias Message = Codec.Frame
 
@@ -20,9 +20,17 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
         var table = ReplyTable<ID, Codec.Frame>()
         var subscriptions: [(number: Int, frame: Codec.Frame)] = []
         var lastSubscription = 0
-        var messages: [Codec.Frame] = []
+        /// The frames that answer nothing, each with how many bytes it came in.
+        var messages: [(frame: Codec.Frame, bytes: Int)] = []
+        var bytes = 0
         var ending: Result<Void, APIError>?
         var isReading = false
+
+        mutating func takeMessage() -> Codec.Frame {
+            let first = messages.removeFirst()
+            bytes -= first.bytes
+            return first.frame
+        }
     }
 
     private let base: TCPChannel<Codec>
@@ -35,8 +43,9 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
     /// - Parameters:
     ///   - base: carries the frames; nobody else may read it.
     ///   - timeout: how long a request may take, from its call to its reply. 30 s by default.
-    ///   - bufferedMessages: how many messages that answer nothing are kept. 1,024 by default; the oldest of more are dropped, so
-    ///     that replies behind them still come. ``Heartbeat/isBeat`` is for those that nobody wants.
+    ///   - bufferedMessages: how many messages that answer nothing are kept. 1,024 by default; the oldest of more, and of more than
+    ///     ``TCPOptions/bufferedBytes``, are dropped, so that replies behind them still come. The last one stays, however large.
+    ///     ``Heartbeat/isBeat`` is for those that nobody wants.
     ///   - time: where the time is taken from; the machine's by default.
     ///   - id: which request a frame is, or answers; `nil` for a frame that has no id.
     public init(
@@ -50,7 +59,8 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
         self.time = time
         let hooks = ChannelHooks<Codec.Frame>(
             first: { [weak self] in self?.state.withLock { $0.subscriptions.map(\.frame) } ?? [] },
-            lost: { [weak self] in self?.fail($0 ?? APIError(.transport(.connectionLost), stage: .transport)) })
+            isAwaited: { [weak self] in self?.state.withLock { $0.table.isAwaited } ?? false },
+            lost: { [weak self] in self?.lose($0 ?? APIError(.transport(.connectionLost), stage: .transport)) })
         base.hooks.withLock { $0 = hooks }
     }
 
@@ -74,8 +84,12 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
         }
         defer { state.withLock { $0.table.forget(id, promise) } }
         // In a task of its own: an end that takes nothing would hold up the time-out as well.
-        let sending = Task { [base] in
-            do throws(APIError) { try await base.send(frame) } catch { promise.keep(.failure(error)) }
+        let sending = Task { [base, state] in
+            do throws(APIError) {
+                try await base.engine.send(frame) { state.withLock { $0.table.noteSent(id, promise) } }
+            } catch {
+                promise.keep(.failure(error))
+            }
         }
         let alarm = Task { [time, timeout] in
             do { try await time.sleep(timeout) } catch { return }
@@ -98,8 +112,14 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
         APIError(.invalidParameter(field: "frame", reason: reason), stage: .prepare)
     }
 
+    /// The channel is over.
     private func fail(_ error: APIError) {
         for promise in state.withLock({ $0.table.takeAll() }) { promise.keep(.failure(error)) }
+    }
+
+    /// A connection is lost, and with it what was given to it. What waits for the next one does not fail, because it goes over that.
+    private func lose(_ error: APIError) {
+        for promise in state.withLock({ $0.table.takeSent() }) { promise.keep(.failure(error)) }
     }
 
     // MARK: Subscriptions
@@ -157,8 +177,9 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
     private func next() async throws(APIError) -> Codec.Frame? {
         start()
         let taken: Result<Codec.Frame?, APIError> = await withTaskCancellationHandler {
-            await state.wait { state in
-                if !state.messages.isEmpty { return .success(state.messages.removeFirst()) }
+            await state.wait { [base] state in
+                // What had come is for nobody once the call was ended from outside.
+                if !state.messages.isEmpty, !base.engine.isCancelled { return .success(state.takeMessage()) }
                 return state.ending?.map { nil }
             }
         } onCancel: {
@@ -174,25 +195,28 @@ public final class ReplyChannel<Codec: FrameCodec, ID: Hashable & Sendable>: Cha
             return !state.isReading
         }
         guard begins else { return }
-        Task { [weak self, messages = base.messages] in
-            var iterator = messages.makeAsyncIterator()
+        Task { [weak self, base] in
             let ending = await Result { () async throws(APIError) in
-                while let frame = try await iterator.next() { self?.take(frame) }
+                while let (frame, bytes) = try await base.engine.nextWithSize() { self?.take(frame, bytes) }
             }
             self?.state.withLock { $0.ending = ending }
             self?.fail(ending.failure ?? APIError(.transport(.connectionLost), stage: .transport))
         }
     }
 
-    private func take(_ frame: Codec.Frame) {
+    private func take(_ frame: Codec.Frame, _ bytes: Int) {
         let id = id(frame)
+        let mostBytes = base.engine.bufferedBytes
         let promise = state.withLock { state -> Promise<Result<Codec.Frame, APIError>>? in
             switch id.map({ state.table.take($0) }) ?? .unknown {
             case .expected(let promise): return promise
             case .late: return nil
             case .unknown:
-                if state.messages.count == bufferedMessages { state.messages.removeFirst() }
-                state.messages.append(frame)
+                state.messages.append((frame, bytes))
+                state.bytes += bytes
+                while state.messages.count > bufferedMessages || state.bytes > mostBytes && state.messages.count > 1 {
+                    _ = state.takeMessage()
+                }
                 return nil
             }
         }
@@ -218,6 +242,8 @@ struct ReplyTable<ID: Hashable & Sendable, Reply: Sendable>: Sendable {
     }
 
     private var waiting: [ID: Waiter] = [:]
+    /// Those that wait and were given to a connection.
+    private var sent: Set<ID> = []
     private var forgotten: [ID] = []
     /// How many callers that have gone are remembered, so that the replies to them are no messages.
     private static var mostForgotten: Int { 1_024 }
@@ -230,7 +256,16 @@ struct ReplyTable<ID: Hashable & Sendable, Reply: Sendable>: Sendable {
         return true
     }
 
+    /// Whether there is a request that the other end may have answered.
+    var isAwaited: Bool { !sent.isEmpty }
+
+    /// The request is given to a connection.
+    mutating func noteSent(_ id: ID, _ waiter: Waiter) {
+        if waiting[id] === waiter { sent.insert(id) }
+    }
+
     mutating func take(_ id: ID) -> Match {
+        sent.remove(id)
         if let waiter = waiting.removeValue(forKey: id) { return .expected(waiter) }
         guard let place = forgotten.firstIndex(of: id) else { return .unknown }
         forgotten.remove(at: place)
@@ -241,13 +276,20 @@ struct ReplyTable<ID: Hashable & Sendable, Reply: Sendable>: Sendable {
     mutating func forget(_ id: ID, _ waiter: Waiter) {
         guard waiting[id] === waiter else { return }
         waiting[id] = nil
+        sent.remove(id)
         if forgotten.count == Self.mostForgotten { forgotten.removeFirst() }
         forgotten.append(id)
     }
 
-    /// The connection is lost: nothing that waits will be answered.
+    /// The connection is lost: nothing that was given to it will be answered.
+    mutating func takeSent() -> [Waiter] {
+        defer { (sent, forgotten) = ([], []) }
+        return sent.compactMap { waiting.removeValue(forKey: $0) }
+    }
+
+    /// Nothing that waits will be answered.
     mutating func takeAll() -> [Waiter] {
-        defer { (waiting, forgotten) = ([:], []) }
+        defer { (waiting, sent, forgotten) = ([:], [], []) }
         return Array(waiting.values)
     }
 }

@@ -89,9 +89,10 @@ public final class TCPChannel<Codec: FrameCodec>: Channel {
     public var isOpen: Bool { engine.isOpen }
 }
 
-/// What goes over each connection of a channel first, and who is told when one is lost.
+/// What goes over each connection of a channel first, who waits for what comes, and who is told when one is lost.
 struct ChannelHooks<Frame: Sendable>: Sendable {
     var first: @Sendable () -> [Frame] = { [] }
+    var isAwaited: @Sendable () -> Bool = { false }
     var lost: @Sendable (APIError?) -> Void = { _ in }
 }
 
@@ -200,11 +201,12 @@ extension APIClient {
             let url = try Self.origin(host, port, isSecure: isSecure)
             let (wire, ended) = try await self.wire(to: url, options, session)
             return ChannelConnection(
-                wire: wire, machine: FramedMachine(codec, settings.heartbeat), first: hooks.withLock { $0.first }()
-            ) { error in
-                ended(error)
-                hooks.withLock { $0.lost }(error)
-            }
+                wire: wire, machine: FramedMachine(codec, settings.heartbeat), first: hooks.withLock { $0.first }(),
+                isAwaited: { hooks.withLock { $0.isAwaited }() },
+                ended: { error in
+                    ended(error)
+                    hooks.withLock { $0.lost }(error)
+                })
         }
         return TCPChannel(engine, hooks)
     }

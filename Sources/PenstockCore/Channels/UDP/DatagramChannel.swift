@@ -151,7 +151,8 @@ public final class DatagramChannel: Channel {
         start()
         let result: Result<Data?, APIError> = await withTaskCancellationHandler {
             await state.wait { state in
-                if !state.inbox.isEmpty {
+                // What had come is for nobody once the call was ended from outside.
+                if !state.inbox.isEmpty, state.context?.isCancelled != true {
                     state.machine?.takesPayloads = true
                     return .success(state.inbox.removeFirst())
                 }

@@ -158,8 +158,17 @@ public struct DatagramMachine: Sendable {
     /// Tells the other end that it is over, once.
     public mutating func close() {
         if case .open(let token) = phase { put(.close(token: token)) }
-        phase = .over
+        finish()
     }
+
+    /// What has come of a payload that is not whole will never be one.
+    private mutating func finish() {
+        phase = .over
+        receiver = nil
+    }
+
+    /// Whether something has happened that nobody was told of.
+    var hasEvents: Bool { !events.isEmpty }
 
     /// What happened next; `nil` where nothing has.
     public mutating func next() -> Event? {
@@ -196,7 +205,7 @@ public struct DatagramMachine: Sendable {
         case .done(_, let transfer): take(done: transfer)
         case .ping: put(.pong(token: token))
         case .close:
-            phase = .over
+            finish()
             events.append(.closed)
         case .syn, .challenge, .ack, .ready, .pong: break
         }
@@ -209,11 +218,11 @@ public struct DatagramMachine: Sendable {
             chunk.total <= max(1, (limits.payloadBytes + DatagramPacket.chunkBytes - 1) / DatagramPacket.chunkBytes)
         else { return }
         guard receiver != nil || takesPayloads else { return }
-        var receiver = receiver ?? DatagramReceiver(chunk, reorderWindow: limits.reorderWindow, at: now)
-        receiver.take(chunk, at: now)
-        self.receiver = receiver
-        guard let payload = receiver.payload else { return }
-        self.receiver = nil
+        // Never a copy of the receiver, which would make one of its table with each chunk.
+        if receiver == nil { receiver = DatagramReceiver(chunk, reorderWindow: limits.reorderWindow, at: now) }
+        receiver?.take(chunk, at: now)
+        guard let payload = receiver?.payload else { return }
+        receiver = nil
         received = chunk.transfer
         put(.done(token: token, transfer: received))
         events.append(.received(payload))
@@ -310,7 +319,7 @@ public struct DatagramMachine: Sendable {
     }
 
     private mutating func timeOut() {
-        phase = .over
+        finish()
         events.append(.timedOut)
     }
 
@@ -377,7 +386,8 @@ public struct DatagramListener: Sendable {
         self.secret = secret ?? Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// How many connections there are. Who has not proved their address has none.
+    /// How many connections there are, with those that are over and have something to tell yet. Who has not proved their address
+    /// has none.
     public var peerCount: Int { machines.count }
 
     /// Takes a datagram.
@@ -429,15 +439,25 @@ public struct DatagramListener: Sendable {
         let token = UInt64(String(decoding: digits, as: UTF8.self), radix: 16) ?? 0
         let peer = Peer(address: address, token: token)
         // One that was doubled on the way, or came again because the answer was lost, has its connection already.
-        if machines[peer] != nil { return peer }
+        if let isOver = machines[peer]?.isOver { return isOver ? nil : peer }
         noteEnds(now)
         guard ended[peer].map({ $0 < now }) ?? true else { return nil }
         let host = Self.host(of: address)
-        guard machines.count < mostPeers,
-            machines.keys.count(where: { Self.host(of: $0.address) == host }) < mostPeersPerHost
-        else { return nil }
+        guard hasRoom(mostPeers), hasRoom(mostPeersPerHost, where: { Self.host(of: $0.address) == host }) else {
+            return nil
+        }
         machines[peer] = DatagramMachine(limits, token: token, at: now)
         return peer
+    }
+
+    /// Whether there may be one more of these connections. One that is over takes nobody's place; but where as many have something
+    /// to tell, nobody asks for it, and they would become ever more.
+    private func hasRoom(_ most: Int, where isMeant: (Peer) -> Bool = { _ in true }) -> Bool {
+        var (open, over) = (0, 0)
+        for (peer, machine) in machines where isMeant(peer) {
+            if machine.isOver { over += 1 } else { open += 1 }
+        }
+        return open < most && over <= most
     }
 
     /// Keeps of those that are over as many as eight times as there may be at a time, the last ones.
@@ -461,15 +481,19 @@ public struct DatagramListener: Sendable {
         left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The connections there are.
+    /// The connections there are, with those that are over and have something to tell yet.
     public var peers: [Peer] { Array(machines.keys) }
 
-    /// Works on a connection; nothing where there is none. One that is over is forgotten behind it.
+    /// Works on a connection; nothing where there is none. One that is over is forgotten behind it, as soon as
+    /// ``DatagramMachine/next()`` has told all that has happened.
     public mutating func with<Result>(_ peer: Peer, _ body: (inout DatagramMachine) -> Result) -> Result? {
-        guard var machine = machines[peer] else { return nil }
-        let result = body(&machine)
-        machines[peer] = machine.isOver ? nil : machine
-        if machine.isOver { justEnded.append(peer) }
+        guard let place = machines.index(forKey: peer) else { return nil }
+        let result = body(&machines.values[place])
+        let machine = machines.values[place]
+        if machine.isOver, !machine.hasEvents {
+            machines.remove(at: place)
+            justEnded.append(peer)
+        }
         return result
     }
 

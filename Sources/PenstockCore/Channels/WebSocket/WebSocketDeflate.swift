@@ -186,7 +186,10 @@ struct WebSocketCoders: Sendable {
     }
 
     func expand(_ piece: Data, isLast: Bool, upTo limit: Int) throws(WebSocketFailure) -> Data {
-        defer { if isLast, forgetsOthers { inflater.reset() } }
+        defer {
+            if isLast { inflater.endMessage() }
+            if isLast, forgetsOthers { inflater.reset() }
+        }
         let expanded = try inflater.inflate(isLast ? piece + Self.tail : piece, upTo: limit)
         // A message that ends within a block would have the next one read as the rest of it.
         guard !isLast || inflater.isComplete else {
