@@ -10,7 +10,8 @@ import Testing
         ("sent Basic YWxpY2U6eA== twice", "sent Basic ‹redacted› twice"),
         ("(DPoP abc.def) and 'token hunter2'", "(DPoP ‹redacted›) and 'token ‹redacted›'"),
         ("x=Negotiate\tYIIabcD7", "x=Negotiate\t‹redacted›"), ("NTLM TlRMTVNTUAAB!", "NTLM ‹redacted›!"),
-        ("a Bearer aVeryLongWordWithoutDigits b", "a Bearer ‹redacted› b"), ("Bearer aBcDe", "Bearer ‹redacted›"),
+        ("a Bearer aVeryLongWordWithoutDigits b", "a Bearer ‹redacted› b"),
+        ("a Bearer aBcDe b", "a Bearer ‹redacted› b"),
         // Words of a sentence.
         ("the basic usage of a bearer token is fine", "the basic usage of a bearer token is fine"),
         ("basic authentication and Digest mismatch", "basic authentication and Digest mismatch"),
@@ -39,6 +40,7 @@ import Testing
         // A name that may be a word of a sentence.
         ("spring.datasource.password: hunter2", "spring.datasource.password: ‹redacted›"),
         ("password: hunter", "password: ‹redacted›"), ("a\ntoken: abc\nb", "a\ntoken: ‹redacted›\nb"),
+        ("token:\n abc", "token:\n ‹redacted›"),
         ("bad pin: 1234, sorry", "bad pin: ‹redacted›, sorry"),
         (#"{password: "a b", x: 1}"#, #"{password: "‹redacted›", x: 1}"#),
         ("{'token': 'a b', 'page': 2}", "{'token': '‹redacted›', 'page': 2}"),
@@ -57,7 +59,7 @@ import Testing
     ]
 
     static let assignments: [(text: String, shown: String)] = [
-        ("token = hunter", "token = ‹redacted›"),
+        ("token = hunter", "token = ‹redacted›"), ("token = hunter2 a=", "token = ‹redacted› a="),
         ("a\nuser = bob\npassword =hunter\nb", "a\nuser = bob\npassword =‹redacted›\nb"),
         ("config.api_key= hunter2, then", "config.api_key= ‹redacted›, then"),
         ("let token\t=\t\"a b\" // c", "let token\t=\t\"‹redacted›\" // c"),

@@ -37,7 +37,10 @@ struct OutboxTrafficTests {
     func endOfRest() throws {
         let origin = try HTTPURL("https://a.example/").origin
         var traffic = OutboxTraffic()
+        traffic.learn("orders", leadsTo: origin)
+        #expect(!traffic.isProbing(at: .zero), "it has not failed yet")
         traffic.note(.unreachable, from: origin, at: .zero)
+        traffic.note(.unreachable, from: try HTTPURL("https://b.example/").origin, at: .seconds(1))
         let end = try #require(traffic.firstEnd(after: .zero))
         let before = end - .milliseconds(1)
         #expect(traffic.rest(of: origin, at: before) == end && !traffic.isProbing(at: before))
