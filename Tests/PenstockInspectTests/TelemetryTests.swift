@@ -204,18 +204,18 @@ final class KeptTelemetry: TelemetryExporter {
         let stub = InspectRig.answering(fresh)
         let (client, telemetry, kept) = rig(stub)
         var request = HTTPRequest(method: .get, url: try InspectRig.url())
-        _ = try await client.send(request)
+        _ = try await client.send(request, options: .cache(.http))
         await telemetry.flush()
         #expect(kept.spans.count == 2)
         request.fields = ["traceparent": Self.parent, "tracestate": "vendor=a"]
-        _ = try await client.send(request)
+        _ = try await client.send(request, options: .cache(.http))
         await telemetry.flush()
         let span = try #require(kept.spans.last)
         #expect(kept.spans.count == 3 && stub.requests.count == 1 && span.kind == .internal)
         #expect(span.traceID == "0af7651916cd43dd8448eb211c80319c" && span.parentID == "b7ad6b7169203331")
         #expect(span.traceState == "vendor=a" && span.spanID != span.parentID)
         request.fields["traceparent"] = "\(Self.parent.dropLast(2))00"
-        _ = try await client.send(request)
+        _ = try await client.send(request, options: .cache(.http))
         await telemetry.flush()
         #expect(kept.spans.count == 3 && stub.requests.count == 1)
     }

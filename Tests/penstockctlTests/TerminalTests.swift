@@ -48,7 +48,7 @@ import Testing
         #expect(try await completed("fetch", "--policy", "=", "networkE") == ["networkElseCache"])
         #expect(try await completed("fetch", "--sign", "=") == ["aws:", "hmac", "rfc9421"])
         let nothing = [
-            ["-o", "@", "two"], ["-d", "a", "=", "P"], ["--sign", "aws", ":"], ["http", "://", "P"],
+            ["-o", "@", "two"], ["-d", "a", "=", "P"], ["--sign", "aws", ":"], ["http", ":", "//P"],
             ["-H", "X-A", ":", "P"],
         ]
         for words in nothing {

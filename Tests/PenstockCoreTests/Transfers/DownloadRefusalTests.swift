@@ -135,4 +135,23 @@ import Testing
     private static func ends(_ recorder: EventRecorder) -> [Event.Outcome] {
         recorder.records.compactMap { if case .callEnded(let outcome) = $0.event { outcome } else { nil } }
     }
+
+    @Test func `a volume that has no locks is downloaded to, and only a lock that somebody has is in use`() async throws
+    {
+        try await MultipartTests.withFolder { folder in
+            let key = String(repeating: "a", count: 64)
+            for code in [ENOLCK, ENOTSUP, EINVAL, ENOSYS, EWOULDBLOCK] {
+                let locking: DownloadPlace.Locker = { _ in
+                    errno = code
+                    return -1
+                }
+                do throws(SystemError) {
+                    _ = try DownloadPlace.open(in: folder, key: key, locking: locking)
+                    #expect(code != EWOULDBLOCK)
+                } catch {
+                    #expect(error.code == EWOULDBLOCK && code == EWOULDBLOCK, "\(code)")
+                }
+            }
+        }
+    }
 }

@@ -468,25 +468,6 @@ import Testing
         }
     }
 
-    @Test func `a volume that has no locks is downloaded to, and only a lock that somebody has is in use`() async throws
-    {
-        try await MultipartTests.withFolder { folder in
-            let key = String(repeating: "a", count: 64)
-            for code in [ENOLCK, ENOTSUP, EINVAL, ENOSYS, EWOULDBLOCK] {
-                let locking: DownloadPlace.Locker = { _ in
-                    errno = code
-                    return -1
-                }
-                do throws(SystemError) {
-                    _ = try DownloadPlace.open(in: folder, key: key, locking: locking)
-                    #expect(code != EWOULDBLOCK)
-                } catch {
-                    #expect(error.code == EWOULDBLOCK && code == EWOULDBLOCK, "\(code)")
-                }
-            }
-        }
-    }
-
     @Test func `without hard links a name that is taken stays taken`() async throws {
         try await MultipartTests.withFolder { folder in
             let part = folder.appendingPathComponent("part").path
