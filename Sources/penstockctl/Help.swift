@@ -108,6 +108,7 @@ enum Help {
           redirect   manual makes a redirect the answer; follow follows it
         A line with an id that is no request otherwise gets a reply with the error.
         Each request is sent once: none is repeated, and no breaker opens.
+        At most 1,000 lines are read ahead of their replies, so that these have to be read meanwhile.
         The first line of output says hello. Every other one is a reply, as soon as it is there:
           id, and status, headers, body (or bodyBase64) and cache, or error
         The command ends when its input does, and with \(ExitCode.output) when nobody reads its output any more.

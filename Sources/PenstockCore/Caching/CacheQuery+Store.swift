@@ -151,12 +151,15 @@ extension CacheQuery {
     func headUpdates(by arrival: CacheArrival) -> [CacheUpdate] {
         guard !policy.isOff, !control.noStore, !ResponseControl(arrival.fields).noStore else { return [] }
         return candidates.filter { $0.variant.matches(request.fields, digests) }.map { stored in
-            guard isHead(arrival, of: stored) else {
+            let updated = freshened(stored, by: arrival, isChosen: true)
+            // Only what a GET would be answered with may move, or it would take the place of something newer.
+            let staysInPlace = updated.variant == stored.variant || stored.variant == selected?.variant
+            guard isHead(arrival, of: stored), staysInPlace else {
                 var invalid = stored
                 invalid.isInvalidated = true
                 return CacheUpdate(stored: stored, updated: invalid)
             }
-            return CacheUpdate(stored: stored, updated: freshened(stored, by: arrival, isChosen: true))
+            return CacheUpdate(stored: stored, updated: updated)
         }
     }
 

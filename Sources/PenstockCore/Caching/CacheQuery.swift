@@ -110,7 +110,9 @@ package struct CacheQuery: Sendable {
         }
     }
 
+    /// Whether one response came before another one; of two that came at once, which has been made invalid.
     static func isOlder(_ left: CachedResponse, _ right: CachedResponse) -> Bool {
-        (left.terms.date, left.responseTime) < (right.terms.date, right.responseTime)
+        (left.terms.date, left.responseTime, left.isInvalidated ? 0 : 1)
+            < (right.terms.date, right.responseTime, right.isInvalidated ? 0 : 1)
     }
 }

@@ -58,6 +58,8 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         var isClosing = false
         /// Whether it is to end, be its call made already or not.
         var isCancelled = false
+        /// Whether it was closed while there was no connection, so that what had come is still for its reader.
+        var isLeft = false
         /// Whether the call has ended.
         var isEnded = false
         /// When a message has come last, or was taken.
@@ -81,9 +83,12 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
             bytes += size
         }
 
+        /// Whether its call was ended from outside, and not by the closing of a channel that has no connection.
+        var isCutOff: Bool { !isLeft && (session?.context.isCancelled ?? isCancelled) }
+
         /// - Returns: `nil` also once its call was ended from outside, because what had come is for nobody then.
         mutating func pop() -> (message: Message, bytes: Int)? {
-            guard taken < inbox.count, session?.context.isCancelled != true else { return nil }
+            guard taken < inbox.count, !isCutOff else { return nil }
             let first = inbox[taken]
             taken += 1
             bytes -= first.bytes
@@ -162,11 +167,12 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         let phase = state.withLock { state in
             state.isClosing = true
             if case .idle = state.phase { state.phase = .over(nil) }
+            if case .connecting = state.phase, !state.isCutOff { state.isLeft = true }
             return state.phase
         }
         switch phase {
         case .idle, .over: return
-        case .connecting: cancel()
+        case .connecting: end()
         case .open(let link):
             guard let context = state.withLock({ $0.session?.context }) else { return link.wire.close() }
             // Before the goodbye is written: an end that reads nothing does not take that either.
@@ -179,6 +185,11 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
 
     /// Ends it at once.
     func cancel() {
+        state.withLock { $0.isLeft = false }
+        end()
+    }
+
+    private func end() {
         let session = state.withLock { state -> ChannelSession? in
             state.isCancelled = true
             if case .idle = state.phase { state.phase = .over(APIError(.cancelled, stage: .transport)) }
@@ -190,7 +201,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
     var isOpen: Bool { openLink != nil }
 
     /// Whether its call was ended from outside: what had come is for nobody then.
-    var isCancelled: Bool { state.withLock { $0.session?.context.isCancelled ?? $0.isCancelled } }
+    var isCancelled: Bool { state.withLock { $0.isCutOff } }
 
     /// How many bytes of messages are kept for a reader.
     var bufferedBytes: Int { terms.bufferedBytes }

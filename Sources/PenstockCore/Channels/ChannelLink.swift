@@ -222,8 +222,8 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         }
     }
 
-    /// How much is written at a time.
-    private static var pieceBytes: Int { 64 << 10 }
+    /// How much is written at a time: half a second's worth of a slow path.
+    private static var pieceBytes: Int { 16 << 10 }
 
     /// Writes bytes piece by piece. The time in which the system may take nothing begins anew with each, because a long message on
     /// a slow path is not idle while it moves.

@@ -202,8 +202,13 @@ enum JSONFault: Error, Hashable {
     /// Looks at what would keep a decoder too busy, before it reads: brackets outside strings, since it recurses into them on a stack
     /// that may be small, and long names of members, since it looks each up.
     static func check(_ data: Data, maximumDepth: Int) throws(JSONFault) {
-        let found = data.withUnsafeBytes { bytes in fault(in: bytes, maximumDepth) }
-        if let found { throw found }
+        // A decoder reads UTF-16 and UTF-32 as well (RFC 4627 §3), in which quotes and brackets are other bytes.
+        let isWide = data.prefix(4).contains { $0 == 0 || $0 >= 0xFE }
+        let texts = isWide ? ReadableText.wide(data, type: nil).map { Data($0.utf8) } : []
+        for text in texts.isEmpty ? [data] : texts {
+            let found = text.withUnsafeBytes { bytes in fault(in: bytes, maximumDepth) }
+            if let found { throw found }
+        }
     }
 
     private static func fault(in bytes: UnsafeRawBufferPointer, _ maximumDepth: Int) -> JSONFault? {

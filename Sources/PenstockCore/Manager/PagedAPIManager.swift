@@ -95,7 +95,11 @@ open class PagedAPIManager<API: Endpoint>: AnyAPIManager {
     public func clearCache() async throws -> Bool {
         let first = source.request(source.start)
         var isGone = try await client.clearCache(of: first.endpoint, options: first.options(over: options))
-        for url in urls { isGone = await client.clearCache(.url(url)) && isGone }
+        let owner = options.environment.map { environment in
+            CacheSelection.Owner.partition(
+                CachePartition(environment: environment.name, identity: client.configuration.identity()))
+        }
+        for url in urls { isGone = await client.clearCache(.url(url, in: owner ?? .current)) && isGone }
         return isGone
     }
 

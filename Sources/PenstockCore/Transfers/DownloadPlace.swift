@@ -13,6 +13,8 @@ struct DownloadPlace: Sendable {
     private let stem: String
     let key: String
     private let file: FileDescriptor
+    /// What stands in for the lock on a volume that has none.
+    private let hold: Hold?
 
     private var part: String { "\(folder)/\(stem).part" }
     private var description: String { "\(folder)/\(stem).json" }
@@ -23,8 +25,8 @@ struct DownloadPlace: Sendable {
     /// Locks a file as the system does, without waiting.
     static let flocking: Locker = { flock($0, LOCK_EX | LOCK_NB) }
 
-    /// Takes the place, and finds what is there. A volume that has no locks is no reason not to download: two downloads to one place at
-    /// the same time go unnoticed there.
+    /// Takes the place, and finds what is there. A volume that has no locks is no reason not to download: there two downloads to one
+    /// place at the same time go unnoticed only where they are two processes'.
     ///
     /// - Parameter key: what is downloaded, for whom, and to where. What another download has left is not touched.
     /// - Returns: also how much can be gone on from; `nil` for nothing.
@@ -32,8 +34,8 @@ struct DownloadPlace: Sendable {
         in folder: URL, key: String, locking: Locker = flocking
     ) throws(SystemError) -> (place: DownloadPlace, kept: (part: PartialDownload, offset: Int)?) {
         let stem = prefix + key.prefix(24)
-        let file = try locked("\(folder.path)/\(stem).part", locking)
-        let place = DownloadPlace(folder: folder.path, stem: stem, key: key, file: file)
+        let (file, hold) = try locked("\(folder.path)/\(stem).part", locking)
+        let place = DownloadPlace(folder: folder.path, stem: stem, key: key, file: file, hold: hold)
         let kept = try place.kept()
         if kept == nil { try place.clear() }
         return (place, kept)
@@ -44,7 +46,9 @@ struct DownloadPlace: Sendable {
 
     /// Opens the part, or makes it. What is there under its name and is no ordinary file of this user's own is removed, and not
     /// followed.
-    private static func locked(_ path: String, _ locking: Locker = flocking) throws(SystemError) -> FileDescriptor {
+    private static func locked(
+        _ path: String, _ locking: Locker = flocking
+    ) throws(SystemError) -> (FileDescriptor, Hold?) {
         for _ in 0..<8 {
             let file: FileDescriptor
             do throws(SystemError) {
@@ -59,18 +63,41 @@ struct DownloadPlace: Sendable {
                 _ = try SystemError.check { Int(unlink(path)) }
                 continue
             }
+            var hold: Hold?
             do throws(SystemError) {
                 _ = try SystemError.check { Int(locking(file.raw)) }
             } catch {
-                if error.code == EWOULDBLOCK { throw error }
+                guard missingLocks.contains(error.code) else { throw error }
+                hold = Hold(path)
+                if hold == nil { throw SystemError(code: EWOULDBLOCK) }
             }
             // The one who had it may have moved it away meanwhile.
             guard let now = FileFacts.at(path), now.st_ino == facts.st_ino else { continue }
             // A volume without permissions has nothing to take away.
             if facts.st_mode & 0o777 != ownersMode { fchmod(file.raw, ownersMode) }
-            return file
+            return (file, hold)
         }
         throw SystemError(code: EWOULDBLOCK)
+    }
+
+    /// The errors of a volume that has no locks, such as one over a network.
+    private static let missingLocks: Set<Int32> = [ENOLCK, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL]
+
+    /// A place that is this process' as long as this exists.
+    private final class Hold: Sendable {
+        private static let paths = Locked<Set<String>>([])
+
+        private let path: String
+
+        /// - Returns: `nil` where another one has it.
+        init?(_ path: String) {
+            guard Self.paths.withLock({ $0.insert(path).inserted }) else { return nil }
+            self.path = path
+        }
+
+        deinit {
+            _ = Self.paths.withLock { $0.remove(path) }
+        }
     }
 
     private func kept() throws(SystemError) -> (part: PartialDownload, offset: Int)? {
@@ -273,9 +300,9 @@ struct DownloadPlace: Sendable {
             guard let facts = kinds.lazy.compactMap({ FileFacts.at(path + $0) }).first else { return false }
             let written = Date(timeIntervalSince1970: Double(FileFacts.modification(facts).seconds))
             guard now.timeIntervalSince(written) >= Double(age.components.seconds),
-                let file = try? locked("\(path).part")
+                let (file, hold) = try? locked("\(path).part")
             else { return false }
-            DownloadPlace(folder: folder.path, stem: stem, key: "", file: file).remove()
+            DownloadPlace(folder: folder.path, stem: stem, key: "", file: file, hold: hold).remove()
             return true
         }
     }

@@ -281,11 +281,35 @@ import Testing
         }
     }
 
+    @Test(
+        "Closing a channel that waits for its next connection leaves what had come to its reader",
+        arguments: [false, true])
+    func closedWithoutConnection(areReplies: Bool) async {
+        let (clock, wire) = (TestClock(), ScriptedWire())
+        let again = ChannelReconnection(backoff: Backoff(base: .seconds(60), cap: .seconds(60)))
+        let line = Self.client(wire, clock).tcp(
+            "127.0.0.1", port: 1, codec: LineCodec(), isSecure: false, TCPOptions(reconnection: again))
+        wire.send(Data("one\ntwo\n".utf8))
+        wire.state.withLock { $0.hasEnded = true }
+        let leave: @Sendable () async -> Void = {
+            while !Task.isCancelled, line.isOpen || !wire.isOver { await Task.yield() }
+            await line.close()
+        }
+        let second =
+            if areReplies {
+                await Self.second(of: ReplyChannel(line) { _ in String?.none }, leave)
+            } else {
+                await Self.second(of: line, leave)
+            }
+        let frame: String? = try? second.get()
+        #expect(frame == "two")
+    }
+
     // MARK: What takes long
 
     @Test("A long message may take its time while the system takes some of it")
     func slowPath() async throws {
-        let (clock, wire, piece) = (TestClock(), ScriptedWire(), 64 << 10)
+        let (clock, wire, piece) = (TestClock(), ScriptedWire(), 16 << 10)
         let line = Self.client(wire, clock).tcp(
             "127.0.0.1", port: 1, codec: LineCodec(maxLineBytes: .max), isSecure: false,
             options: .with { $0.timeouts.idle = .seconds(30) })

@@ -84,7 +84,12 @@ import Testing
             #expect(read(key: "b" + most + mark) == .failure(.tooManyMarks))
             #expect(read(key: String(repeating: "é", count: 200) + most + mark + "c") == .failure(.tooManyMarks))
         }
-        func check(_ text: String) throws { try JSONFault.check(Data(text.utf8), maximumDepth: 8) }
+        func check(_ text: String) throws {
+            for encoding in [String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
+                let data = try #require(text.data(using: encoding))
+                try JSONFault.check(data, maximumDepth: 8)
+            }
+        }
         let text = "a" + String(repeating: "\u{301}", count: 1_000)
         #expect(Self.read("[\"\(text)\"]")?[0]?.string?.isWritten(as: text) == true)
         let long = String(repeating: "é", count: 1_000)
@@ -121,6 +126,15 @@ import Testing
             } catch {
                 #expect(!isFine && error == .tooDeep(limit: limit))
             }
+        }
+    }
+
+    @Test func `a depth is seen in wide texts as well, whatever bytes they have`() throws {
+        let text = "[\"\u{2200}\",[[1]]]"
+        for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian] {
+            let data = try #require(text.data(using: encoding))
+            try JSONFault.check(data, maximumDepth: 3)
+            #expect(throws: JSONFault.tooDeep(limit: 2)) { try JSONFault.check(data, maximumDepth: 2) }
         }
     }
 

@@ -140,16 +140,22 @@ import Testing
     {
         try await MultipartTests.withFolder { folder in
             let key = String(repeating: "a", count: 64)
-            for code in [ENOLCK, ENOTSUP, EINVAL, ENOSYS, EWOULDBLOCK] {
+            for code in [ENOLCK, ENOTSUP, EINVAL, ENOSYS, EWOULDBLOCK, EACCES, EIO] {
+                let isLockless = ![EWOULDBLOCK, EACCES, EIO].contains(code)
                 let locking: DownloadPlace.Locker = { _ in
                     errno = code
                     return -1
                 }
                 do throws(SystemError) {
-                    _ = try DownloadPlace.open(in: folder, key: key, locking: locking)
-                    #expect(code != EWOULDBLOCK)
+                    let open = try DownloadPlace.open(in: folder, key: key, locking: locking)
+                    #expect(isLockless)
+                    let second = #expect(throws: SystemError.self) {
+                        try DownloadPlace.open(in: folder, key: key, locking: locking)
+                    }
+                    #expect(second?.code == EWOULDBLOCK, "the place is taken within the process")
+                    withExtendedLifetime(open) {}
                 } catch {
-                    #expect(error.code == EWOULDBLOCK && code == EWOULDBLOCK, "\(code)")
+                    #expect(error.code == code && !isLockless)
                 }
             }
         }

@@ -160,9 +160,10 @@ extension TieredCacheStore.State {
     /// A response has been written, or could not be and stays in memory alone.
     fileprivate mutating func settle(_ stored: StoredResponse, as written: StoredResponse?) {
         let key = stored.response.key
+        // Also where it has been taken back meanwhile: what takes it back speaks of it by the entry that it had.
+        if let written { note(stored.entry, as: written.entry) }
         guard !unwritten.remove(key, where: { Self.isSame($0.stored, stored) }).isEmpty, let written else { return }
         invalidations.note(key)
-        note(stored.entry, as: written.entry)
         guard table.peek(key)?.responses.contains(where: { Self.isSame($0, stored) }) ?? false else { return }
         table.rename(stored.entry, to: written.entry, of: key)
     }

@@ -157,6 +157,8 @@ public struct DatagramListener: Sendable {
         return result
     }
 
-    /// When a connection has something to send although nothing has come.
-    public var wakesAt: Duration? { machines.values.compactMap(\.wakesAt).min() }
+    /// When a connection has something to send although nothing has come; the past where one that is over has something to tell.
+    public var wakesAt: Duration? {
+        machines.values.compactMap { $0.isOver && $0.hasEvents ? .zero : $0.wakesAt }.min()
+    }
 }

@@ -39,11 +39,11 @@ extension CacheHop {
         if update.updated.variant == update.stored.variant {
             await access.store.update(place.entry, to: access.tagged(update.updated))
         } else if let body = await access.store.body(of: place) {
-            await access.store.put(update.updated, body: body)
+            await access.store.put(access.tagged(update.updated), body: body)
             // What the request was answered with has moved: at its old place it would go on to answer requests that the new
-            // `Vary` tells apart from this one.
+            // `Vary` tells apart from this one. It answers nothing more unasked, and is there for those who read its content.
             if update.stored.variant.matches(query.request.fields, query.digests) {
-                await access.store.remove([.entry(place.entry)])
+                await access.store.invalidate([.entry(place.entry)])
             }
         }
     }
