@@ -129,7 +129,8 @@ extension APIClient {
     /// ``signIn(_:to:as:)`` at once.
     ///
     /// - Parameter identity: what ``Configuration/identity`` gave for them. For `""`, which is nobody, no call is refused.
-    /// - Returns: whether nothing is left of the credentials, and no byte of the responses; see ``CacheStore/remove(_:)``.
+    /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses, on disk either; see
+    ///   ``CookieStore/settle()`` and ``CacheStore/remove(_:)``.
     @discardableResult
     public func signOut(_ identity: String) async -> Bool {
         state.signOuts.begin(identity, asLongAs: configuration.identity)

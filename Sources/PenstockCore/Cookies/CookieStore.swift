@@ -28,9 +28,17 @@ public protocol CookieStore: Sendable {
     /// cookies that a server takes for the same the moved one stays, but for one that is not `Secure` and would take the place of
     /// one that is. See ``APIClient/adoptCookies(of:)``.
     func moveAll(ofIdentity identity: String, to heir: String, in environment: String)
+
+    /// Returns when all that has changed so far is where it outlives the process, for a sign-out to say so.
+    ///
+    /// - Returns: `false` where it could not be brought there. `true` unless implemented, as for a store that outlives nothing.
+    func settle() async -> Bool
 }
 
 extension CookieStore {
+    /// Returns at once.
+    public func settle() async -> Bool { true }
+
     /// Asks for what a request of the app itself would be sent with.
     public func field(for query: CookieQuery, in isolation: IsolationKey) -> String? {
         field(for: query.url, in: isolation)

@@ -145,6 +145,14 @@ public final class FileCookieStore: CookieStore {
         if let last = await failure.result(of: { $0 }) { throw last }
     }
 
+    /// Returns when everything that has changed so far is on disk. What could not be written is tried once more.
+    public func settle() async -> Bool {
+        await failure.result { failure in
+            if failure != nil { failure = self.write() }
+            return failure == nil
+        }
+    }
+
     /// - Parameter body: tells whether there is anything to write.
     private func change(_ body: @Sendable (inout CookieJars<CachePartition>) -> Bool) {
         let isNew = state.withLock { state in

@@ -97,6 +97,8 @@ public struct RefreshCoordinator: Sendable {
     private var watched: (claim: RefreshClaim, since: Duration)?
     /// What was obtained and could not be written, to be written first when next a cycle begins.
     private var unwritten: (record: CredentialRecord, over: VaultCondition)?
+    /// Whether the user has signed out, and the vault could not delete what it has: the next that is found there is of no more use.
+    private var isUnerased = false
     /// The number of the cycle under way, or of the last one. What answers an older one is not listened to.
     public private(set) var cycle = 0
 
@@ -273,6 +275,18 @@ extension RefreshCoordinator {
         return record
     }
 
+    /// What the user has signed in with could not be written. It is before the vault is believed again.
+    mutating func couldNotWrite(_ record: CredentialRecord) {
+        guard known?.version == record.version else { return }
+        unwritten = (record, .anything)
+    }
+
+    /// What the vault had when the user signed out could not be deleted.
+    mutating func couldNotErase() {
+        guard known == nil else { return }
+        isUnerased = true
+    }
+
     /// The user has signed out. What is under way comes to nothing.
     public mutating func signOut() {
         discarded = known?.credential.version ?? discarded
@@ -281,7 +295,7 @@ extension RefreshCoordinator {
 
     private mutating func abandon(_ record: CredentialRecord?) {
         (known, isLoaded, remembered, renewed, unwritten, watched) = (record, true, nil, nil, nil, nil)
-        lookedAt = nil
+        (lookedAt, isUnerased) = (nil, false)
         (phase, isInsisting) = (.idle, false)
         cycle += 1
     }
@@ -301,7 +315,10 @@ extension RefreshCoordinator {
             unwritten = nil
             return .load
         case (.reading, .slept), (.holding, .slept): return .load
-        case (.reading, .loaded(let record)): return read(record, moment)
+        case (.reading, .loaded(let record)):
+            // What was loaded is from before what the user did last.
+            if let unwritten { return .save(unwritten.record, over: unwritten.over) }
+            return read(record, moment)
         case (.holding(let new, let old), .loaded(let record)): return settle(new, old, over: record, moment)
 
         case (.claiming(let claimed), .saved(true)):
@@ -352,6 +369,10 @@ extension RefreshCoordinator {
 
     /// Read again before anything is sent: another process may have been faster.
     private mutating func read(_ record: CredentialRecord?, _ moment: Moment) -> Action {
+        if isUnerased {
+            discarded = record?.credential.version ?? discarded
+            isUnerased = false
+        }
         let isOfUse = record.map { $0.credential.version != discarded } ?? false
         (known, isLoaded, lookedAt) = (isOfUse ? record : nil, true, moment.now)
         guard let record, isOfUse else { return nothingThere(but: record) }

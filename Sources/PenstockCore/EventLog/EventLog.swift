@@ -117,6 +117,8 @@ private final class EventLogCore: Sendable {
         /// `nil` once the log is closed.
         var file: EventLogFile?
         var timer: Task<Void, Never>?
+        /// The batches that are not sent any more, where that could not be noted on disk yet.
+        var owed: [String] = []
         /// Promises to those who wait for a flush, each kept once everything has been tried.
         var flushes: [Promise<Void>] = []
     }
@@ -229,8 +231,10 @@ private final class EventLogCore: Sendable {
     private func seal(_ last: UInt64, in file: EventLogFile, _ state: inout State) {
         do throws(EventLogError) {
             let seal = EventLogMachine.Seal(id: UUID().uuidString, last: last)
-            // On disk before it is sent: otherwise the next launch would send the same events under another id.
-            try file.append(EventLogFormat.seal(seal), isSynced: true)
+            // On disk before it is sent: otherwise the next launch would send the same events under another id. So it would those of a
+            // batch before it of which nothing says that it is done.
+            try file.append(Self.done(state.owed) + EventLogFormat.seal(seal), isSynced: true)
+            state.owed = []
             state.machine.seal(seal)
         } catch {
             onProblem(error)
@@ -271,7 +275,8 @@ private final class EventLogCore: Sendable {
         do throws(EventLogError) {
             try forget(seal, &state)
         } catch {
-            // It will be delivered once more, under the same id.
+            // At the next launch it will be delivered once more, under the same id, unless it can be noted with the next batch.
+            state.owed.append(seal.id)
             onProblem(error)
         }
     }
@@ -280,10 +285,16 @@ private final class EventLogCore: Sendable {
     private func forget(_ seal: EventLogMachine.Seal, _ state: inout State) throws(EventLogError) {
         guard let file = state.file else { return }
         let machine = state.machine
-        guard machine.records.isEmpty || file.size > machine.policy.mostFileBytes else {
-            return try file.append(EventLogFormat.done(seal.id), isSynced: false)
+        if machine.records.isEmpty || file.size > machine.policy.mostFileBytes {
+            try file.replace(with: EventLogFormat.whole(machine.records, machine.batch))
+        } else {
+            try file.append(Self.done(state.owed + [seal.id]), isSynced: false)
         }
-        try file.replace(with: EventLogFormat.whole(machine.records, machine.batch))
+        state.owed = []
+    }
+
+    private static func done(_ batches: [String]) -> String {
+        batches.map(EventLogFormat.done).joined()
     }
 
     private func sleep(_ delay: Duration, _ state: inout State) {

@@ -32,15 +32,17 @@ final class EventLogFile {
     /// How many bytes the file has, also those of events that have arrived since.
     private(set) var size: Int
 
-    /// Opens or makes the file.
+    /// The longest file that is read, in bytes: more than any log of an app, so that what is none is not loaded first.
+    private static let longest = 1 << 30
+
+    /// Opens or makes the file. A link in its place is not followed.
     ///
     /// - Returns: also what it holds.
     static func open(_ url: URL) throws(EventLogError) -> (EventLogFile, EventLogFormat.Content) {
         do {
             let file = PrivateFile(url)
             let lock = try FileLock(beside: file)
-            let data = FileManager.default.fileExists(atPath: url.path) ? try Data(contentsOf: url) : Data()
-            let content = try EventLogFormat.read(data)
+            let content = try EventLogFormat.read(try file.contents(limit: longest, .narrows) ?? Data())
             let text = EventLogFormat.whole(content.records, content.batch)
             let handle = try file.replace(with: Data(text.utf8))
             return (EventLogFile(file, lock, handle, size: text.utf8.count), content)

@@ -186,9 +186,7 @@ final class Admissions: Sendable {
 
 extension Admissions.State {
     fileprivate mutating func holdAnew(_ pauses: CallPauses, at now: Duration) -> [AdmissionQueue.Ticket] {
-        waiters.sorted { $0.key < $1.key }.flatMap { ticket, waiter in
-            queue.hold(ticket, waiter.isHeld(by: pauses), at: now)
-        }
+        queue.hold(waiters.mapValues { $0.isHeld(by: pauses) }, at: now)
     }
 }
 

@@ -65,6 +65,8 @@ final class CredentialKeeper: Sendable {
     private let vault: any CredentialVault
     private let time: TimeSource
     private let state: Locked<State>
+    /// How much of what the user did is on its way to the vault. A cycle waits for it: what it would find there is from before that.
+    private let writes = Monitor(0)
 
     init(
         _ key: CredentialKey, in vault: any CredentialVault, _ policy: RefreshPolicy, _ time: TimeSource,
@@ -159,23 +161,37 @@ final class CredentialKeeper: Sendable {
 
     func signIn(_ credential: Credential) async throws(VaultError) {
         guard credential.isValid else { throw .invalid }
+        writes.withLock { $0 += 1 }
+        defer { writes.withLock { $0 -= 1 } }
         let (record, waiting) = state.withLock { state in
             (state.coordinator.signIn(credential), state.takeWaiting())
         }
         for waiter in waiting { waiter.promise.keep(.use(credential)) }
-        try await vault.save(record.item, for: key, over: .anything)
-        try await settleVault(after: record.version)
+        do throws(VaultError) {
+            try await vault.save(record.item, for: key, over: .anything)
+            try await settleVault(after: record.version)
+        } catch {
+            state.withLock { $0.coordinator.couldNotWrite(record) }
+            throw error
+        }
     }
 
     /// Calls that wait are told. What is under way comes to nothing.
     func signOut() async throws(VaultError) {
+        writes.withLock { $0 += 1 }
+        defer { writes.withLock { $0 -= 1 } }
         let waiting = state.withLock { state in
             state.coordinator.signOut()
             return state.takeWaiting()
         }
         for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
-        try await vault.delete(key, where: .anything)
-        try await settleVault(after: nil)
+        do throws(VaultError) {
+            try await vault.delete(key, where: .anything)
+            try await settleVault(after: nil)
+        } catch {
+            state.withLock { $0.coordinator.couldNotErase() }
+            throw error
+        }
     }
 
     /// Makes the vault have what the user did last, where a login and a logout were on their way to it together: whichever is
@@ -233,9 +249,19 @@ final class CredentialKeeper: Sendable {
             var event = RefreshCoordinator.Event.begun
             while let action = next(event, cycle) {
                 guard let done = await perform(action, source, cycle) else { return }
+                await rectify(action, cycle)
                 event = done
             }
         }
+    }
+
+    /// Undoes a writing that asks for nothing where the user has signed in or out while it was under way.
+    private func rectify(_ action: RefreshCoordinator.Action, _ cycle: Int) async {
+        guard case .save(let record, over: .anything) = action, state.withLock({ $0.coordinator.cycle != cycle }) else {
+            return
+        }
+        // Where the vault fails now, it has failed for the user's own doing as well, and they were told.
+        try? await settleVault(after: record.version)
     }
 
     /// The end of a cycle and the word of it to those who wait are one step: whoever asks later begins another one.
@@ -259,7 +285,9 @@ final class CredentialKeeper: Sendable {
     ) async -> RefreshCoordinator.Event? {
         do {
             switch action {
-            case .load: return .loaded(try await vault.load(key).map { try CredentialRecord($0) })
+            case .load:
+                await writes.wait { $0 == 0 }
+                return .loaded(try await vault.load(key).map { try CredentialRecord($0) })
             case .save(let record, let condition):
                 return .saved(try await vault.save(record.item, for: key, over: condition))
             case .delete(let version): return .deleted(try await vault.delete(key, where: .version(version)))

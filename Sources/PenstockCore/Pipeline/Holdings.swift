@@ -12,7 +12,7 @@ final class Holdings: Sendable {
 
     /// Removes what is kept of a user.
     ///
-    /// - Returns: whether nothing is left of the credentials, and no byte of the responses.
+    /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses.
     func forget(_ identity: String) async -> Bool {
         let all = all.withLock { $0 }
         // At once, before anything is waited for.
@@ -53,8 +53,10 @@ struct Holding: Sendable {
             } else {
                 await vault?.forget(account: identity) ?? true
             }
-        guard let cache else { return isSignedOut }
-        return await cache.change(nil) { await cache.store.remove([.identity(identity)]) } && isSignedOut
+        let areCookiesGone = await cookies?.store.settle() ?? true
+        let isForgotten = isSignedOut && areCookiesGone
+        guard let cache else { return isForgotten }
+        return await cache.change(nil) { await cache.store.remove([.identity(identity)]) } && isForgotten
     }
 }
 

@@ -188,7 +188,21 @@ public struct AdmissionQueue: Sendable {
     ///
     /// - Returns: those that may be sent now.
     public mutating func hold(_ ticket: Ticket, _ isHeld: Bool, at now: Duration) -> [Ticket] {
-        guard let entry = waiting[ticket], entry.isHeld != isHeld else { return [] }
+        hold([ticket: isHeld], at: now)
+    }
+
+    /// Holds requests back, or lets them wait for their turn again, all at one moment: who is let go does not depend on which of
+    /// them is told of first.
+    ///
+    /// - Parameter held: whether each of them is held back from now on.
+    /// - Returns: those that may be sent now.
+    public mutating func hold(_ held: [Ticket: Bool], at now: Duration) -> [Ticket] {
+        for (ticket, isHeld) in held { mark(ticket, isHeld) }
+        return admit(at: now)
+    }
+
+    private mutating func mark(_ ticket: Ticket, _ isHeld: Bool) {
+        guard let entry = waiting[ticket], entry.isHeld != isHeld else { return }
         waiting[ticket]?.isHeld = isHeld
         if isHeld {
             hosts[entry.host]?.lanes[entry.priority.rawValue].remove(ticket)
@@ -197,7 +211,6 @@ public struct AdmissionQueue: Sendable {
             hosts[entry.host]?.held -= 1
             hosts[entry.host]?.lanes[entry.priority.rawValue].insert(ticket)
         }
-        return admit(at: now)
     }
 
     /// Makes a request that waits more urgent, never less.

@@ -94,6 +94,8 @@ extension ResumableUploadProtocol {
         }
     }
 
+    /// The longest `Location` that is taken, in bytes: it is kept on disk, in a file that is read again only up to a length.
+    private static let longestLocation = 16 << 10
     private static let version: HTTPFieldName = "Upload-Draft-Interop-Version"
     private static let complete: HTTPFieldName = "Upload-Complete"
     private static let length: HTTPFieldName = "Upload-Length"
@@ -107,7 +109,9 @@ extension ResumableUploadProtocol {
     ///   - now: what a `Retry-After` that is a date is compared with.
     func answer(_ response: HTTPResponse, from url: HTTPURL, at now: Date) -> UploadAnswer {
         var answer = UploadAnswer(status: response.status)
-        answer.location = response.fields[.location].flatMap { try? url.resolving($0) }
+        answer.location = response.fields[.location].flatMap { text in
+            text.utf8.count <= Self.longestLocation ? try? url.resolving(text) : nil
+        }
         answer.retryAfter = RetryAfter.delay(in: response.fields, at: now)
         let (offset, length) = (response.fields.values(of: Self.offset), response.fields.values(of: Self.length))
         switch self {

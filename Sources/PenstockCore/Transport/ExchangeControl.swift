@@ -90,20 +90,26 @@ public final class ExchangeControl: Sendable {
 
     /// Stops the bytes of the exchanges under way, and holds back any that would begin.
     public func suspend() {
-        let exchanges = state.withLock { state in
-            state.isSuspended = true
-            return state.exchanges
-        }
-        for exchange in exchanges { exchange.suspend() }
+        state.withLock { $0.isSuspended = true }
+        tell()
     }
 
     /// Lets the bytes go on after ``suspend()``. Nothing where the call is not suspended.
     public func resume() {
-        let exchanges = state.withLock { state in
-            state.isSuspended = false
-            return state.exchanges
+        state.withLock { $0.isSuspended = false }
+        tell()
+    }
+
+    /// Tells the exchanges whether they are suspended. Where a suspension and a resumption meet, whoever is told last is told the last
+    /// word: the other one tells again.
+    private func tell() {
+        var told: Bool?
+        while true {
+            let (isSuspended, exchanges) = state.withLock { ($0.isSuspended, $0.exchanges) }
+            guard isSuspended != told else { return }
+            for exchange in exchanges { if isSuspended { exchange.suspend() } else { exchange.resume() } }
+            told = isSuspended
         }
-        for exchange in exchanges { exchange.resume() }
     }
 
     /// Returns when the call is not suspended, or is cancelled, or the task is.

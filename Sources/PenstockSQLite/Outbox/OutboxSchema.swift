@@ -118,10 +118,14 @@ enum OutboxSchema {
         try connection.makeDurable(true)
         guard version < migrations.count else { return }
         try connection.transaction { () throws(SQLiteError) in
-            // Another process may have been quicker.
+            // Another process may have been quicker, and may be of a later version.
             let version = Int(try connection.number("PRAGMA user_version") ?? 0)
+            guard version < migrations.count else { return }
             for migration in migrations.dropFirst(version) { try connection.execute(migration) }
             try connection.execute("PRAGMA user_version=\(migrations.count)")
+        }
+        guard try connection.number("PRAGMA user_version") == Int64(migrations.count) else {
+            throw OutboxStoreError.newerVersion
         }
     }
 }

@@ -63,7 +63,8 @@ public final class SQLiteOutboxStore: OutboxStore {
     }
 
     public func put(_ row: OutboxRow, isNumbered: Bool) async throws(OutboxStoreError) -> OutboxPlacement {
-        guard row.payload.count <= rowBytes else { throw .tooLarge(bytes: row.payload.count, limit: rowBytes) }
+        let bytes = row.payload.count + (row.intent?.count ?? 0) + (row.rollback?.count ?? 0)
+        guard bytes <= rowBytes else { throw .tooLarge(bytes: bytes, limit: rowBytes) }
         return try await engine.change { try $0.put(row, isNumbered: isNumbered) }
     }
 
@@ -252,7 +253,11 @@ final class OutboxEngine: @unchecked Sendable {
         } catch {
             // Nothing of any was done. One by one, each has the error that is its own.
             guard jobs.count > 1, database != nil else { return jobs.forEach { $0.end(map(error)) } }
-            for job in jobs { run([job]) }
+            guard map(error) == .busy, jobs.contains(where: \.changes) else { return jobs.forEach { run([$0]) } }
+            // All have waited for other processes as long as one may. Who only reads waits for nobody.
+            for job in jobs where job.changes { job.end(.busy) }
+            let readers = jobs.filter { !$0.changes }
+            if !readers.isEmpty { run(readers) }
         }
     }
 

@@ -166,6 +166,30 @@ final class FileCookieStoreTests {
         }
     }
 
+    @Test(.covers("S4.13")) func `a sign-out is on disk when it returns, and says so where it is not`() async throws {
+        let store = try await open()
+        let client = CallSupport.client(CallSupport.answering()) { configuration in
+            (configuration.cookies, configuration.vault) = (store, MemoryVault())
+            configuration.identity = { "alice" }
+        }
+        let key = IsolationKey(environment: "production", identity: "alice")
+        store.receive(["sid=secret; Max-Age=600"], from: try HTTPURL("https://x.a.example/"), in: key)
+        try await store.flush()
+        func isKept() -> Bool {
+            (try? String(decoding: Data(contentsOf: file), as: UTF8.self))?.contains("secret") ?? false
+        }
+        #expect(isKept())
+        // No new file can be put in its place.
+        let new = file.appendingPathExtension("new")
+        try FileManager.default.createDirectory(
+            at: new.appendingPathComponent("x"), withIntermediateDirectories: true)
+        #expect(await !client.signOut("alice"))
+        #expect(isKept())
+        try FileManager.default.removeItem(at: new)
+        #expect(await client.signOut("alice"))
+        #expect(!isKept())
+    }
+
     @Test func `a failed writing is told of, and made good by the next`() async throws {
         let store = try await open()
         let new = file.appendingPathExtension("new")

@@ -394,4 +394,41 @@ import Testing
         #expect(stub.requests.map(\.text) == [#"{"values":[1,3]}"#])
         await log.close()
     }
+
+    @Test("A batch that could not be written off is no part of the next one")
+    func notWrittenOff() async throws {
+        let stub = Self.answering(200, 500)
+        let log = try await open(stub)
+        // No new file can be put in the log's place.
+        let new = URL(fileURLWithPath: file.path + ".new")
+        try FileManager.default.createDirectory(
+            at: new.appendingPathComponent("x"), withIntermediateDirectories: true)
+        record(log, 0..<3)
+        await log.flush()
+        #expect(await log.count == 0)
+        #expect(problems.value.count == 1)
+        record(log, 3..<5)
+        await log.flush()
+        await log.close()
+        try FileManager.default.removeItem(at: new)
+        let again = Self.answering()
+        let second = try await open(again)
+        await second.flush()
+        let (before, after) = (try sent(stub), try sent(again))
+        #expect(before.map(\.taps) == [names(0..<3), names(3..<5)])
+        #expect(after.map(\.taps) == [names(3..<5)])
+        #expect(after.first?.id == before.last?.id)
+        await second.close()
+    }
+
+    @Test("A link in a log's place is not followed, and stays", arguments: [true, false])
+    func linked(isThere: Bool) async throws {
+        let target = folder.appendingPathComponent("other.log")
+        if isThere { try Data("theirs".utf8).write(to: target) }
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+        let stub = Self.answering()
+        let failure = await #expect(throws: EventLogError.self) { try await self.open(stub) }
+        guard case .unusableFile = failure else { return Issue.record("\(String(describing: failure))") }
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)) == target.path)
+    }
 }

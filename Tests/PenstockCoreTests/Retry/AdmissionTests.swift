@@ -61,6 +61,46 @@ struct AdmissionTests {
         #expect(rig.recorder.grammarViolations.isEmpty)
     }
 
+    @Test("After a pause the urgent go first, and nothing that is paused goes at its beginning", .covers("S3.36"))
+    func resumed() async throws {
+        let rig = RetryRig(held(2)) { $0.admission = .init(total: 1) }
+        rig.client.pause(.all)
+        let low = await start(rig, "low", .priority(.background))
+        let high = await start(rig, "high", .priority(.high))
+        rig.client.resume(.all)
+        for count in 1...2 {
+            await rig.script.waitForExchanges(count: count)
+            rig.script.release()
+        }
+        for call in [low, high] { _ = try await call.value }
+        #expect(order(rig) == ["high", "low"])
+        // One moment for all: a permit that has come back lets none go that is held by the same pause.
+        var queue = AdmissionQueue(AdmissionPolicy(rate: .init(1, per: .seconds(1))))
+        for ticket: AdmissionQueue.Ticket in 1...3 { _ = queue.enter(ticket, host: "a", priority: .normal, at: .zero) }
+        #expect(queue.hold([2: true, 3: true], at: .seconds(5)).isEmpty)
+        #expect(queue.hold([2: false, 3: false], at: .seconds(5)) == [2])
+    }
+
+    @Test("A load that an urgent call joins at the cache is urgent", .covers("S3.36"))
+    func joinedLoad() async throws {
+        let rig = RetryRig(held(4), storing: true) {
+            $0.admission = .init(total: 1)
+            $0.options.cache = .http
+        }
+        var calls = [await start(rig, "running"), await start(rig, "normal"), await start(rig, "x", .priority(.low))]
+        calls.append(rig.client.start(GetProduct(id: "x"), options: .priority(.high)))
+        let isJoined: (Event) -> Bool = { event in
+            if case .cacheDecided(_, let status) = event { status.isCollapsed } else { false }
+        }
+        while !Task.isCancelled, !rig.events.contains(where: isJoined) { await Task.yield() }
+        for count in 2...3 {
+            rig.script.release()
+            await rig.script.waitForExchanges(count: count)
+        }
+        #expect(order(rig) == ["running", "x", "normal"])
+        for call in calls { call.cancel() }
+    }
+
     @Test("A cap for each host leaves the others alone")
     func perHost() async throws {
         let rig = RetryRig(held(3)) { $0.admission = .init(perHost: 1) }

@@ -22,6 +22,36 @@ import Testing
         }
     }
 
+    /// Notes what it is told, and does something when it is told to stand still.
+    private final class Noted: ControlledExchange {
+        let isSuspended = Locked(false)
+        private let onSuspend: @Sendable () -> Void
+
+        init(onSuspend: @escaping @Sendable () -> Void = {}) {
+            self.onSuspend = onSuspend
+        }
+
+        func cancel() {}
+
+        func suspend() {
+            isSuspended.withLock { $0 = true }
+            onSuspend()
+        }
+
+        func resume() { isSuspended.withLock { $0 = false } }
+    }
+
+    @Test("Where a suspension and a resumption meet, every exchange is told the last word last", .covers("S0.7"))
+    func lastWord() {
+        let control = ExchangeControl()
+        // As another thread would, at the worst moment.
+        let exchanges = [Noted { control.resume() }, Noted()]
+        for exchange in exchanges { #expect(control.attach(exchange)) }
+        control.suspend()
+        #expect(!control.isSuspended)
+        #expect(exchanges.allSatisfy { !$0.isSuspended.withLock { $0 } })
+    }
+
     @Test("Nothing is sent for a suspended call that may be hedged, and no hedge beside it", .covers("S0.7"))
     func unsent() async throws {
         let gate = Latch()

@@ -376,6 +376,12 @@ import Testing
         let tus = ResumableUploadProtocol.tus.answer(response, from: url, at: .now)
         #expect(tus.offset == 5 && tus.isComplete == nil && tus.limits == UploadLimits(maximumSize: 7))
         #expect(!tus.isCompletedProblem)
+        // What is longer could be kept and not read again.
+        for (length, isTaken) in [(16 << 10, true), ((16 << 10) + 1, false)] {
+            let response = HTTPResponse(
+                status: 201, fields: [.location: "/" + String(repeating: "x", count: length - 1)])
+            #expect((ResumableUploadProtocol.tus.answer(response, from: url, at: .now).location != nil) == isTaken)
+        }
         for (value, isComplete) in [("?0", false), ("?2", nil), ("1", nil), ("true", nil)] as [(String, Bool?)] {
             let response = HTTPResponse(status: 200, fields: ["Upload-Complete": value])
             #expect(ResumableUploadProtocol.httpDraft.answer(response, from: url, at: .now).isComplete == isComplete)

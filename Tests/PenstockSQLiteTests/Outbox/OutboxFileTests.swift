@@ -486,4 +486,60 @@ struct OutboxFileTests {
         await second.1.close()
         await second.0.close()
     }
+
+    @Test("However many changes wait for another process, none waits for longer than it may")
+    func busyTogether() async throws {
+        let folder = try await Self.filled(1)
+        let store = Self.open(folder) { $0.patience = .milliseconds(100) }
+        try await store.open()
+        let other = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 0)
+        try other.execute("BEGIN IMMEDIATE")
+        let took = await ContinuousClock().measure {
+            await withTaskGroup(of: Void.self) { group in
+                for index in 0..<200 {
+                    group.addTask {
+                        await #expect(throws: OutboxStoreError.busy) {
+                            try await store.put(.sample("\(index)"), isNumbered: false)
+                        }
+                    }
+                }
+            }
+        }
+        // One after the other they would wait for 20 s.
+        #expect(took < .seconds(10))
+        try other.execute("COMMIT")
+        await store.close()
+    }
+
+    @Test("A file that a newer process has migrated meanwhile is left as it is")
+    func overtaken() async throws {
+        let folder = try await Self.filled(1)
+        let other = try SQLiteConnection(path: folder.file.path, vfs: nil, patience: 0)
+        let version = try #require(try other.number("PRAGMA user_version"))
+        try other.execute("PRAGMA user_version=\(version - 1)")
+        try other.execute("BEGIN IMMEDIATE")
+        let store = Self.open(folder)
+        let opening = Task { try await store.open() }
+        // It has seen the version from before, and waits to go on.
+        try await Task.sleep(for: .milliseconds(300))
+        try other.execute("PRAGMA user_version=\(version + 1); COMMIT")
+        await #expect(throws: OutboxStoreError.newerVersion) { try await opening.value }
+        #expect(try other.number("PRAGMA user_version") == version + 1)
+        await store.close()
+    }
+
+    @Test("What a toggle wants counts with the write, and too much of it is too large and no damage")
+    func longIntent() async throws {
+        let folder = try Folder()
+        let store = Self.open(folder)
+        let sample = OutboxRow.sample("x")
+        let row = OutboxRow(
+            id: OutboxID(), owner: sample.owner, lane: sample.lane, payload: sample.payload, created: sample.created,
+            expires: sample.expires, intent: Data(count: 2 << 20))
+        let size = (2 << 20) + sample.payload.count
+        await #expect(throws: OutboxStoreError.tooLarge(bytes: size, limit: 512 << 10)) {
+            try await store.put(row, isNumbered: false)
+        }
+        await store.close()
+    }
 }

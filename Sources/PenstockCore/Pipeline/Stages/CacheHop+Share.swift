@@ -92,7 +92,12 @@ extension CacheHop {
         let (load, leads) = access.exchanges.exchange(for: purpose, where: { isUsable($0.note) }) {
             SharedExchange(purpose, sent.value.request, for: call, CacheLoad(call, ticket))
         }
-        if leads { load.start(next, in: access.exchanges) } else { tellOfJoining(sent) }
+        if leads {
+            load.start(next, in: access.exchanges)
+        } else {
+            load.raise(for: call)
+            tellOfJoining(sent)
+        }
         switch await load.outcome(for: call, leads: leads, in: access.exchanges) {
         case nil:
             try call.checkGoesOn(at: .cache)

@@ -1,0 +1,109 @@
+import Foundation
+import PenstockTestSupport
+import PenstockTesting
+import Testing
+
+@testable import PenstockCore
+
+/// What the user did last counts, however slow or broken the vault is that it is written to.
+@Suite(.timeLimit(.minutes(5)), .covers("S3.34")) struct CredentialWritingTests {
+    /// Holds back or refuses what the user does, and nothing else.
+    private final class Vault: CredentialVault {
+        struct State: Sendable {
+            var isHolding = false
+            var isBroken = false
+            var arrived = 0
+        }
+
+        let inner = MemoryVault()
+        let state = Monitor(State())
+
+        func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? { try await inner.load(key) }
+
+        func save(_ item: VaultItem, for key: CredentialKey, over condition: VaultCondition) async throws(VaultError)
+            -> Bool
+        {
+            try await pass(condition)
+            return try await inner.save(item, for: key, over: condition)
+        }
+
+        func delete(_ key: CredentialKey, where condition: VaultCondition) async throws(VaultError) -> Bool {
+            try await pass(condition)
+            return try await inner.delete(key, where: condition)
+        }
+
+        func keys() async throws(VaultError) -> [CredentialKey] { try await inner.keys() }
+
+        private func pass(_ condition: VaultCondition) async throws(VaultError) {
+            guard condition == .anything else { return }
+            state.withLock { $0.arrived += 1 }
+            await state.wait { !$0.isHolding }
+            if state.withLock(\.isBroken) { throw .unavailable }
+        }
+    }
+
+    /// Somebody whose token has to be renewed before it is used.
+    private static func due(_ rig: AuthRig, _ token: String) -> Credential {
+        Credential(
+            token, refreshToken: "r-\(token)", expiresIn: .seconds(60),
+            obtained: rig.clock.timeSource.date().addingTimeInterval(-60))
+    }
+
+    private static func tokens(_ desk: TokenDesk) -> [String?] { desk.sent.map { $0.fields[.authorization] } }
+
+    @Test func `who signs in is never sent as the one before, though the vault is slow`() async throws {
+        let (vault, desk) = (Vault(), TokenDesk())
+        let rig = AuthRig(desk: desk, vault: vault)
+        desk.accept("alice", "new")
+        try await rig.signIn("alice")
+        vault.state.withLock { $0.isHolding = true }
+        let bob = Self.due(rig, "bob")
+        let login = Task { try await rig.client.signIn(bob) }
+        await vault.state.wait { $0.arrived == 2 }
+        let call = rig.client.start(GetProduct())
+        while !Task.isCancelled, !rig.reasons.contains(.renewing) { await Task.yield() }
+        for _ in 0..<200 { await Task.yield() }
+        #expect(desk.sent.isEmpty)
+        vault.state.withLock { $0.isHolding = false }
+        try await login.value
+        _ = try await call.value
+        #expect(Self.tokens(desk) == ["Bearer new"])
+        #expect(desk.refreshed.map(\.token) == ["bob"])
+        #expect(try await rig.client.credential()?.token == "new")
+    }
+
+    @Test func `a login that the vault refuses is written before the vault is believed again`() async throws {
+        let (vault, desk) = (Vault(), TokenDesk())
+        let rig = AuthRig(desk: desk, vault: vault)
+        desk.accept("alice", "new")
+        try await rig.signIn("alice")
+        vault.state.withLock { $0.isBroken = true }
+        let bob = Self.due(rig, "bob")
+        let refusal = await failure { () async throws(APIError) in try await rig.client.signIn(bob) }
+        #expect(refusal?.kind == .authentication(.vault(.unavailable)))
+        vault.state.withLock { $0.isBroken = false }
+        _ = try await rig.client.send(GetProduct())
+        #expect(Self.tokens(desk) == ["Bearer new"])
+        #expect(desk.refreshed.map(\.token) == ["bob"])
+    }
+
+    @Test func `what a vault could not delete of who has signed out is found by nobody in this process`() async throws {
+        let (vault, desk) = (Vault(), TokenDesk())
+        desk.accept("alice")
+        try await AuthRig(desk: desk, vault: vault).signIn("alice")
+        // A process that has not looked yet.
+        let rig = AuthRig(desk: desk, vault: vault)
+        vault.state.withLock { $0.isBroken = true }
+        #expect(await failure { () async throws(APIError) in try await rig.client.signOut(of: .main) } != nil)
+        vault.state.withLock { $0.isBroken = false }
+        for _ in 0..<3 {
+            _ = await failure { try await rig.client.send(GetProduct()) }
+            rig.clock.advance(by: .seconds(60))
+        }
+        #expect(!desk.sent.isEmpty && Self.tokens(desk).allSatisfy { $0 == nil })
+        // Who signs in again is somebody, whatever is left there.
+        try await rig.signIn("alice")
+        _ = try await rig.client.send(GetProduct())
+        #expect(desk.sent.last?.fields[.authorization] == "Bearer alice")
+    }
+}
