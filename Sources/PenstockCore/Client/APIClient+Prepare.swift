@@ -81,8 +81,8 @@ extension APIClient {
             parameters, placement: isPage ? .query : endpoint.placement, method: method,
             body: isPage ? .none : endpoint.body, for: call.context)
         let url = try url(of: call, route.path, runtime, content.query)
-        var fields = commonFields(
-            accepting: call.context.streams ? .anything : call.decoding.accepts,
+        var fields = try commonFields(
+            accepting: call.context.streams ? .anything : call.decoding.accepts(under: envelope(of: call)),
             for: call.context.settings.modelFormat.decoder)
         fields.merge(runtime.service.headers.read())
         if let contentType = content.type { fields[.contentType] = contentType }
@@ -208,7 +208,7 @@ extension APIClient {
             guard write.isFor(isolation) else {
                 throw APIError(.cancelled, stage: .prepare, sendState: .unsent)
             }
-            var fields = commonFields(accepting: call.decoding.accepts)
+            var fields = try commonFields(accepting: call.decoding.accepts(under: envelope(of: call)))
             fields.merge(runtime.service.headers.read())
             call.resolved.settings.headers.apply(to: &fields)
             fields.merge(write.request.fields)

@@ -73,12 +73,18 @@ extension ParameterRule {
         ParameterRule(field, "\(rangeText(bounds)), if given") { optional($0[keyPath: part], bounds.contains) }
     }
 
-    /// One of the values, which are listed in the requirement.
+    /// One of the values, which are listed in the requirement as they are sent: those of an enumeration by their raw values.
     public static func oneOf<Value: Equatable & Sendable>(
         _ field: String, _ part: Part<Value>, _ values: [Value]
     ) -> ParameterRule {
-        let list = values.map { "\($0)" }.joined(separator: ", ")
-        return ParameterRule(field, "must be one of: \(list)") { values.contains($0[keyPath: part]) }
+        ParameterRule(field, listText(values)) { values.contains($0[keyPath: part]) }
+    }
+
+    /// The same for an optional parameter, when there is one.
+    public static func oneOf<Value: Equatable & Sendable>(
+        _ field: String, _ part: Part<Value?>, _ values: [Value]
+    ) -> ParameterRule {
+        ParameterRule(field, "\(listText(values)), if given") { optional($0[keyPath: part], values.contains) }
     }
 
     /// The whole text matches a pattern.
@@ -101,8 +107,14 @@ extension ParameterRule {
         "must be from \(bounds.lowerBound) to \(bounds.upperBound)"
     }
 
-    private static func lengthText(_ bounds: ClosedRange<Int>) -> String {
+    private static func listText<Value>(_ values: [Value]) -> String {
+        let texts = values.map { value in
+            if let raw = value as? any RawRepresentable { "\(raw.rawValue)" } else { "\(value)" }
+        }
+        return "must be one of: \(texts.joined(separator: ", "))"
+    }
 
+    private static func lengthText(_ bounds: ClosedRange<Int>) -> String {
         let span =
             bounds.lowerBound == bounds.upperBound
             ? "\(bounds.lowerBound)" : "\(bounds.lowerBound) to \(bounds.upperBound)"

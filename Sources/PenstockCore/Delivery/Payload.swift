@@ -36,9 +36,11 @@ public struct Payload: Sendable {
     /// Every byte of the body, as the pipeline handed it up.
     public var data: Data { parts.data }
     private var path: JSONPath { parts.path }
-    /// Whether the media type that came with the bytes is one of JSON (RFC 6839 §3.1).
+    /// Whether the media type that came with the bytes is one of JSON (RFC 6839 §3.1). Who sends the field twice has both values joined
+    /// by a comma, of which the first counts.
     var isJSON: Bool {
-        let type = parts.contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        let type = parts.contentType?.prefix { !";,".contains($0) }.trimmingCharacters(in: .whitespaces).lowercased()
+        guard let type else { return false }
         return ["application/json", "text/json"].contains(type) || type.hasSuffix("+json")
     }
 

@@ -81,7 +81,7 @@ extension ResponseDecoding where Output == String {
 
     /// ``text``, or under an envelope the string that it holds, so that no refusal passes for a text.
     fileprivate static var textOrEnveloped: ResponseDecoding {
-        ResponseDecoding(accepting: .text) { (payload, envelope, options) throws(APIError) in
+        ResponseDecoding(accepting: .text, enveloped: .json) { (payload, envelope, options) throws(APIError) in
             let form = envelope == nil ? text : json
             return try form.open(payload, envelope: envelope, options: options)
         }

@@ -8,15 +8,22 @@ import Foundation
 /// ```
 public struct ResponseDecoding<Output: Sendable>: Sendable {
     private let opening: @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
-    /// What a request for it asks for.
-    let accepts: AcceptedMedia
+    private let accepted: AcceptedMedia
+    private let acceptedInEnvelope: AcceptedMedia
 
+    /// - Parameter enveloped: what a request asks for whose response has an envelope; `nil` for the same.
     init(
-        accepting accepts: AcceptedMedia,
+        accepting accepted: AcceptedMedia, enveloped: AcceptedMedia? = nil,
         _ opening: @escaping @Sendable (Payload, Envelope?, DecodingOptions) throws(APIError) -> Opened<Output>
     ) {
-        self.accepts = accepts
+        self.accepted = accepted
+        acceptedInEnvelope = enveloped ?? accepted
         self.opening = opening
+    }
+
+    /// What a request for it asks for.
+    func accepts(under envelope: Envelope?) -> AcceptedMedia {
+        envelope == nil ? accepted : acceptedInEnvelope
     }
 
     /// Reads the envelope. What follows it waits for ``Opened/decoded()``, so that validators of the payload come first.

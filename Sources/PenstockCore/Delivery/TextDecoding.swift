@@ -63,7 +63,8 @@ enum TextDecoding {
     }
 
     /// How to read a character set, the best way first; none for one that is not known. Names stand for what they mean on
-    /// the web (WHATWG Encoding §4.2): who says Latin-1 or GBK sends the larger set that contains it.
+    /// the web (WHATWG Encoding §4.2): who says Latin-1, GBK or EUC-KR sends the larger set that
+    /// contains it.
     private static func encodings(named name: String) -> [String.Encoding] {
         switch name {
         case "utf-8", "utf8": [.utf8]
@@ -88,7 +89,7 @@ enum TextDecoding {
         case "iso-2022-jp": [.iso2022JP]
         case "gb2312", "gbk", "gb18030": [.coreFoundation(0x0632)]
         case "big5": [.coreFoundation(0x0A03)]
-        case "euc-kr", "ks_c_5601-1987": [.coreFoundation(0x0940)]
+        case "euc-kr", "ks_c_5601-1987", "windows-949": [.coreFoundation(0x0422)]
         default: []
         }
     }

@@ -16,6 +16,7 @@ import Foundation
 /// | 2003 | tls                  | 3006 | decryption        |
 /// | 2004 | transport            | 2006 | unavailable       |
 /// | 4002 | dropped              | 5001 | storage           |
+/// | 1006 | authentication       |      |                   |
 extension APIError: CustomNSError {
     public static var errorDomain: String { "Penstock.APIError" }
 

@@ -28,8 +28,7 @@ struct FormWriter {
         switch value {
         case .object(let object): try write(object, under: key, depth: depth)
         case .array(let array): try write(array, key: key, depth: depth)
-        case .date(let date): try write(format.dates.value(of: date), key: key, depth: depth)
-        case .data(let data): try write(format.binary.value(of: data), key: key, depth: depth)
+        case .date, .data: try write(value.written(format.dates, format.binary), key: key, depth: depth)
         case .null where format.nulls == .dropKey: return
         default:
             beginPair(key)
@@ -53,12 +52,16 @@ struct FormWriter {
     ) throws(ParameterEncodingError) {
         var isFirst = true
         for (index, element) in array.enumerated() {
-            if element.isNull, format.nulls == .dropKey { continue }
-            let text: String
-            do { text = try format.text(ofJoined: element) } catch { throw error.within(String(index)) }
-            if isFirst { beginPair(key) } else { write(separator, keeping: FormCharacters.mayStandAlone) }
-            isFirst = false
-            writeSingle(text)
+            do throws(ParameterEncodingError) {
+                let element = try element.written(format.dates, format.binary)
+                if element.isNull, format.nulls == .dropKey { continue }
+                let text = try format.text(ofJoined: element)
+                if isFirst { beginPair(key) } else { write(separator, keeping: FormCharacters.mayStandAlone) }
+                isFirst = false
+                writeSingle(text)
+            } catch {
+                throw error.within(String(index))
+            }
         }
     }
 
@@ -103,8 +106,6 @@ extension FormFormat {
     fileprivate func text(ofJoined value: ParameterValue) throws(ParameterEncodingError) -> String {
         switch value {
         case .array, .object: throw ParameterEncodingError(.notJoinable)
-        case .date(let date): try text(ofJoined: dates.value(of: date))
-        case .data(let data): try text(ofJoined: binary.value(of: data))
         default: try text(ofSingle: value)
         }
     }

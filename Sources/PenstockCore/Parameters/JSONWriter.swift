@@ -16,8 +16,7 @@ struct JSONWriter {
         case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
         case .string(let value): write(value)
         case .int, .uint, .double, .decimal: output.append(contentsOf: try value.numberText().utf8)
-        case .date(let value): try write(format.dates.value(of: value), depth: depth)
-        case .data(let value): try write(format.binary.value(of: value), depth: depth)
+        case .date, .data: try write(value.written(format.dates, format.binary), depth: depth)
         case .array(let value): try write(value, depth: depth)
         case .object(let value): try write(value, depth: depth)
         }
@@ -38,12 +37,17 @@ struct JSONWriter {
         var isFirst = true
         output.append(UInt8(ascii: "{"))
         for (key, value) in try object.members(format.keys, format.order) {
-            if value.isNull, format.nulls == .dropKey { continue }
-            if !isFirst { output.append(UInt8(ascii: ",")) }
-            isFirst = false
-            write(key)
-            output.append(UInt8(ascii: ":"))
-            do { try write(value, depth: depth + 1) } catch { throw error.within(key) }
+            do throws(ParameterEncodingError) {
+                let value = try value.written(format.dates, format.binary)
+                if value.isNull, format.nulls == .dropKey { continue }
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                write(key)
+                output.append(UInt8(ascii: ":"))
+                try write(value, depth: depth + 1)
+            } catch {
+                throw error.within(key)
+            }
         }
         output.append(UInt8(ascii: "}"))
     }

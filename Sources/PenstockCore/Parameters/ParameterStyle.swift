@@ -87,6 +87,19 @@ extension ParameterStyle.Binary {
     }
 }
 
+extension ParameterValue {
+    /// What is written for the value: for a date and for data what a format makes of them.
+    func written(
+        _ dates: ParameterStyle.Dates, _ binary: ParameterStyle.Binary
+    ) throws(ParameterEncodingError) -> ParameterValue {
+        switch self {
+        case .date(let date): try dates.value(of: date)
+        case .data(let data): try binary.value(of: data)
+        default: self
+        }
+    }
+}
+
 extension ParameterStyle {
     /// A closure's result must not need the closure again.
     fileprivate static func resolved(_ value: ParameterValue) throws(ParameterEncodingError) -> ParameterValue {

@@ -110,11 +110,14 @@ extension ParameterValue {
     }
 }
 
-/// Integers in their own order, anything else by its JSON.
+/// Integers and dates in their own order, anything else by its JSON, in which a date has all of its precision.
 private func sortedByText(_ values: [ParameterValue]) throws(ParameterEncodingError) -> [ParameterValue] {
     let integers = values.compactMap { if case .int(let value) = $0 { value } else { nil } }
     if integers.count == values.count { return integers.sorted().map { .int($0) } }
+    let dates = values.compactMap { if case .date(let value) = $0 { value } else { nil } }
+    if dates.count == values.count { return dates.sorted().map { .date($0) } }
+    let format = JSONFormat(dates: .secondsSince1970)
     var texts: [(text: [UInt8], value: ParameterValue)] = []
-    for value in values { texts.append((try JSONFormat().bytes(value), value)) }
+    for value in values { texts.append((try format.bytes(value), value)) }
     return texts.sorted { $0.text.lexicographicallyPrecedes($1.text) }.map(\.value)
 }

@@ -70,7 +70,8 @@ public struct RequestRules: Sendable {
 extension RequestRules {
     /// Which requests a rule is for: those of which all that is named is so.
     public struct Match: Sendable {
-        /// `api.example.com`, or `*.example.com` for every host below `example.com`; `nil` for every host.
+        /// `api.example.com`, `[::1]`, or `*.example.com` for every host below `example.com`; `nil` for every host. An address of
+        /// IPv6 and an international name may be written in any of their forms.
         public var host: String?
         /// `/cart`, or `/cart/*` for every path below it; `nil` for every path. With its percent-escapes.
         public var path: String?
@@ -102,12 +103,22 @@ extension RequestRules {
 
         /// Why no request can match; `nil` where one can.
         var fault: String? {
-            if let host, !Self.canBeHost(host) {
+            if let host, Self.normalised(host) == nil {
                 return "a host is a name or an address, without scheme, port and path"
             }
             if let path, !path.hasPrefix("/") { return "a path begins with /" }
             if let path, path.contains(where: { "?#".contains($0) }) { return "a path has no query" }
+            if let path, PercentEncoding.completed(path) != path { return "a path is written with its percent-escapes" }
             return nil
+        }
+
+        /// A host as ``HTTPURL`` has it, and what its hosts end with for a pattern: `.example.com` for `*.example.com`. `nil` where
+        /// it has none such, as below an address.
+        private static func normalised(_ pattern: String) -> String? {
+            guard canBeHost(pattern) else { return nil }
+            guard pattern.hasPrefix("*.") else { return try? HTTPHostParser.parse(pattern[...]) }
+            let below = "x" + String(pattern.dropFirst())
+            return (try? HTTPHostParser.parse(below[...])).map { String($0.dropFirst()) }
         }
 
         /// An IPv6 address stands in brackets.
@@ -124,8 +135,9 @@ extension RequestRules {
         }
 
         private static func isHost(_ host: String, of pattern: String) -> Bool {
-            guard pattern.hasPrefix("*.") else { return host == pattern }
-            let end = pattern.utf8.dropFirst()
+            guard let name = normalised(pattern) else { return false }
+            guard pattern.hasPrefix("*.") else { return host == name }
+            let end = name.utf8
             return host.utf8.count > end.count && host.utf8.suffix(end.count).elementsEqual(end)
         }
 

@@ -11,7 +11,7 @@ import Testing
         (.limitExceeded(.bodyBytes), 2005), (.httpStatus(404), 3001), (.malformedEnvelope(reason: "r"), 3002),
         (.business(code: 7, message: "m"), 3003), (.validation(rule: "r"), 3004),
         (.decoding(path: "p", reason: "r"), 3005), (.cancelled, 4001), (.cacheMiss, 1005),
-        (.decryption, 3006),
+        (.decryption, 3006), (.authentication(.rejected), 1006),
     ]
 
     @Test(.covers("S1.20"), arguments: kinds)

@@ -30,6 +30,14 @@ import Testing
         #expect(await Self.accept(of: Of<Int>(decoding: .custom { _ in 1 })) == "*/*")
     }
 
+    @Test func `Accept asks for JSON where a String comes in an envelope, and else for text`() async {
+        let text = "text/*, */*;q=0.5"
+        let enveloped = EnvelopeChoice.custom(.retcode)
+        #expect(await Self.accept(of: Of<String>(decoding: .standard)) == text)
+        #expect(await Self.accept(of: Of<String>(decoding: .standard, envelope: enveloped)) == Self.json)
+        #expect(await Self.accept(of: Of<String>(decoding: .text, envelope: enveloped)) == text)
+    }
+
     @Test func `a stream and a request of the app's own making accept anything`() async throws {
         let rig = Rig()
         _ = try await rig.client.stream(Of<Product>(decoding: .json))

@@ -400,6 +400,52 @@ struct Forgetful: Endpoint {
         #expect(Set([RoutePath(literal: "/x"), "/x"]).count == 1)
     }
 
+    struct Optionals: Endpoint {
+        typealias Output = Product
+        let id: Int?
+        let etag: String?
+        var route: Route { if let id { .get("/things/\(id)") } else { .get("/things") } }
+        var headers: HeaderEdits { ["If-None-Match": etag] }
+    }
+
+    struct Undecided: Endpoint {
+        typealias Output = Product
+        let filter: String?
+        var page = "1"
+        var route: Route { .get("/things/page/\(page)") }
+    }
+
+    struct Unsent: Endpoint {
+        typealias Output = Product
+        let etag: String?
+        let page: Int
+        var route: Route { .get("/things") }
+        var headers: HeaderEdits { ["If-None-Match": etag] }
+    }
+
+    @Test func `an optional property is looked for by what it holds, and nil is not missed`() {
+        for endpoint in [
+            Optionals(id: 7, etag: "\"x1\""), Optionals(id: nil, etag: "\"x1\""), Optionals(id: 7, etag: nil),
+            Optionals(id: nil, etag: nil),
+        ] {
+            #expect(EndpointCheck.unsentProperty(of: endpoint) == nil)
+        }
+        #expect(EndpointCheck.unsentProperty(of: Undecided(filter: "tea")) == "filter")
+        #expect(EndpointCheck.unsentProperty(of: Unsent(etag: nil, page: 3)) == "page")
+        #expect(EndpointCheck.unsentProperty(of: Unsent(etag: "\"x1\"", page: 3)) == "page")
+    }
+
+    @Test func `a type is looked at until each of its properties has had a value`() async {
+        let rig = Rig()
+        #expect(await failure { try await rig.client.send(Undecided(filter: nil)) } == nil)
+        let error = await failure { try await rig.client.send(Undecided(filter: "tea")) }
+        guard case .invalidConfiguration(let reason) = error?.kind else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("Undecided has the property filter"))
+    }
+
     @Test func `what the path, a header or a tag shows is not missed, nor what is no data`() {
         #expect(EndpointCheck.unsentProperty(of: Self.used) == nil)
         #expect(EndpointCheck.unsentProperty(of: Tuned()) == nil)

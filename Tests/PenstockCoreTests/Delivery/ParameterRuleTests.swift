@@ -70,6 +70,31 @@ import Testing
         #expect(kind { () throws(APIError) in try rule.check(Search(coupon: "")) } == nil)
     }
 
+    enum Sort: String, Sendable { case newest = "new_first", price }
+
+    struct Listing: Sendable {
+        var sort: Sort?
+        var order = Sort.price
+    }
+
+    @Test func `a choice is told by the values that are sent, and an optional one may be left out`() throws {
+        let rules: ParameterRules<Listing> = [
+            .oneOf("sort", \.sort, [.newest, .price]), .oneOf("order", \.order, [.newest, .price]),
+        ]
+        #expect(
+            rules.documentation == """
+                sort: must be one of: new_first, price, if given
+                order: must be one of: new_first, price
+                """)
+        try rules.check(Listing())
+        try rules.check(Listing(sort: .newest, order: .newest))
+        let narrow: ParameterRule<Listing> = .oneOf("sort", \.sort, [.price])
+        try narrow.check(Listing())
+        #expect(
+            kind { () throws(APIError) in try narrow.check(Listing(sort: .newest)) }
+                == .invalidParameter(field: "sort", reason: "must be one of: price, if given"))
+    }
+
     @Test func `the rules can be listed, and written as text in a stable order`() {
         #expect(Self.rules.list.count == 9)
         #expect(Self.rules.fields == ["text", "page", "tags", "sort", "phone", "coupon", "limit"])

@@ -42,7 +42,10 @@ import Testing
         return try ResponseDecoding<Data>.data.open(payload, envelope: envelope).decoded().value
     }
 
-    @Test(arguments: ["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "text/json"])
+    @Test(arguments: [
+        "application/json", "Application/JSON; charset=utf-8", "application/problem+json", "text/json",
+        "application/json, application/json", "application/json,text/plain", "text/json; charset=utf-8, text/json",
+    ])
     func `no refusal in the envelope passes for the bytes that were asked for`(type: String) throws {
         let error = #expect(throws: APIError.self) { try bytes(Self.refusal, type) }
         #expect(error?.kind == Self.business)

@@ -102,6 +102,20 @@ struct FormFormatTests {
         #expect(try FormFormat(arrays: .indexed, allowed: "[]").text(["l": [nil, 1]]) == "l[1]=1")
     }
 
+    @Test("A date and data of which a format makes a null are left out as nulls are, in a joined list too")
+    func nullsOfFormats() throws {
+        let (date, data) = (ParameterValue.date(Date(timeIntervalSince1970: 0)), ParameterValue.data(Data()))
+        let value: ParameterValue = ["at": date, "key": data, "l": [1, date, data, 2], "m": [date]]
+        var format = FormFormat(
+            arrays: .joined(separator: ","), dates: .custom { _ in .null }, binary: .custom { _ in .null })
+        #expect(try format.text(value) == "l=1,2")
+        format.nulls = .emptyValue
+        #expect(try format.text(value) == "at=&key=&l=1,,,2&m=")
+        format.nulls = .dropKey
+        format.arrays = .plain
+        #expect(try format.text(value) == "l=1&l=2")
+    }
+
     @Test("Characters that structure a form or break a URL are escaped even when they are allowed")
     func allowed() throws {
         let format = FormFormat(allowed: "&=+#% \"<>\\^`{}|\u{0}\u{7F}é:/")

@@ -53,6 +53,15 @@ struct JSONFormatTests {
         #expect(try custom.text(value) == #"{"at":{"t":1.5},"key":2,"l":[null],"no":null}"#)
     }
 
+    @Test("A date and data of which a format makes a null are left out as nulls are")
+    func nullsOfFormats() throws {
+        let value: ParameterValue = ["at": .date(Date(timeIntervalSince1970: 0)), "key": .data(Data()), "n": 1]
+        var format = JSONFormat(dates: .custom { _ in .null }, binary: .custom { _ in .null }, nulls: .dropKey)
+        #expect(try format.text(value) == #"{"n":1}"#)
+        format.nulls = .null
+        #expect(try format.text(value) == #"{"at":null,"key":null,"n":1}"#)
+    }
+
     @Test("A number that JSON cannot hold is an error that names its place")
     func nonFinite() throws {
         for number in [Double.nan, .infinity, -.infinity] {

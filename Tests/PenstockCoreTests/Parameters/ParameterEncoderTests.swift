@@ -107,6 +107,17 @@ struct ParameterEncoderTests {
         #expect(pairs == [["k": "x"], 1, ["k": "y"], 2])
     }
 
+    @Test("Dates of a set come in their order, and what holds dates in one that depends on all of their fractions")
+    func unorderedDates() throws {
+        let dates = (-8..<56).map { Date(timeIntervalSince1970: Double($0) / 64) }
+        #expect(try encoder.encode(Set(dates)) == .array(dates.map { .date($0) }))
+        let distant = [Date(timeIntervalSince1970: -1e12), Date(timeIntervalSince1970: 1e12)]
+        #expect(try encoder.encode(Set(distant)) == .array(distant.map { .date($0) }))
+        struct Visit: Hashable, Encodable { var at: Date }
+        let visits = stride(from: 65, to: 128, by: 2).map { Visit(at: Date(timeIntervalSince1970: $0 / 64)) }
+        #expect(try encoder.encode(Set(visits)) == .array(visits.map { ["at": .date($0.at)] }))
+    }
+
     @Test("Nested containers and super encoders write into their places")
     func nested() throws {
         #expect(

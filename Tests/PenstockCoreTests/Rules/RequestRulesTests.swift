@@ -36,6 +36,16 @@ import Testing
         (.host("*.a.example"), .get, "https://y.x.a.example/", true),
         (.host("*.a.example"), .get, "https://a.example/", false),
         (.host("*.a.example"), .get, "https://xa.example/", false),
+        (.host("[::1]"), .get, "https://[::1]:8443/x", true),
+        (.host("[::1]"), .get, "https://[::2]/x", false),
+        (.host("[0:0:0:0:0:0:0:1]"), .get, "https://[::1]:8443/x", true),
+        (.host("[0:0:0:0:0:0:0:1]"), .get, "https://[::2]/x", false),
+        (.host("[2001:DB8::1]"), .get, "https://[2001:db8:0::1]/", true),
+        (.host("bücher.example"), .get, "https://bücher.example/", true),
+        (.host("BÜCHER.example"), .get, "https://xn--bcher-kva.example/", true),
+        (.host("bücher.example"), .get, "https://bucher.example/", false),
+        (.host("*.bücher.example"), .get, "https://x.xn--bcher-kva.example/", true),
+        (.host("*.bücher.example"), .get, "https://bücher.example/", false),
         (.path("/cart"), .get, "https://a.example/cart?q=1", true),
         (.path("/cart"), .get, "https://a.example/cart/", false),
         (.path("/cart"), .get, "https://a.example/carts", false),
@@ -65,7 +75,8 @@ import Testing
         arguments: [
             .host(""), .host("*."), .host("https://a.example"), .host("a.example:8443"), .host("a.example/x"),
             .host("a.*"), .host("::1"), .host("[::1"), .host("::1]"), .path("cart"), .path(""), .path("/cart?q=1"),
-            .path("/cart#top"),
+            .path("/cart#top"), .host("[::g]"), .host("*.[::1]"), .host("*.127.0.0.1"), .host("a..b"), .host("a%2Eb"),
+            .path("/café"), .path("/a b"), .path("/a[1]"),
         ] as [RequestRules.Match])
     func `a rule that no request can match is refused, and named`(match: RequestRules.Match) throws {
         let error = #expect(throws: APIError.self) {
@@ -81,6 +92,7 @@ import Testing
     @Test(
         arguments: [
             .host("[::1]"), .host("*.a.example"), .host("*.a"), .host("127.0.0.1"), .path("/*"), .path("/a%3Fb"),
+            .host("bücher.example"), .path("/caf%C3%A9/*"), .path("/a%"),
         ]
             as [RequestRules.Match])
     func `a rule that a request can match is taken`(match: RequestRules.Match) throws {

@@ -183,25 +183,36 @@ enum EndpointCheck {
                 + " @PathArgument var \(name) where the route or anything else is made of it"
             throw APIError(.invalidConfiguration(reason: reason), stage: .prepare)
         }
+        // A value that is not there, or is empty, tells nothing of where its property goes: the next endpoint of the type may.
+        guard candidates(of: endpoint).allSatisfy({ !$0.text.isEmpty }) else { return }
         _ = checked.withLock { $0.insert(ObjectIdentifier(E.self)) }
     }
 
     /// The name of a property that could be a parameter and is nowhere to be found in what is sent. In the path that is what was
     /// interpolated: the text around it may have any number by chance.
     static func unsentProperty<E: Endpoint>(of endpoint: E) -> String? {
-        guard E.Parameters.self == NoParameters.self, endpoint.body.isNone, endpoint.options.isEmpty else { return nil }
+        let candidates = candidates(of: endpoint)
+        guard !candidates.isEmpty else { return nil }
         var fields = HTTPFields()
         endpoint.headers.apply(to: &fields)
         let (path, method) = (endpoint.route.path, endpoint.route.method.rawValue)
         let sent = path.arguments.map(String.init) + fields.map(\.value) + endpoint.cacheTags
-        return Mirror(reflecting: endpoint).children.first { property in
-            guard let name = property.label, property.value is any Encodable, !isKnown(property.value),
-                !members.contains(name)
-            else { return false }
-            let text = text(of: property.value)
+        return candidates.first { property in
+            let text = property.text
             let escaped = PercentEncoding.escaped(text)
             return text != method && !text.isEmpty && !sent.contains { $0.contains(text) || $0.contains(escaped) }
-        }?.label
+        }?.name
+    }
+
+    /// The properties that could be parameters, with the texts of their values; none where the endpoint sends any parameters.
+    private static func candidates<E: Endpoint>(of endpoint: E) -> [(name: String, text: String)] {
+        guard E.Parameters.self == NoParameters.self, endpoint.body.isNone, endpoint.options.isEmpty else { return [] }
+        return Mirror(reflecting: endpoint).children.compactMap { property in
+            guard let name = property.label, property.value is any Encodable, !isKnown(property.value),
+                !members.contains(name)
+            else { return nil }
+            return (name, text(of: property.value))
+        }
     }
 
     /// Properties of these names are the endpoint's own.
@@ -212,8 +223,10 @@ enum EndpointCheck {
         value is any AnyPathArgument || value is any Endpoint
     }
 
-    /// The text of a value as a path's argument writes it.
+    /// The text of a value as a path's argument writes it; empty for an optional that is `nil`.
     private static func text(of value: Any) -> String {
+        let mirror = Mirror(reflecting: value)
+        if mirror.displayStyle == .optional { return mirror.children.first.map { text(of: $0.value) } ?? "" }
         if let raw = value as? any RawRepresentable { return "\(raw.rawValue)" }
         return "\(value)"
     }
