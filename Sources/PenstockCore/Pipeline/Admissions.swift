@@ -63,6 +63,11 @@ final class Admissions: Sendable {
 
     // MARK: Coming and going
 
+    /// Whether there is anything that may hold a call back.
+    func mayHold(_ call: CallContext) -> Bool {
+        call.priority != .immediate && !(policy.isUnlimited && pauses.isEmpty)
+    }
+
     func enter(_ call: CallContext, host: String) -> Answer {
         let priority = call.priority
         if priority == .immediate { return .unlimited }
