@@ -56,7 +56,7 @@ extension CallContext {
             state.isOver = true
             state.onRedirect = nil
             state.onCached = nil
-            state.onPriority = nil
+            state.urgentWork = []
             return state.ending
         }
     }

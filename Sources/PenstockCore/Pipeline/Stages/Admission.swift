@@ -84,7 +84,7 @@ extension APIError {
 
 /// The place of one attempt: waited for, then taken until the response has come to its end, or the call has. The app's code
 /// below may never return, and holds no place for that.
-final class AdmissionPlace: CallWait, SharedWork {
+final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
     private let ticket: AdmissionQueue.Ticket
     private let request: HTTPRequest
     private let call: CallContext
@@ -115,12 +115,8 @@ final class AdmissionPlace: CallWait, SharedWork {
         _ = call.control.attach(self)
         defer { call.control.detach(self) }
         holdWithCall()
-        call.state.withLock { state in
-            state.onPriority = { [admissions, ticket] in admissions.prioritise(ticket, as: $0) }
-        }
-        // It may have become more urgent between its coming and now.
-        admissions.prioritise(ticket, as: call.priority)
-        defer { call.state.withLock { $0.onPriority = nil } }
+        call.leads(self)
+        defer { call.doesNotLead(self) }
         do throws(APIError) {
             switch try await call.value(of: promise, at: .admission) {
             case .admitted: break
@@ -135,6 +131,8 @@ final class AdmissionPlace: CallWait, SharedWork {
 
     /// The call has ended.
     func abandon() { vacate() }
+
+    func follow(_ call: CallContext) { admissions.prioritise(ticket) }
 
     // MARK: What the call's control does, while it waits
 
