@@ -58,6 +58,8 @@ public final class CallContext: Sendable {
         var ending: Ending?
         /// Whether the call has its result.
         var isOver = false
+        /// Whether all who waited for the result have it.
+        var isDelivered = false
         /// Everything that waits for something on behalf of the call.
         var waits: [any CallWait] = []
         /// The app's code that runs for the call, the innermost last.
