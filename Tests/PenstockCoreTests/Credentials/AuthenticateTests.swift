@@ -279,7 +279,7 @@ import Testing
             await rig.untilQueued(1)
             let between = rig.client.start(
                 LogIn(account: "bob", password: "secret"),
-                options: .with { ($0.authentication, $0.priority) = (.anonymous, .high) })
+                options: CallOptions.anonymous.priority(.high))
             await rig.untilQueued(2)
             step.withLock { $0 = 1 }
             await desk.untilLogin()
