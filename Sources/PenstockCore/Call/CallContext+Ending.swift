@@ -34,10 +34,10 @@ extension CallContext {
     /// `nil` while the call goes on, and when it has ended with its result.
     var ending: Ending? { state.withLock { $0.ending } }
 
-    /// Ends the call: closes the wire, and wakes whatever waits for it. The first reason stays.
+    /// Ends the call: closes the wire, and wakes whatever waits for it. The first reason stays, and nothing ends what has been delivered.
     func end(_ reason: Ending) {
         let woken = state.withLock { state -> (waits: [any CallWait], child: CallContext?)? in
-            guard state.ending == nil, !(state.isOver && reason == .deadline) else { return nil }
+            guard state.mayEnd, !(state.isOver && reason == .deadline) else { return nil }
             state.ending = reason
             defer { state.waits = [] }
             return (state.waits, state.child)
@@ -50,16 +50,26 @@ extension CallContext {
 
     /// The call has its result: nothing is done for it any more.
     ///
+    /// - Parameter isDelivered: whether whoever waits for the result has it with that.
     /// - Returns: why it had ended before; `nil` where it had not.
-    func close() -> Ending? {
+    func close(isDelivered: Bool = false) -> Ending? {
         state.withLock { state in
             state.isOver = true
+            if isDelivered { state.isDelivered = true }
             state.onRedirect = nil
             state.onCached = nil
-            state.onPriority = nil
+            state.urgentWork = []
             return state.ending
         }
     }
+
+    /// All who waited for the result have it: nothing makes another one of it any more.
+    func noteDelivered() {
+        state.withLock { $0.isDelivered = true }
+    }
+
+    /// Whether it could still be ended early.
+    var mayEnd: Bool { state.withLock { $0.mayEnd } }
 
     /// - Parameter stage: what would go on, and does not.
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` once the call has ended.
@@ -76,6 +86,11 @@ extension CallContext {
         guard let code else { return APIError(kind, stage: stage) }
         return APIError(kind, stage: code.stage, debugMessage: "\(code.author) had not returned")
     }
+}
+
+extension CallContext.State {
+    /// Whether the call could still be ended early: also with its result, until that is delivered.
+    fileprivate var mayEnd: Bool { ending == nil && !isDelivered }
 }
 
 // MARK: Calls that serve another one

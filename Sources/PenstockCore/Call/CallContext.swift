@@ -58,6 +58,8 @@ public final class CallContext: Sendable {
         var ending: Ending?
         /// Whether the call has its result.
         var isOver = false
+        /// Whether all who waited for the result have it.
+        var isDelivered = false
         /// Everything that waits for something on behalf of the call.
         var waits: [any CallWait] = []
         /// The app's code that runs for the call, the innermost last.
@@ -81,8 +83,8 @@ public final class CallContext: Sendable {
         var foundWay: Duration?
         /// `nil` while it is what the options say.
         var priority: CallPriority?
-        /// Tells the queue that the call is in of a new priority.
-        var onPriority: (@Sendable (CallPriority) -> Void)?
+        /// What is as urgent as the call, and hears of a new priority.
+        var urgentWork: [any UrgentWork] = []
 
         /// Where the call's key is, or will be.
         mutating func sharedKey() -> Locked<IdempotencyKey?> {
@@ -146,12 +148,12 @@ public final class CallContext: Sendable {
                 time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil,
                 onSend: onSend),
             isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline), lane: lane)
-        let (pass, replays, key, cookies, initiator) = state.withLock { state in
-            (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator)
+        let (pass, replays, key, cookies, initiator, priority) = state.withLock { state in
+            (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator, state.priority)
         }
         detached.state.withLock { state in
             (state.pass, state.replays, state.idempotencyKey, state.redirectCookies) = (pass, replays, key, cookies)
-            state.initiator = initiator
+            (state.initiator, state.priority) = (initiator, priority)
         }
         return detached
     }
@@ -232,11 +234,23 @@ public final class CallContext: Sendable {
 
     /// Makes it just as urgent, also while it waits to be sent.
     func prioritise(as new: CallPriority) {
-        let tell = state.withLock { state in
+        let told = state.withLock { state in
             defer { state.priority = new }
-            return (state.priority ?? settings.priority) == new ? nil : state.onPriority
+            return (state.priority ?? settings.priority) == new ? [] : state.urgentWork
         }
-        tell?(new)
+        for work in told { work.follow(self) }
+    }
+
+    /// Makes something as urgent as the call is, now and whenever that changes, until it is let go of by ``doesNotLead(_:)``.
+    func leads(_ work: any UrgentWork) {
+        state.withLock { $0.urgentWork.append(work) }
+        // The call may have become more urgent before it was heard of.
+        work.follow(self)
+    }
+
+    /// Something need not be as urgent as the call any more.
+    func doesNotLead(_ work: any UrgentWork) {
+        state.withLock { state in state.urgentWork.removeAll { $0 === work } }
     }
 
     /// Which pass through the request path this is: 1, or one more for each time that a stage has had the request made and
@@ -256,6 +270,13 @@ public final class CallContext: Sendable {
         }
         emit(.replayed(by: replay.reason, pass: pass))
     }
+}
+
+/// Something that is done for calls, and is as urgent as they are.
+protocol UrgentWork: AnyObject, Sendable {
+    /// The call may have become more urgent, or less. Of several words at once any may come last, so what counts is what the call
+    /// says when it is asked.
+    func follow(_ call: CallContext)
 }
 
 // MARK: Events

@@ -113,7 +113,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
     ///   every error is completed and mapped.
     @discardableResult
     func finish(_ error: APIError?, at stage: StageName = .transport) -> APIError? {
-        let ending = context.close()
+        // The content of a streamed call may be read to its end, and its wire be open.
+        let ending = context.close(isDelivered: !isDeliveredLater && !context.streams)
         if let place { client.state.calls.remove(context, at: place) }
         parent?.release(context)
         if !isDeliveredLater { leaveScope() }
@@ -134,6 +135,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
     ///
     /// - Parameter refusal: why one of them did not get the result as it was; `nil` where all did.
     func delivered(_ refusal: CallContext.Ending?) {
+        context.noteDelivered()
         context.events?.endDelivery(refusal.map { Event.Outcome($0.kind) })
     }
 

@@ -63,6 +63,11 @@ final class Admissions: Sendable {
 
     // MARK: Coming and going
 
+    /// Whether there is anything that may hold a call back.
+    func mayHold(_ call: CallContext) -> Bool {
+        call.priority != .immediate && !(policy.isUnlimited && pauses.isEmpty)
+    }
+
     func enter(_ call: CallContext, host: String) -> Answer {
         let priority = call.priority
         if priority == .immediate { return .unlimited }
@@ -95,10 +100,11 @@ final class Admissions: Sendable {
         }
     }
 
-    /// Makes what waits as urgent as its call has become.
-    func prioritise(_ ticket: AdmissionQueue.Ticket, as priority: CallPriority) {
+    /// Makes what waits as urgent as its call has become. The call is asked here, so that the last word is the last.
+    func prioritise(_ ticket: AdmissionQueue.Ticket) {
         let now = time.now()
         change { state in
+            guard let priority = state.waiters[ticket]?.call.priority else { return ((), []) }
             state.queue.lower(ticket, to: priority)
             return ((), state.queue.raise(ticket, to: priority, at: now))
         }

@@ -86,6 +86,17 @@ final class CredentialKeeper: Sendable {
         return state.withLock { $0.coordinator.ready(at: moment) }
     }
 
+    /// Whether a call that was refused nothing would have to wait for the credential.
+    func makesWait(_ call: CallContext, by source: Source) -> Bool {
+        let moment = moment
+        let foundWay = call.state.withLock { $0.foundWay }
+        // A copy is asked: it answers the same, and begins nothing.
+        var coordinator = state.withLock { $0.coordinator }
+        if let foundWay { coordinator.forgive(.unavailable, before: foundWay) }
+        let answer = coordinator.ask(.nothing, begun: moment.now, by: source.abilities, at: moment)
+        return answer == .wait || answer == .begin
+    }
+
     /// The credential to go with, once it is there.
     ///
     /// - Parameters:

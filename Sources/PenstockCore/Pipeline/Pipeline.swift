@@ -30,8 +30,8 @@ struct Pipeline: Sendable {
         if let reachability = configuration.reachability {
             stages.append(Connectivity(reachability: reachability, origins: state.origins))
         }
-        stages.append(Admission(admissions: state.admissions, origins: state.origins))
         authenticate = service.authenticator.map { Authenticate($0, service, configuration, state) }
+        stages.append(Admission(admissions: state.admissions, origins: state.origins, authenticate: authenticate))
         if let authenticate { stages.append(authenticate) }
         stages += attempt.map(AttemptInterception.init)
         if let cookies = configuration.cookies { stages.append(Cookies(store: cookies)) }

@@ -1,6 +1,6 @@
 /// One exchange that any number of calls wait for (single flight). It has a task of its own, so that it goes on when the
 /// call that started it is cancelled; when nobody waits any more it ends.
-final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
+final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork {
     typealias Outcome = Result<Exchange, APIError>
 
     private struct State: Sendable {
@@ -67,6 +67,15 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         }
     }
 
+    /// Makes it as urgent as a call has become that waits for it.
+    func follow(_ call: CallContext) {
+        urgencies.withLock { urgencies in
+            guard urgencies[call.id] != nil else { return }
+            urgencies[call.id] = call.priority
+            prioritise(by: urgencies)
+        }
+    }
+
     private func lower(for call: CallContext) {
         urgencies.withLock { urgencies in
             guard urgencies.removeValue(forKey: call.id) != nil else { return }
@@ -97,9 +106,11 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: Sendable {
         let seat = Seat(self)
         news?.add(call)
         defer { news?.remove(call) }
+        call.leads(self)
         let outcome = call.control.attach(seat) ? await wait(seat.promise, call) : nil
         call.control.detach(seat)
         call.noteReply()
+        call.doesNotLead(self)
         lower(for: call)
         leave(seat, leads: leads, table)
         guard let outcome, await isWanted(by: call) else { return nil }

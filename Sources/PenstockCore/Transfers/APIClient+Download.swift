@@ -82,7 +82,7 @@ extension APIClient {
                 try await call.run { () async throws(APIError) in try await DownloadRun.response(call, order, feed) }
             }
             tellOfFile(result, call.context, began)
-            await feed.end(with: result)
+            call.delivered(await feed.end(with: result))
             call.leaveScope()
             return result
         }

@@ -89,6 +89,31 @@ import Testing
         #expect(results.values.map { $0.failure?.kind } == [.cancelled])
     }
 
+    @Test("A call that has been delivered stays what it was: nothing ends it any more, and no newer call supersedes it")
+    @MainActor func endedAfterwards() async throws {
+        let recorder = EventRecorder()
+        let client = CallSupport.client(CallSupport.answering()) {
+            $0.options.inFlight = .cancelPrevious
+            $0.cache = .none
+            $0.sinks = [recorder]
+        }
+        let results = Mailbox<Result<Message, APIError>>()
+        let first = client.start(Hello())
+        _ = try await first.value
+        first.cancel()
+        first.onResult(results.put)
+        await results.wait(for: 1)
+        let second = client.start(Hello())
+        _ = try await second.value
+        _ = try await client.send(Hello())
+        second.onResult(results.put)
+        await results.wait(for: 2)
+        #expect(results.values.map { try? $0.get() } == [Self.expected, Self.expected])
+        let decisions = recorder.records.count { if case .inFlightDecided = $0.event { true } else { false } }
+        #expect(decisions == 0)
+        #expect(recorder.grammarViolations == [])
+    }
+
     @Test("A loop over what comes of a call ends with the scope that it was given", arguments: [true, false])
     func loopInScope(isCachedFirst: Bool) async throws {
         let held = CallSupport.holding()

@@ -116,6 +116,12 @@ struct AuthRig: Sendable {
         events.records.compactMap { if case .credentialDecided(let reason) = $0.event { reason } else { nil } }
     }
 
+    /// Returns when so many attempts have had to wait for a place.
+    func untilQueued(_ count: Int) async {
+        func queued() -> Int { events.records.count { if case .queued = $0.event { true } else { false } } }
+        while !Task.isCancelled, queued() < count { await Task.yield() }
+    }
+
     /// The outcome of so many calls that are made at the same time.
     func send(_ count: Int) async -> [Result<Product, APIError>] {
         await withTaskGroup(of: Result<Product, APIError>.self) { group in

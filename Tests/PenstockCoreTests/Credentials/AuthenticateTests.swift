@@ -246,6 +246,56 @@ import Testing
         #expect(desk.refreshed.count == 1)
     }
 
+    @Test(
+        "A call that waits for a login holds no place, also where its turn comes then: a login that the app sends by itself is sent",
+        arguments: [false, true])
+    func loginBesides(isQueued: Bool) async throws {
+        // Products are answered from the first step on, and logins from the second.
+        let (desk, step) = (TokenDesk(), Monitor(isQueued ? 0 : 2))
+        let authenticator = BearerAuthenticator(logIn: { _, _ in
+            await desk.logIn()
+            return Credential("new")
+        })
+        let rig = AuthRig(
+            authenticator, desk: desk,
+            answering: { request in request.url.path.hasSuffix("/login") ? .product : desk.answer(request) },
+            configured: { configuration in
+                configuration.admission = AdmissionPolicy(total: 1)
+                configuration.attemptInterceptors = [
+                    Intercepting { request, _, next in
+                        let exchange = try await next(request)
+                        let isLogin = request.url.path.hasSuffix("/login")
+                        await step.wait { $0 >= (isLogin ? 2 : 1) }
+                        return exchange
+                    }
+                ]
+            })
+        desk.close()
+        let first = rig.client.start(GetProduct())
+        if isQueued { await desk.untilSent(1) } else { await desk.untilLogin() }
+        let second = rig.client.start(GetProduct())
+        if isQueued {
+            // The turn of the second comes when the first has been refused, and an anonymous call after it answered.
+            await rig.untilQueued(1)
+            let between = rig.client.start(
+                LogIn(account: "bob", password: "secret"),
+                options: CallOptions.anonymous.priority(.high))
+            await rig.untilQueued(2)
+            step.withLock { $0 = 1 }
+            await desk.untilLogin()
+            step.withLock { $0 = 2 }
+            _ = try await between.value
+        }
+        while !Task.isCancelled, !rig.reasons.contains(.joined) { await Task.yield() }
+        _ = try await rig.client.send(LogIn(account: "alice", password: "secret"), options: .anonymous)
+        #expect(desk.logins == 1 && desk.sent.count == 1)
+        desk.open()
+        #expect(try await first.value.id == 7)
+        #expect(try await second.value.id == 7)
+        #expect(desk.sent.map { $0.fields[.authorization] } == [nil, "Bearer new", "Bearer new"])
+        #expect(rig.events.grammarViolations == [])
+    }
+
     @Test("The refresh does not carry the dead header, and may use the same client")
     func sameClient() async throws {
         let desk = TokenDesk()

@@ -342,9 +342,15 @@ struct AdmissionTests {
         }
     }
 
-    @Test("A call that others come to wait for becomes more urgent in the queue")
-    func raised() async throws {
-        let rig = RetryRig(held(3)) { $0.admission = .init(total: 1) }
+    @Test(
+        "A call that others come to wait for becomes more urgent in the queue, also where it may be hedged",
+        arguments: [false, true])
+    func raised(mayBeHedged: Bool) async throws {
+        let rig = RetryRig(held(3)) { configuration in
+            configuration.admission = .init(total: 1)
+            guard mayBeHedged else { return }
+            configuration.options.retry = RetryPolicy(limit: 0, hedging: HedgingPolicy(after: .seconds(60)))
+        }
         let running = await start(rig, "running")
         let normal = await start(rig, "normal")
         let low = await start(rig, "low", .priority(.low))
@@ -359,11 +365,55 @@ struct AdmissionTests {
         for call in [running, normal, low] { _ = try await call.value }
         #expect(order(rig) == ["running", "low", "normal"])
     }
+
+    @Test("A flight that a more urgent call has joined is as urgent behind a redirect, also where the cache shares it")
+    func raisedFlight() async throws {
+        let moved = HTTPResponse(status: 302, fields: ["Location": "moved"])
+        let rig = RetryRig([.held(.respond(moved))] + held(3), storing: true) { configuration in
+            configuration.admission = .init(total: 1)
+            configuration.options = CallOptions.inFlight(.join).cache(.http)
+        }
+        let low = await start(rig, "low", .priority(.low))
+        let first = await start(rig, "first")
+        let second = await start(rig, "second")
+        let high = rig.client.start(GetProduct(id: "low"), options: .priority(.high))
+        while !Task.isCancelled, !rig.hasJoined { await Task.yield() }
+        rig.script.release()
+        await rig.whenQueuedOrSent(4)
+        for count in 2...4 {
+            await rig.script.waitForExchanges(count: count)
+            rig.script.release()
+        }
+        for call in [low, first, second, high] { _ = try await call.value }
+        #expect(order(rig) == ["low", "first", "moved", "second"])
+    }
+
+    @Test("A flight is as urgent as the call that began it becomes, and no less than those that wait for it")
+    func raisedLeader() async throws {
+        let rig = RetryRig(held(3)) { configuration in
+            configuration.admission = .init(total: 1)
+            configuration.options.inFlight = InFlightPolicy.join
+        }
+        let running = await start(rig, "running")
+        let normal = await start(rig, "normal")
+        let low = await start(rig, "low", .priority(.low))
+        rig.client.call(low.id)?.prioritise(by: .high)
+        for count in 2...4 {
+            rig.script.release()
+            if count < 4 { await rig.script.waitForExchanges(count: count) }
+        }
+        for call in [running, normal, low] { _ = try await call.value }
+        #expect(order(rig) == ["running", "low", "normal"])
+    }
 }
 
 extension RetryRig {
     var queueReasons: [AdmissionQueue.WaitReason] {
         events.compactMap { if case .queued(let reason) = $0 { reason } else { nil } }
+    }
+
+    var hasJoined: Bool {
+        events.contains { if case .inFlightDecided(.joined) = $0 { true } else { false } }
     }
 
     /// How many attempts were queued or sent at once.

@@ -7,18 +7,44 @@ struct Admission: Stage {
 
     let admissions: Admissions
     let origins: OriginTable
+    /// The stage below that puts the credential on; `nil` where there is none.
+    let authenticate: Authenticate?
+
+    /// How often an attempt stands in line at most because its credential was no longer there when its turn came. A credential that is
+    /// renewed again and again holds nobody up for ever.
+    private static let turns = 3
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
         // Others wait for what it brings, and may hold every place while they do.
-        if call.renewsCredential { return try await next(request) }
-        guard let place = try enter(request, call) else { return try await next(request) }
-        try await place.untilAdmitted()
-        try checkCircuit(request, place)
+        if call.renewsCredential || !admissions.mayHold(call) { return try await next(request) }
+        guard let place = try await self.place(for: request, call) else { return try await next(request) }
         do throws(APIError) {
             return place.vacated(by: try await next(request))
         } catch {
             place.vacate()
             throw error
+        }
+    }
+
+    /// Waits for the credential first, and then for a place. The app may send its login by itself, and that would wait behind those who
+    /// hold every place and wait for the login.
+    ///
+    /// - Returns: `nil` where there is nothing to wait for.
+    @inline(never)
+    private func place(for request: HTTPRequest, _ call: CallContext) async throws(APIError) -> AdmissionPlace? {
+        var turn = 0
+        while true {
+            turn += 1
+            // What is held back asks nobody for a credential, since that may show the user a login.
+            if !call.control.isSuspended, !admissions.isPaused(call) {
+                try await authenticate?.untilReady(request, call)
+            }
+            guard let place = try enter(request, call) else { return nil }
+            try await place.untilAdmitted()
+            try checkCircuit(request, place)
+            // While it stood in line the credential may have been refused to another call, or come to be due.
+            guard turn < Self.turns, authenticate?.makesWait(request, call) == true else { return place }
+            place.vacate()
         }
     }
 
@@ -58,7 +84,7 @@ extension APIError {
 
 /// The place of one attempt: waited for, then taken until the response has come to its end, or the call has. The app's code
 /// below may never return, and holds no place for that.
-final class AdmissionPlace: CallWait, SharedWork {
+final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
     private let ticket: AdmissionQueue.Ticket
     private let request: HTTPRequest
     private let call: CallContext
@@ -89,12 +115,8 @@ final class AdmissionPlace: CallWait, SharedWork {
         _ = call.control.attach(self)
         defer { call.control.detach(self) }
         holdWithCall()
-        call.state.withLock { state in
-            state.onPriority = { [admissions, ticket] in admissions.prioritise(ticket, as: $0) }
-        }
-        // It may have become more urgent between its coming and now.
-        admissions.prioritise(ticket, as: call.priority)
-        defer { call.state.withLock { $0.onPriority = nil } }
+        call.leads(self)
+        defer { call.doesNotLead(self) }
         do throws(APIError) {
             switch try await call.value(of: promise, at: .admission) {
             case .admitted: break
@@ -109,6 +131,8 @@ final class AdmissionPlace: CallWait, SharedWork {
 
     /// The call has ended.
     func abandon() { vacate() }
+
+    func follow(_ call: CallContext) { admissions.prioritise(ticket) }
 
     // MARK: What the call's control does, while it waits
 

@@ -36,10 +36,7 @@ struct Authenticate: Stage {
     }
 
     func run(_ request: HTTPRequest, _ call: CallContext, _ next: Next) async throws(APIError) -> Exchange {
-        // A service that has no address here has no origin that may see its credential.
-        guard call.settings.authentication == .automatic, let place = try? self.place(of: call),
-            maySee(place, request.url.origin), call.lane?.renews(place.keeper.key) != true
-        else { return try await next(request) }
+        guard let place = self.place(for: request, call) else { return try await next(request) }
         let begun = call.time.now()
         let credential: Credential?
         if case .use(let ready)? = place.keeper.ready() {
@@ -61,6 +58,24 @@ struct Authenticate: Stage {
         exchange.leave(attempt)
         return exchange
     }
+
+    // MARK: Before the attempt has a place
+
+    /// Waits until the credential of an attempt can be used at once.
+    ///
+    /// - Throws: what the attempt would fail of.
+    func untilReady(_ request: HTTPRequest, _ call: CallContext) async throws(APIError) {
+        guard let place = self.place(for: request, call), place.keeper.ready() == nil else { return }
+        _ = try await place.keeper.credential(after: .nothing, begun: call.time.now(), for: call, by: source(place))
+    }
+
+    /// Whether an attempt that is sent now would wait for its credential.
+    func makesWait(_ request: HTTPRequest, _ call: CallContext) -> Bool {
+        guard let place = self.place(for: request, call), place.keeper.ready() == nil else { return false }
+        return place.keeper.makesWait(call, by: source(place))
+    }
+
+    // MARK: The attempt
 
     /// Whether there is something to renew a credential by, so that a refusal of it is not what the call ends with.
     private func canRenew(_ credential: Credential?) -> Bool {
@@ -126,6 +141,15 @@ struct Authenticate: Stage {
     }
 
     // MARK: Whose credential
+
+    /// - Returns: `nil` for an attempt that goes without a credential.
+    private func place(for request: HTTPRequest, _ call: CallContext) -> Place? {
+        // A service that has no address here has no origin that may see its credential.
+        guard call.settings.authentication == .automatic, let place = try? self.place(of: call),
+            maySee(place, request.url.origin), call.lane?.renews(place.keeper.key) != true
+        else { return nil }
+        return place
+    }
 
     func place(of call: CallContext) throws(APIError) -> Place {
         try place(call.environment, call.isolation.identity)

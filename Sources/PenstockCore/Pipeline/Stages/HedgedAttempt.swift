@@ -2,7 +2,7 @@
 /// others are given up. When another one is sent, and whether, is decided by ``HedgingPolicy``.
 ///
 /// Each has a context of its own, so that it can be ended alone, and ends with its call.
-final class HedgedAttempt: SharedWork {
+final class HedgedAttempt: SharedWork, UrgentWork {
     typealias Outcome = Result<Exchange, APIError>
 
     private struct State: Sendable {
@@ -53,7 +53,9 @@ final class HedgedAttempt: SharedWork {
     func send() async throws(APIError) -> Exchange {
         guard call.control.attach(self) else { throw APIError(.cancelled, stage: .retry) }
         start()
+        call.leads(self)
         let result = await call.wait(for: outcome)
+        call.doesNotLead(self)
         call.control.detach(self)
         call.noteReply()
         end()
@@ -72,7 +74,6 @@ final class HedgedAttempt: SharedWork {
         }
         let relay = RelayedEvents(to: call, tellsStages: number == 1)
         let context = call.detached(relay) { [weak self] in self?.noteSent(number) }
-        context.prioritise(by: call.priority)
         let runner = Runner(context: context, relay: relay)
         let isOn = state.withLock { state in
             guard !state.isOver else { return false }
@@ -81,6 +82,8 @@ final class HedgedAttempt: SharedWork {
             return true
         }
         guard isOn else { return }
+        // The call may have become more urgent before it was known here.
+        follow(call)
         let task = Task { [next, request] in
             let outcome = await Result { () async throws(APIError) in try await next.on(context)(request) }
             land(outcome, of: runner)
@@ -184,6 +187,15 @@ final class HedgedAttempt: SharedWork {
     var isOnWire: Bool { contexts.contains { $0.control.isBusy } }
 
     func cancel() { outcome.abandon() }
+
+    func follow(_ call: CallContext) {
+        while true {
+            let priority = call.priority
+            for context in contexts { context.prioritise(as: priority) }
+            // It may change at any moment, and the last word counts.
+            if call.priority == priority { return }
+        }
+    }
 
     func suspend() {
         state.withLock { $0.isSuspended = true }

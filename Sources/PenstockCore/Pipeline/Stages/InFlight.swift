@@ -181,7 +181,7 @@ final class Flights: Sendable {
         }
         if case .drop = decision { return decision }
         call.state.withLock { $0.isLetThrough = true }
-        if let previous, previous.ending == nil {
+        if let previous, previous.mayEnd {
             call.emit(.inFlightDecided(.supersedes(previous.id)))
             previous.emit(.inFlightDecided(.dropped(.superseded)))
             previous.end(.superseded)
