@@ -56,7 +56,7 @@ struct URLSessionBrakeTests {
 
     @Test("However a thread that brings content and a task that reads it fall over each other, all of it arrives")
     func race() async throws {
-        let pieces = 200_000
+        let pieces = 50_000
         let task = StoppableTask()
         let brake = URLSessionBrake()
         let pipe = ContentPipe(capacity: 3, onDemand: brake.apply)

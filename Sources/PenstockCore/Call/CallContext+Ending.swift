@@ -29,7 +29,7 @@ extension CallContext {
 
     /// Whether the call has ended early: it was cancelled, its owner has gone, or its time is over. Nothing that is still
     /// done for it reaches the caller.
-    public var isCancelled: Bool { ending != nil }
+    public var isCancelled: Bool { state.withLock { $0.ending != nil || $0.isLeft } }
 
     /// `nil` while the call goes on, and when it has ended with its result.
     var ending: Ending? { state.withLock { $0.ending } }
@@ -37,6 +37,7 @@ extension CallContext {
     /// Ends the call: closes the wire, and wakes whatever waits for it. The first reason stays, and nothing ends what has been delivered.
     func end(_ reason: Ending) {
         let woken = state.withLock { state -> (waits: [any CallWait], child: CallContext?)? in
+            if state.isDelivered { state.isLeft = true }
             guard state.mayEnd, !(state.isOver && reason == .deadline) else { return nil }
             state.ending = reason
             defer { state.waits = [] }

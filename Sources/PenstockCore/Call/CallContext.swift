@@ -60,6 +60,8 @@ public final class CallContext: Sendable {
         var isOver = false
         /// Whether all who waited for the result have it.
         var isDelivered = false
+        /// Whether somebody has ended it after that. Its result stands, and nothing else of it reaches the caller.
+        var isLeft = false
         /// Everything that waits for something on behalf of the call.
         var waits: [any CallWait] = []
         /// The app's code that runs for the call, the innermost last.

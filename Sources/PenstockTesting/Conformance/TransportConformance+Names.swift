@@ -27,7 +27,8 @@ extension TransportConformance {
         ) { probe in
             let (silence, end) = AsyncStream.makeStream(of: Void.self)
             defer { end.finish() }
-            let silent = HostResolver([SilentSource(until: silence)], fallsBackToSystem: false)
+            let silent = HostResolver(
+                [SilentSource(until: silence)], fallsBackToSystem: false, patience: .seconds(60))
             var patient = try probe.exchange(to: "127.0.0.1")
             patient.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(60))
             patient.resolver = silent

@@ -68,7 +68,7 @@ import Testing
         #expect(
             families[4...] == [
                 "network", "network", "network", "network", "network", "status 404", "answer", "business 7 m", "rule r",
-                "answer", "other", "other", "other",
+                "answer", "other", "other", "other", "other",
             ])
     }
 

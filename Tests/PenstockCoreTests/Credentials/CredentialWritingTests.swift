@@ -79,7 +79,7 @@ import Testing
         try await rig.signIn("alice")
         vault.state.withLock { $0.isBroken = true }
         let bob = Self.due(rig, "bob")
-        let refusal = await failure { () async throws(APIError) in try await rig.client.signIn(bob) }
+        let refusal = await failure { try await rig.client.signIn(bob) }
         #expect(refusal?.kind == .authentication(.vault(.unavailable)))
         vault.state.withLock { $0.isBroken = false }
         _ = try await rig.client.send(GetProduct())
@@ -94,7 +94,7 @@ import Testing
         // A process that has not looked yet.
         let rig = AuthRig(desk: desk, vault: vault)
         vault.state.withLock { $0.isBroken = true }
-        #expect(await failure { () async throws(APIError) in try await rig.client.signOut(of: .main) } != nil)
+        #expect(await failure { try await rig.client.signOut(of: .main) } != nil)
         vault.state.withLock { $0.isBroken = false }
         for _ in 0..<3 {
             _ = await failure { try await rig.client.send(GetProduct()) }

@@ -428,7 +428,10 @@ import Testing
         try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
         let stub = Self.answering()
         let failure = await #expect(throws: EventLogError.self) { try await self.open(stub) }
-        guard case .unusableFile = failure else { return Issue.record("\(String(describing: failure))") }
+        guard case .unusableFile = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)) == target.path)
     }
 }
