@@ -58,3 +58,25 @@ extension RefreshCoordinator {
         case fail(AuthenticationFailure)
     }
 }
+
+// MARK: What a cycle is made of
+
+extension RefreshCoordinator {
+    /// What is to be done next.
+    public enum Action: Hashable, Sendable {
+        /// The vault is read.
+        case load
+        /// The record is written, where what is there satisfies the condition.
+        case save(CredentialRecord, over: VaultCondition)
+        /// The record is deleted, where the one of this version is there.
+        case delete(version: String)
+        /// A new credential is asked for in place of this one.
+        case refresh(Credential)
+        /// The credential is the one that is of no more use.
+        case logIn(Credential?)
+        /// Another process is at it, and is looked after when so long has passed.
+        case sleep(Duration)
+        /// The cycle is over.
+        case end(Outcome)
+    }
+}

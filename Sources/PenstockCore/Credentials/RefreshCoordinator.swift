@@ -10,24 +10,6 @@ import Foundation
 /// ``RefreshClaim`` over the very version that it has read; and what it gets is written over its own claim and over nothing
 /// else. So a logout, a login, and another process's new credential always win.
 public struct RefreshCoordinator: Sendable {
-    /// What is to be done next.
-    public enum Action: Hashable, Sendable {
-        /// The vault is read.
-        case load
-        /// The record is written, where what is there satisfies the condition.
-        case save(CredentialRecord, over: VaultCondition)
-        /// The record is deleted, where the one of this version is there.
-        case delete(version: String)
-        /// A new credential is asked for in place of this one.
-        case refresh(Credential)
-        /// The credential is the one that is of no more use.
-        case logIn(Credential?)
-        /// Another process is at it, and is looked after when so long has passed.
-        case sleep(Duration)
-        /// The cycle is over.
-        case end(Outcome)
-    }
-
     /// What came of an action.
     public enum Event: Hashable, Sendable {
         /// The cycle has begun.
@@ -283,8 +265,7 @@ extension RefreshCoordinator {
 
     /// What the vault had when the user signed out could not be deleted.
     mutating func couldNotErase() {
-        guard known == nil else { return }
-        isUnerased = true
+        isUnerased = known == nil
     }
 
     /// The user has signed out. What is under way comes to nothing.
