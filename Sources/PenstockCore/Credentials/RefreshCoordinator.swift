@@ -263,9 +263,9 @@ extension RefreshCoordinator {
         unwritten = (record, .anything)
     }
 
-    /// What the vault had when the user signed out could not be deleted.
-    mutating func couldNotErase() {
-        isUnerased = known == nil
+    /// Whether what the vault had when the user signed out could be deleted.
+    mutating func note(isErased: Bool) {
+        isUnerased = !isErased && known == nil
     }
 
     /// The user has signed out. What is under way comes to nothing.

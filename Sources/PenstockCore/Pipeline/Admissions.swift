@@ -68,6 +68,9 @@ final class Admissions: Sendable {
         call.priority != .immediate && !(policy.isUnlimited && pauses.isEmpty)
     }
 
+    /// Whether a call that has been let go takes a place from others until it is over.
+    var hasPlaces: Bool { policy.hasPlaces }
+
     func enter(_ call: CallContext, host: String) -> Answer {
         let priority = call.priority
         if priority == .immediate { return .unlimited }

@@ -191,18 +191,25 @@ final class CredentialKeeper: Sendable {
     func signOut() async throws(VaultError) {
         writes.withLock { $0 += 1 }
         defer { writes.withLock { $0 -= 1 } }
-        let waiting = state.withLock { state in
+        let (waiting, cycle) = state.withLock { state in
             state.coordinator.signOut()
-            return state.takeWaiting()
+            return (state.takeWaiting(), state.coordinator.cycle)
         }
         for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
         do throws(VaultError) {
             try await vault.delete(key, where: .anything)
             try await settleVault(after: nil)
         } catch {
-            state.withLock { $0.coordinator.couldNotErase() }
+            state.withLock { state in
+                if state.coordinator.cycle == cycle { state.coordinator.note(isErased: false) }
+            }
             throw error
         }
+    }
+
+    /// The vault has nothing of the account any more.
+    func noteErased() {
+        state.withLock { $0.coordinator.note(isErased: true) }
     }
 
     /// Makes the vault have what the user did last, where a login and a logout were on their way to it together: whichever is
@@ -259,8 +266,15 @@ final class CredentialKeeper: Sendable {
         Task {
             var event = RefreshCoordinator.Event.begun
             while let action = next(event, cycle) {
-                guard let done = await perform(action, source, cycle) else { return }
-                await rectify(action, cycle)
+                // What is written over anything is waited for by others, as what the user does is.
+                let isBlind = if case .save(_, over: .anything) = action { true } else { false }
+                if isBlind { writes.withLock { $0 += 1 } }
+                let done = await perform(action, source, cycle)
+                if isBlind {
+                    await rectify(action, cycle)
+                    writes.withLock { $0 -= 1 }
+                }
+                guard let done else { return }
                 event = done
             }
         }
@@ -399,7 +413,11 @@ final class CredentialTable: Sendable {
         for keeper in known.values {
             do { try await keeper.signOut() } catch { isGone = false }
         }
-        isGone = await vault.forget(account: account) && isGone
+        if await vault.forget(account: account) {
+            for keeper in known.values { keeper.noteErased() }
+        } else {
+            isGone = false
+        }
         // Who has signed in meanwhile stays so.
         for keeper in keepers.withLock({ $0 }).values where keeper.key.account.isWritten(as: account) {
             do { try await keeper.settleVault(after: nil) } catch { isGone = false }

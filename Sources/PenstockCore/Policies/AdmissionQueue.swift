@@ -46,6 +46,9 @@ public struct AdmissionPolicy: Hashable, Sendable {
 
     /// Whether there is anything to wait for.
     var isUnlimited: Bool { total == nil && perHost == nil && rate == nil && !heedsServer }
+
+    /// Whether who has a place takes it from others.
+    var hasPlaces: Bool { total != nil || perHost != nil }
 }
 
 /// The requests that wait for leave to send, and those that have it: a state machine without a clock, a task or a lock.

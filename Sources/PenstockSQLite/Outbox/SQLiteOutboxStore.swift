@@ -42,6 +42,8 @@ public final class SQLiteOutboxStore: OutboxStore {
 
     private let engine: OutboxEngine
     private let rowBytes: Int
+    /// How much of a row the file can hold, with room for what is neither the payload nor a value of a fold.
+    private static let mostBytes = Int(SQLiteConnection.maximumRowBytes) - (64 << 10)
 
     /// A store whose file is opened at its first use.
     public init(_ configuration: Configuration) {
@@ -63,8 +65,9 @@ public final class SQLiteOutboxStore: OutboxStore {
     }
 
     public func put(_ row: OutboxRow, isNumbered: Bool) async throws(OutboxStoreError) -> OutboxPlacement {
+        guard row.payload.count <= rowBytes else { throw .tooLarge(bytes: row.payload.count, limit: rowBytes) }
         let bytes = row.payload.count + (row.intent?.count ?? 0) + (row.rollback?.count ?? 0)
-        guard bytes <= rowBytes else { throw .tooLarge(bytes: bytes, limit: rowBytes) }
+        guard bytes <= Self.mostBytes else { throw .tooLarge(bytes: bytes, limit: Self.mostBytes) }
         return try await engine.change { try $0.put(row, isNumbered: isNumbered) }
     }
 

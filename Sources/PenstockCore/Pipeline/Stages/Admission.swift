@@ -42,8 +42,11 @@ struct Admission: Stage {
             guard let place = try enter(request, call) else { return nil }
             try await place.untilAdmitted()
             try checkCircuit(request, place)
-            // While it stood in line the credential may have been refused to another call, or come to be due.
-            guard turn < Self.turns, authenticate?.makesWait(request, call) == true else { return place }
+            // While it stood in line the credential may have been refused to another call, or come to be due. Where there is no more
+            // than a rate, whoever waits below is in nobody's way.
+            guard admissions.hasPlaces, turn < Self.turns, authenticate?.makesWait(request, call) == true else {
+                return place
+            }
             place.vacate()
         }
     }
