@@ -49,13 +49,20 @@ import Testing
             obtained: rig.clock.timeSource.date().addingTimeInterval(-60))
     }
 
+    /// A process in which Alice has signed in.
+    private static func alice() async throws -> (rig: AuthRig, vault: Vault) {
+        let vault = Vault()
+        let rig = AuthRig(vault: vault)
+        rig.desk.accept("alice", "new")
+        try await rig.signIn("alice")
+        return (rig, vault)
+    }
+
     private static func tokens(_ desk: TokenDesk) -> [String?] { desk.sent.map { $0.fields[.authorization] } }
 
     @Test func `who signs in is never sent as the one before, though the vault is slow`() async throws {
-        let (vault, desk) = (Vault(), TokenDesk())
-        let rig = AuthRig(desk: desk, vault: vault)
-        desk.accept("alice", "new")
-        try await rig.signIn("alice")
+        let (rig, vault) = try await Self.alice()
+        let desk = rig.desk
         vault.state.withLock { $0.isHolding = true }
         let bob = Self.due(rig, "bob")
         let login = Task { try await rig.client.signIn(bob) }
@@ -73,10 +80,8 @@ import Testing
     }
 
     @Test func `a login that the vault refuses is written before the vault is believed again`() async throws {
-        let (vault, desk) = (Vault(), TokenDesk())
-        let rig = AuthRig(desk: desk, vault: vault)
-        desk.accept("alice", "new")
-        try await rig.signIn("alice")
+        let (rig, vault) = try await Self.alice()
+        let desk = rig.desk
         vault.state.withLock { $0.isBroken = true }
         let bob = Self.due(rig, "bob")
         let refusal = await failure { try await rig.client.signIn(bob) }
