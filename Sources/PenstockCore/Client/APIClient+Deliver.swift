@@ -23,7 +23,7 @@ extension APIClient {
             try context.settings.status.check(exchange.response, envelope: envelope, options: options)
         }
         let payload = Payload(
-            exchange.response.body, contentType: exchange.response.fields[.contentType], options: options)
+            exchange.response.body, contentType: exchange.response.fields.combined(.contentType), options: options)
         let opened = try context.stage(.envelope) { () throws(APIError) in
             try call.decoding.open(payload, envelope: envelope, options: options)
         }

@@ -42,7 +42,7 @@ public struct APIResponse<Output: Sendable>: Sendable {
         source: ResponseSource = .network
     ) {
         self.value = value
-        payload = Payload(http.body, contentType: http.fields[.contentType])
+        payload = Payload(http.body, contentType: http.fields.combined(.contentType))
         exchange = Exchange(request: request, response: http, source: source)
         notes = []
         attempts = []

@@ -15,7 +15,7 @@ extension APIError {
 extension APIError {
     /// The body of the response that came, as the call would have decoded it; `nil` where none came.
     public var payload: Payload? {
-        response.map { Payload($0.body, contentType: $0.fields[.contentType], options: modelFormat) }
+        response.map { Payload($0.body, contentType: $0.fields.combined(.contentType), options: modelFormat) }
     }
 
     /// The server's own words about what went wrong, decoded as the call's models are: with the service's key and date

@@ -48,7 +48,7 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// Parses an absolute URL. A fragment is dropped, as it is never sent. Characters that a URL may not hold, such as
-    /// spaces and those beyond ASCII, are percent-encoded as UTF-8; an international host name becomes its ASCII form. On iOS 16, macOS 13, tvOS 16
+    /// spaces and those beyond ASCII, are percent-encoded as UTF-8; an international host name becomes its ASCII form (UTS #46, strict with hyphens). On iOS 16, macOS 13, tvOS 16
     /// and watchOS 9 Foundation knows of no such form, and such a name is refused: write the ASCII form (`xn--…`) there.
     ///
     /// A `%` in the path or the query that does not begin an escape, which is two hexadecimal digits after it, is kept and sent as
@@ -116,7 +116,7 @@ extension HTTPURL {
     /// Why a text is no URL that Penstock would connect to.
     @nonexhaustive
     public enum ParseError: Error, Hashable, Sendable {
-        /// A control character or a backslash somewhere in the text, or a space before a reference.
+        /// A control character or a backslash somewhere in the text, or a space before or behind it.
         case forbiddenCharacter
         /// No scheme, or no `//` after it.
         case notAbsolute
@@ -139,7 +139,7 @@ extension HTTPURL {
 extension HTTPURL.ParseError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .forbiddenCharacter: "the URL holds a control character or a backslash, or begins with a space"
+        case .forbiddenCharacter: "the URL holds a control character or a backslash, or a space before or behind it"
         case .notAbsolute: "the URL has no scheme"
         case .foreignScheme(let scheme): "the scheme \(String(reflecting: scheme)) is neither http nor https"
         case .userInformation: "the URL holds user information before its host"

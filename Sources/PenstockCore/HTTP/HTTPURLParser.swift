@@ -12,8 +12,6 @@ enum HTTPURLParser {
 
     static func resolve(_ reference: String, against base: HTTPURL) throws(HTTPURL.ParseError) -> HTTPURL {
         try refuseForbiddenBytes(reference)
-        // Browsers take the space away, and see another host in ` //evil.example` than a parser that sees a path.
-        guard reference.utf8.first != 0x20 else { throw .forbiddenCharacter }
         if let (schemeText, _) = splitScheme(reference) {
             _ = try parseScheme(schemeText)
             return try parse(reference)
@@ -124,7 +122,8 @@ enum HTTPURLParser {
 
     private static func refuseForbiddenBytes(_ text: String) throws(HTTPURL.ParseError) {
         let isFine = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }
-        guard isFine else { throw .forbiddenCharacter }
+        // Browsers take the spaces around a URL away, and see another host in ` //evil.example` than a parser that sees a path.
+        guard isFine, text.utf8.first != 0x20, text.utf8.last != 0x20 else { throw .forbiddenCharacter }
     }
 
     private static func isAuthorityEnd(_ byte: UInt8) -> Bool {

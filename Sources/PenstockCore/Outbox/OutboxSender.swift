@@ -391,7 +391,7 @@ extension OutboxAnswer {
         let code: BusinessCode? = if case .business(let code, _) = error.judgement { code } else { nil }
         self.init(
             status: response.status, code: code,
-            payload: Payload(response.body, contentType: response.fields[.contentType]), attempt: row.attempts,
+            payload: Payload(response.body, contentType: response.fields.combined(.contentType)), attempt: row.attempts,
             conflicts: row.conflicts)
     }
 }

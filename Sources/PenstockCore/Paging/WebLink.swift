@@ -13,7 +13,8 @@ public struct WebLink: Hashable, Sendable {
     public struct Parameter: Hashable, Sendable {
         /// The name in lower case; with its `*` where it has one (RFC 8187).
         public let name: String
-        /// The value without quotes and escapes.
+        /// The value without quotes and escapes; that of a name with an `*` is the text that it stands for, and as it was written
+        /// where it stands for none.
         public let value: String
     }
 
@@ -37,15 +38,18 @@ public struct WebLink: Hashable, Sendable {
     }
 
     /// Whether it stands in a relation to the resource at a URL. A link with another `anchor` is about something else
-    /// (RFC 8288 §3.2).
+    /// (RFC 8288 §3.2), also where that is a part of the page.
     func leads(_ relation: String, from url: HTTPURL) -> Bool {
         guard relations.contains(relation.lowercased()) else { return false }
         guard let anchor = self["anchor"] else { return true }
-        return (try? url.resolving(anchor)) == url
+        let isPart = anchor.utf8.firstIndex(of: UInt8(ascii: "#")).map {
+            anchor.utf8.index(after: $0) != anchor.endIndex
+        }
+        return isPart != true && (try? url.resolving(anchor)) == url
     }
 }
 
-/// Reads `Link` fields as RFC 8288, appendix B.2, says.
+/// Reads `Link` fields as RFC 8288, appendix B, says.
 private struct WebLinkParser {
     let bytes: [UInt8]
     private var index = 0
@@ -79,14 +83,16 @@ private struct WebLinkParser {
             skip(FieldList.isSpace)
             let name = text { !Self.endsName($0) }
             skip(FieldList.isSpace)
-            let value = take(UInt8(ascii: "=")) ? value() : ""
+            var value = take(UInt8(ascii: "=")) ? value() : ""
+            if name.utf8.last == UInt8(ascii: "*") { value = ExtendedValue.decoded(value) ?? value }
             if !name.isEmpty { parameters.append(.init(name: name.lowercased(), value: value)) }
         }
     }
 
     private mutating func value() -> String {
         skip(FieldList.isSpace)
-        guard take(UInt8(ascii: "\"")) else { return text { !Self.endsToken($0) } }
+        // White space does not end a value (appendix B.3): `title=Next page; rel=next` has two parameters.
+        guard take(UInt8(ascii: "\"")) else { return HTTPSyntax.trimmed(text { !Self.endsParameter($0) }) }
         var output: [UInt8] = []
         while index < bytes.count {
             let byte = bytes[index]
@@ -103,11 +109,11 @@ private struct WebLinkParser {
     }
 
     private static func endsName(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "=") || endsToken(byte)
+        byte == UInt8(ascii: "=") || FieldList.isSpace(byte) || endsParameter(byte)
     }
 
-    private static func endsToken(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || FieldList.isSpace(byte)
+    private static func endsParameter(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",")
     }
 
     private mutating func text(_ belongs: (UInt8) -> Bool) -> String {

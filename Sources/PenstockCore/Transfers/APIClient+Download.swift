@@ -401,7 +401,7 @@ struct DownloadRun<E: Endpoint> {
     /// - Throws: ``APIError/Kind/business(code:message:)`` where the content is a refusal in the service's envelope, and nothing is
     ///   kept.
     private func checkEnvelope() async throws(APIError) {
-        let (length, type) = (plan.offset, head.fields[.contentType])
+        let (length, type) = (plan.offset, head.fields.combined(.contentType))
         guard let envelope = try call.client.envelope(of: call), length <= Self.longestRefusal,
             Payload(Data(), contentType: type).isJSON,
             let data = await DiskWork.run({ [place] in place.contents(length) }),
@@ -417,7 +417,7 @@ struct DownloadRun<E: Endpoint> {
     }
 
     private func response(_ file: DownloadedFile) -> APIResponse<DownloadedFile> {
-        let payload = Payload(Data(), contentType: head.fields[.contentType])
+        let payload = Payload(Data(), contentType: head.fields.combined(.contentType))
         let completion = last?.completion
         let exchange = Exchange(
             request: last?.request ?? request, response: last?.http ?? head, timings: completion?.timings ?? .init(),

@@ -67,7 +67,19 @@ import Testing
         ), (["euc-jp"], [0xA1, 0xDF, 0xA1, 0xE0, 0xA2, 0xA1, 0xA2, 0xFE, 0xB0, 0xA1], "×÷◆◯亜"),
         (["EUC-JP"], [0xDD, 0xFE, 0xDE, 0xA1, 0xDE, 0xFE, 0xDF, 0xA1, 0xE0, 0xA1, 0xF4, 0xA6], "沾沺滌漾燹熙"),
         (["iso-2022-jp"], [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
-        (["gb2312", "GBK", "gb18030"], [0xC4, 0xE3], "你"), (["big5"], [0xA7, 0x41], "你"),
+        (["gb2312", "GBK", "gb18030", "x-gbk", "chinese"], [0xC4, 0xE3], "你"),
+        (["big5", "cn-big5"], [0xA7, 0x41], "你"),
+        (["big5", "Big5-HKSCS"], [0xA7, 0xDA, 0x92, 0x5D, 0x9D, 0xEF, 0x9D, 0xCF], "我哋嘅嘢"),
+        (["latin1", "cp819"], [0x80, 0x81, 0x8D, 0x8F, 0x90, 0x93, 0x9D, 0x9F], "€\u{81}\u{8D}\u{8F}\u{90}“\u{9D}Ÿ"),
+        (["windows-874", "TIS-620", "iso-8859-11"], [0xCA, 0xC7, 0xD1], "สวั"), (["windows-1257"], [0xE0, 0xFE], "ąž"),
+        (["windows-1258", "x-cp1258"], [0xF0, 0xF5], "đơ"), (["iso-8859-3", "latin3"], [0xF8, 0xB1], "ĝħ"),
+        (["iso-8859-4", "l4"], [0xBB, 0xF3], "ģķ"), (["iso-8859-10", "latin6"], [0xF0, 0xBF], "ðŋ"),
+        (["iso-8859-13"], [0xE0, 0xFE], "ąž"), (["iso-8859-14"], [0xF0], "ŵ"), (["iso-8859-16"], [0xBA, 0xA4], "ș€"),
+        (["ibm866", "cp866"], [0xAF, 0xE0], "пр"), (["koi8-u", "KOI8-RU"], [0xA7, 0xAD], "їґ"),
+        (["macintosh", "x-mac-roman"], [0x8E, 0xF0], "é\u{F8FF}"), (["x-mac-cyrillic"], [0xE6], "ж"),
+        (["cp1251", "x-cp1251"], [0xE0], "а"), (["ms932", "x-sjis"], [0x82, 0xA0], "あ"),
+        (["ksc5601"], [0xB0, 0xA1], "가"),
+        (["ucs-2"], [0xAC, 0x20], "€"), (["unicode-1-1-utf-8"], [0xC3, 0xA9], "é"),
         (["euc-kr", "ks_c_5601-1987", "windows-949"], [0xB0, 0xA1, 0x8C, 0x63], "가똠"),
     ]
 
@@ -85,7 +97,9 @@ import Testing
         (";charset=a", "a"),
         ("text/plain;charset=a", "a"), ("t; \tCharSet \t=\t a \t", "a"), ("t;;charset=a;", "a"),
         ("t;charsets=a;charset=b", "b"), ("t;a=\";charset=b\"", nil), ("t;charset=\"\\a\"", "a"),
-        ("t;a=\"\\\\\";charset=b", "b"), ("t;\"charset\"=b", "b"), ("t;charset=\"a", "a"),
+        ("t;a=\"\\\\\";charset=b", "b"), ("t;\"charset\"=b", nil), ("t;charset=\"a", "a"),
+        ("t;\";charset=a", "a"), ("t;x=a\"b;charset=a", "a"), ("t;charset=\"a\"b", "a"), ("t;x=\"a\"b;charset=c", "c"),
+        ("t;charset= \t\"a\"", "a"), ("t;charset=a\"b\"", nil), ("t;x==\"a;charset=b", "b"),
     ]
 
     @Test(arguments: types) func `the first parameter of that name says the character set`(type: String, name: String?)
@@ -117,6 +131,38 @@ import Testing
 
     @Test(arguments: broken) func `what is not EUC-JP is no text in it`(bytes: [UInt8]) {
         #expect(throws: APIError.self) { try Payload(Data(bytes), contentType: "text/plain; charset=euc-jp").text() }
+    }
+
+    /// Names of character sets, and bytes that are no text in them.
+    static let strangers: [(String, [UInt8])] = [
+        ("big5", [0x61, 0xFA, 0x40]), ("euc-kr", [0xC9, 0xA1]), ("euc-kr", [0x61, 0xFF]), ("windows-874", [0xDB]),
+        ("utf-16le", [0x61, 0x00, 0x62]), ("utf-16be", [0x00]), ("utf-16be", [0xD8, 0x00]),
+        ("utf-16be", [0xDC, 0x00, 0x00, 0x41]),
+        ("utf-8", [0xED, 0xA0, 0x80]), ("utf-8", [0xC0, 0x80]), ("x-user-defined", [0x61]), ("iso-2022-kr", [0x61]),
+    ]
+
+    @Test(arguments: strangers)
+    func `bytes that a character set does not know, or knows for private use alone, are no text in it`(
+        name: String, bytes: [UInt8]
+    ) {
+        #expect(throws: APIError.self) { try Payload(Data(bytes), contentType: "text/plain; charset=\(name)").text() }
+    }
+
+    @Test func `one byte order mark is taken off, and a second one is text`() throws {
+        let text = try Payload(Data([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF, 0x61]), contentType: nil).text()
+        #expect(text.unicodeScalars.map(\.value) == [0xFEFF, 0x61])
+    }
+
+    @Test func `who sends the media type in two lines is read as if both were one`() async throws {
+        let rig = Rig([.shop]) { _ in
+        } answering: { _ in
+            var fields = HTTPFields()
+            fields.append("text/plain", for: .contentType)
+            fields.append("text/plain; charset=koi8-r", for: .contentType)
+            return HTTPResponse(status: 200, fields: fields, body: Data([0xC1]))
+        }
+        #expect(try await rig.client.send(Text()) == "а")
+        #expect(try await rig.client.response(for: Text()).payload.text() == "а")
     }
 
     @Test func `a byte order mark has all of its bytes`() throws {

@@ -97,7 +97,7 @@ struct ReferenceResolutionTests {
             ("//", .missingHost),
             ("///x", .missingHost),
             ("/\\b/", .forbiddenCharacter), (" //evil.example/", .forbiddenCharacter), (" ", .forbiddenCharacter),
-            (" http:x", .forbiddenCharacter),
+            (" http:x", .forbiddenCharacter), ("b ", .forbiddenCharacter), ("//b/c ", .forbiddenCharacter),
             ("\\\\b/", .forbiddenCharacter),
             ("/x\r\nSet-Cookie: a=b", .forbiddenCharacter),
             ("//b:0/", .invalidPort),

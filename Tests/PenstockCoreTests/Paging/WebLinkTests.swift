@@ -22,7 +22,10 @@ struct WebLinkTests {
             (#"<a,b;c>; rel=next, <d>;rel=prev"#, ["a,b;c|rel=next", "d|rel=prev"]),
             (#"<a>;rel="x, <y>;z"; title="q\"u\\o", <b>"#, [#"a|rel=x, <y>;z|title=q"u\o"#, "b"]),
             (#"<a> ; REL = next ; foo ;  bar="" , <b>"#, ["a|rel=next|foo=|bar=", "b"]),
-            ("<>", [""]),
+            ("<>", [""]), ("<a>; title=Next page ; rel=next", ["a|title=Next page|rel=next"]),
+            ("<a>; rel=next prev, <b>; rel= \t x", ["a|rel=next prev", "b|rel=x"]),
+            ("<a>; title*=UTF-8'de'n%c3%a4chste; x=UTF-8''%41", ["a|title*=nächste|x=UTF-8''%41"]),
+            ("<a>; title*=UTF-8'de'%c3; y*=z", ["a|title*=UTF-8'de'%c3|y*=z"]),
         ])
     func grammar(field: String, links: [String]) {
         #expect(shape(field) == links)
