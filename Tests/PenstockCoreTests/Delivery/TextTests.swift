@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `who sends the media type in two lines is read as if both were one`() async throws {
-        let rig = Rig([.shop]) { _ in
+        let rig = Rig([.shop { $0.envelope = nil }]) { _ in
         } answering: { _ in
             var fields = HTTPFields()
             fields.append("text/plain", for: .contentType)
