@@ -143,7 +143,7 @@ extension Charset {
         (.foundation(.coreFoundation(0x041B)), "ibm866 866 cp866 csibm866"),
         (.foundation(.coreFoundation(0x0A02)), "koi8-r koi8_r koi8 koi cskoi8r"),
         (.foundation(.coreFoundation(0x0A08)), "koi8-u koi8-ru"),
-        (.foundation(.macOSRoman), "macintosh mac x-mac-roman csmacintosh"),
+        (.foundation(.coreFoundation(0x0000)), "macintosh mac x-mac-roman csmacintosh"),
         (.foundation(.coreFoundation(0x0007)), "x-mac-cyrillic x-mac-ukrainian"),
         (
             .foundation(.shiftJIS),

@@ -90,7 +90,6 @@ struct HTTPURLTests {
             ("a", .notAbsolute),
             ("/a", .notAbsolute),
             ("//a/b", .notAbsolute),
-            (" http://a", .notAbsolute),
             ("http:a", .notAbsolute),
             ("http:/a", .notAbsolute),
             ("1http://a", .notAbsolute),

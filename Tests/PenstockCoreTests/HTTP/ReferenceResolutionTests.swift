@@ -72,7 +72,7 @@ struct ReferenceResolutionTests {
             ("?x:y", "http://a/b/c/d;p?x:y"),
             ("%2e%2e/g", "http://a/b/g"),
             ("é", "http://a/b/c/%C3%A9"),
-            ("g ", "http://a/b/c/g%20"),
+            ("g h", "http://a/b/c/g%20h"),
             ("1:h", "http://a/b/c/1:h"),
             ("a,b:c", "http://a/b/c/a,b:c"),
             ("h9+.-:x", nil),
