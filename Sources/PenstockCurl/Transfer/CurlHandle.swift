@@ -180,7 +180,7 @@
             state.transfer = nil
             state.isOver = false
             (state.socket, state.watched, state.hasStoppedReading) = (nil, nil, false)
-            state.carriage.leaves()
+            leaveConnection()
             state.opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             if state.addresses != nil { forgetAddresses() }
@@ -264,6 +264,7 @@
 
         /// The request is not with its connection any more.
         func leaveConnection() {
+            if let connection = state.carriage.connection, connection.user === self { connection.user = nil }
             state.carriage.leaves()
         }
 
@@ -279,15 +280,20 @@
 
         /// Learns which socket the request is about to go over.
         ///
-        /// - Returns: the connection, if it was made for this request.
-        func meet(_ localPort: UInt16) -> CurlConnectionUse? {
+        /// - Returns: the connection, if it was made for this request; `nil` in place of that where the request may not go over it.
+        func meet(_ localPort: UInt16) -> CurlConnectionUse?? {
+            leaveConnection()
             let connection = state.opened.isEmpty ? nil : sockets.learn(localPort, from: state.opened, pool)
             state.opened.removeAll(keepingCapacity: true)
             let socket = sockets.socket(at: localPort)
             state.socket = socket
             state.carriage.meets(connection ?? socket.flatMap { sockets.use(of: $0) })
+            guard takeConnection(isNew: connection != nil) else {
+                leaveConnection()
+                return nil
+            }
             if connection == nil { sockets.joins(localPort) }
-            return connection
+            return .some(connection)
         }
 
         /// A connection that something has come on while it rested is shut, which makes libcurl connect anew: the bytes were
@@ -296,9 +302,13 @@
             guard CurlFault.unaskedBytes.isPresent, let socket, sockets.hasNews(socket, isPlain: isPlain) else {
                 return
             }
+            connectAnew()
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+
+        private func connectAnew() {
             state.needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
-            shutdown(socket, Int32(SHUT_RDWR))
         }
 
         /// How large its collected response was, head and content; `nil` where none came.
@@ -426,6 +436,7 @@
         private func note(_ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
             if detour.asksForRoom { watchText() }
+            if detour.goesAlone { connectAnew() }
             for address in detour.addresses { pool.noteZone(of: address) }
         }
 
