@@ -150,7 +150,6 @@
         /// - Returns: whether it may.
         func claimSocket(_ now: UInt64) -> Bool {
             guard let originQueue = state.originQueue, !originQueue.mayConnect(self) else { return true }
-            if state.detour?.goesAlone ?? false { return true }
             if state.detour?.asksForRoom ?? false, state.detour?.full == nil { return true }
             lacks(state.detour?.full == nil ? .room : .place, now)
             return false

@@ -50,7 +50,9 @@
 
         static let prereq: curl_prereq_callback = { context, _, _, _, localPort in
             guard let handle = handle(context), let transfer = handle.transfer else { return CURL_PREREQFUNC_ABORT }
-            guard let connection = handle.meet(UInt16(truncatingIfNeeded: localPort)) else {
+            let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
+            guard handle.takeConnection(isNew: connection != nil) else {
+                handle.leaveConnection()
                 transfer.lacks(.ownConnection, handle.now)
                 return CURL_PREREQFUNC_ABORT
             }

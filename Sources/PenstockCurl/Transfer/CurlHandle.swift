@@ -280,20 +280,16 @@
 
         /// Learns which socket the request is about to go over.
         ///
-        /// - Returns: the connection, if it was made for this request; `nil` in place of that where the request may not go over it.
-        func meet(_ localPort: UInt16) -> CurlConnectionUse?? {
+        /// - Returns: the connection, if it was made for this request.
+        func meet(_ localPort: UInt16) -> CurlConnectionUse? {
             leaveConnection()
             let connection = state.opened.isEmpty ? nil : sockets.learn(localPort, from: state.opened, pool)
             state.opened.removeAll(keepingCapacity: true)
             let socket = sockets.socket(at: localPort)
             state.socket = socket
             state.carriage.meets(connection ?? socket.flatMap { sockets.use(of: $0) })
-            guard takeConnection(isNew: connection != nil) else {
-                leaveConnection()
-                return nil
-            }
             if connection == nil { sockets.joins(localPort) }
-            return .some(connection)
+            return connection
         }
 
         /// A connection that something has come on while it rested is shut, which makes libcurl connect anew: the bytes were
