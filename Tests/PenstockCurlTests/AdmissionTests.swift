@@ -237,6 +237,28 @@
             server.stop()
         }
 
+        @Test("The only connection that there may be goes from one transfer to the next at once, and is not made anew")
+        func handedOn() async throws {
+            let authority = try TestCertificateAuthority()
+            let server = try LoopbackServer(.init(tls: .init(try authority.issue()))) { .text($0.path) }
+            let transport = CurlTransport(configuration: .init(maxConnections: 1))
+            let trust = TrustPolicy.authorities(authority.file)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<100 {
+                    group.addTask {
+                        var request = get(server, trust)
+                        request.request.url = try server.url.resolving("/\(index)")
+                        let answer = try await transport.perform(request).response
+                        #expect(answer.body == Data("/\(index)".utf8))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(server.connectionCount == 1)
+            await transport.shutdown()
+            server.stop()
+        }
+
         @Test("A server that takes ten streams is not asked for a connection for each ten", arguments: [1, 10])
         func fewStreams(_ streams: Int) async throws {
             let authority = try TestCertificateAuthority()

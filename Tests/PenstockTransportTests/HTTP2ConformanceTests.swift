@@ -36,6 +36,11 @@ struct HTTP2ConformanceTests {
     @Test(arguments: Case.all(TransportConformance.http2Faults))
     func `Whatever goes wrong over HTTP/2 has its send state`(example: Case) async throws { try await example.run() }
 
+    @Test(arguments: Case.all(TransportConformance.mixedVersions))
+    func `Every response belongs to its request, whatever its connection speaks`(example: Case) async throws {
+        try await example.run()
+    }
+
     @Test(arguments: Case.all(TransportConformance.secureHandshakes))
     func `A handshake that fails sends nothing`(example: Case) async throws { try await example.run() }
 

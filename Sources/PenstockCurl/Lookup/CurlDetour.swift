@@ -16,6 +16,8 @@
             case room
             /// A place on one of them.
             case place
+            /// A connection that no other transfer is under way on.
+            case ownConnection
         }
 
         /// Look-ups of one transfer. More than one are needed only where it waited for so long that libcurl forgot the
@@ -42,6 +44,8 @@
         var asksForRoom = false
         /// How many transfers a connection carries that takes no more, as it has told.
         var full: Int?
+        /// Whether it goes over a new connection, whatever connections are there.
+        var goesAlone = false
         /// Whether it waits for descriptors.
         var awaitsDescriptors = false
         /// Whether an earlier try had sent some of the request.
@@ -280,6 +284,9 @@
                 if let full = detour.full { transfer.state.originQueue?.lowerPlaces(to: full) }
                 (detour.asksForRoom, detour.full) = (false, nil)
                 transfer.state.pool?.takeBack(transfer)
+            case .ownConnection:
+                detour.goesAlone = true
+                launchIfAwake(transfer)
             case .descriptors:
                 // The more that is closed, the fewer tries it takes, but each connection is worth keeping.
                 if closeIdle() { launchIfAwake(transfer) } else { queueForDescriptors(transfer, detour) }
@@ -315,6 +322,7 @@
             case .addresses: code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY
             case .descriptors: code == CURLE_COULDNT_CONNECT || code == CURLE_SSL_CACERT_BADFILE
             case .room, .place: code == CURLE_COULDNT_CONNECT
+            case .ownConnection: code == CURLE_ABORTED_BY_CALLBACK
             }
         }
     }

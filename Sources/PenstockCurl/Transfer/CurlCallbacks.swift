@@ -51,6 +51,11 @@
         static let prereq: curl_prereq_callback = { context, _, _, _, localPort in
             guard let handle = handle(context), let transfer = handle.transfer else { return CURL_PREREQFUNC_ABORT }
             let connection = handle.meet(UInt16(truncatingIfNeeded: localPort))
+            guard handle.takeConnection(isNew: connection != nil) else {
+                handle.leaveConnection()
+                transfer.lacks(.ownConnection, handle.now)
+                return CURL_PREREQFUNC_ABORT
+            }
             guard transfer.attempt(handle.easy, over: connection, handle.now) else {
                 handle.leaveConnection()
                 return CURL_PREREQFUNC_ABORT

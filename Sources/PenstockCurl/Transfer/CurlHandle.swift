@@ -180,7 +180,7 @@
             state.transfer = nil
             state.isOver = false
             (state.socket, state.watched, state.hasStoppedReading) = (nil, nil, false)
-            state.carriage.leaves()
+            leaveConnection()
             state.opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             if state.addresses != nil { forgetAddresses() }
@@ -264,6 +264,7 @@
 
         /// The request is not with its connection any more.
         func leaveConnection() {
+            if let connection = state.carriage.connection, connection.user === self { connection.user = nil }
             state.carriage.leaves()
         }
 
@@ -281,6 +282,7 @@
         ///
         /// - Returns: the connection, if it was made for this request.
         func meet(_ localPort: UInt16) -> CurlConnectionUse? {
+            leaveConnection()
             let connection = state.opened.isEmpty ? nil : sockets.learn(localPort, from: state.opened, pool)
             state.opened.removeAll(keepingCapacity: true)
             let socket = sockets.socket(at: localPort)
@@ -296,9 +298,13 @@
             guard CurlFault.unaskedBytes.isPresent, let socket, sockets.hasNews(socket, isPlain: isPlain) else {
                 return
             }
+            connectAnew()
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+
+        private func connectAnew() {
             state.needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
-            shutdown(socket, Int32(SHUT_RDWR))
         }
 
         /// How large its collected response was, head and content; `nil` where none came.
@@ -426,6 +432,7 @@
         private func note(_ detour: CurlDetour) {
             detour.delay = loop.now - detour.began
             if detour.asksForRoom { watchText() }
+            if detour.goesAlone { connectAnew() }
             for address in detour.addresses { pool.noteZone(of: address) }
         }
 

@@ -38,23 +38,29 @@
 
         /// libcurl comes back here when it sends a request again by itself: after a connection ended that not only this
         /// transfer has used, without one byte of an answer, where the server may have acted on the request all the same;
-        /// and after an HTTP/2 server refused the stream, which proves that it did not (RFC 9113 §8.7). It does not say which
-        /// of the two it was, but the first cannot happen on connections that nobody else used, nor to a stream that the
-        /// server's GOAWAY left out. Who is refused twice is told so.
+        /// after an HTTP/2 server refused the stream, which proves that it did not (RFC 9113 §8.7); and over HTTP/1.1 after the
+        /// server required that, whatever it had done or answered by then. It does not say which of the three it was, but the
+        /// first cannot happen on connections that nobody else used, nor to a stream that the server's GOAWAY left out. Who
+        /// is refused twice is told so. What else was sent twice is for the caller to send again: libcurl would go on up to
+        /// five times.
         private func permitResend(_ easy: UnsafeMutableRawPointer) -> Bool {
+            guard !state.head.hasBegun else { return refuseResend("the stream ended before its answer did") }
             let isAlone = state.connection?.isShared == false
             // What was remembered of an earlier attempt proves nothing of this one.
-            state.lastIsUnprocessed = state.isLeftOut || isAlone && !state.mayRememberRefusal
+            let isRefusal = isAlone && !state.mayRememberRefusal && state.handle?.agreesOnHTTP2 == true
+            state.lastIsUnprocessed = state.isLeftOut || isRefusal
             state.wasAlone = state.wasAlone && state.lastIsUnprocessed
             if !isAlone { state.mayRememberRefusal = CurlFault.rememberedRefusal.isPresent }
             state.isRefused = state.wasAlone && state.attempts > 1
-            let isSafe =
-                state.wasAlone || request.request.method.isIdempotent || !hasSent(easy)
-            guard !isSafe || state.isRefused else { return true }
+            if state.isRefused { return refuseResend("the server refused the stream") }
+            let mayRepeat = request.request.method.isIdempotent && state.attempts == 1
+            let isSafe = state.wasAlone || mayRepeat || !hasSent(easy)
+            return isSafe || refuseResend("the connection was lost before an answer came")
+        }
+
+        /// The connection that was made for the next attempt is as good as any.
+        private func refuseResend(_ message: String) -> Bool {
             let isTooLong = state.handle.map { CurlErrors.isTooLong($0.message) } ?? false
-            let message =
-                state.isRefused ? "the server refused the stream" : "the connection was lost before an answer came"
-            // The connection that was made for the next attempt is as good as any.
             state.failure = (isTooLong ? .limitExceeded(.headerBytes) : .connectionLost, message)
             return false
         }

@@ -75,6 +75,10 @@
         /// A GOAWAY is told as debug text alone, misspelt in 7.88. Requests that must not be sent twice listen to it
         /// (``CurlDebugText``).
         case untoldLeave
+        /// Once a host has spoken HTTP/2 on a connection, connections to the host that speak HTTP/1.1 are given further transfers
+        /// while one is under way, and each of them takes what the others are answered. Seen with 7.88. What a connection speaks is
+        /// noted when it is made, and a transfer that comes upon another there connects anew (``CurlHandle/takeConnection(isNew:)``).
+        case unaskedPipelining
         /// The end of a stream that is taken away is kept until there is something else to send, so that the server goes on. Seen
         /// with 7.88. The connection is closed if no other transfer uses it.
         case unsentReset

@@ -181,7 +181,68 @@ extension TransportConformance {
                 try expectVersion(response)
             } catch { try expect(error, .connectionLost, .protocolViolation) }
         },
+        notMadeTwice(.post), notMadeTwice(.patch),
+        Rule(
+            "A request that may be made twice, and that HTTP/1.1 is required for when it was made, is not called unprocessed",
+            over: .http2, server: requiringHTTP1(at: .responseStart)
+        ) { probe in
+            for method in [HTTPMethod.get, .put] {
+                switch await probe.outcome(of: try probe.exchange(method, timeouts: soon)) {
+                case .success(let answer):
+                    try expect(answer.connection.resends, is: [.maybeProcessed], "how far it had come before")
+                case .failure(let error): try expect(error, .connectionLost, sendState: .maybeProcessed)
+                }
+            }
+        },
+        Rule(
+            "A request whose answer has begun is not sent again, although HTTP/1.1 is required", over: .http2,
+            server: requiringHTTP1(at: .responseBody(after: 1))
+        ) { probe in
+            for (index, method) in [HTTPMethod.get, .post].enumerated() {
+                let error = try await probe.failure(method, body: method == .get ? .none : small, timeouts: soon)
+                try expect(error, .connectionLost, sendState: .answered)
+                try expect(error.partialResponse?.status, is: 200, "status of the partial response")
+                try expect(probe.server.requestCount, is: index + 1, "requests")
+            }
+            let stream = try await probe.open(timeouts: soon)
+            do throws(TransportError) {
+                while try await stream.content.next() != nil {}
+                throw TransportError(.other, sendState: .answered, message: "the content ended as if it were whole")
+            } catch { try expect(error, .connectionLost, sendState: .answered) }
+            try expect(probe.server.requestCount, is: 3, "requests")
+        },
+        Rule(
+            "A stream that is refused each time is not sent more than twice", over: .http2,
+            onHead: { $0.path == "/refused" ? .fault(.closeStream(.refusedStream), at: .requestStart) : .proceed }
+        ) { probe in
+            for isWarm in [false, true] {
+                let before = probe.server.faults.count
+                if isWarm { try await probe.send(timeouts: soon) }
+                try await expect(probe.failure(.get, "/refused", timeouts: soon), .connectionLost)
+                let count = probe.server.faults.count - before
+                try expect((1...2).contains(count), "it was sent \(count) times")
+            }
+        },
     ]
+
+    private static func requiringHTTP1(
+        at trigger: LoopbackServer.Fault.Trigger
+    ) -> @Sendable (LoopbackServer.Request) -> LoopbackServer.Response {
+        { $0.stream == nil ? .text("ok") : .text("ok").fault(.closeStream(.http11Required), at: trigger) }
+    }
+
+    private static func notMadeTwice(_ method: HTTPMethod) -> Rule {
+        Rule(
+            "A request that HTTP/1.1 is required for when it was made is not made twice: \(method)", over: .http2,
+            server: requiringHTTP1(at: .responseStart)
+        ) { probe in
+            for count in 1...2 {
+                let error = try await probe.failure(method, body: small, timeouts: soon)
+                try expect(error, .connectionLost, sendState: .maybeProcessed)
+                try expect(probe.server.requestCount, is: count, "requests")
+            }
+        }
+    }
 
     private static func refused(_ method: HTTPMethod, body: HTTPBody) -> Rule {
         Rule(

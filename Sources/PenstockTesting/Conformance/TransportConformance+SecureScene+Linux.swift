@@ -17,7 +17,7 @@
             let stranger = try TestCertificateAuthority.selfSigned()
             if security.isAppended { identity.certificates += stranger.certificates }
             var tls = LoopbackServer.TLS(identity, protocols: security.protocols)
-            tls.versions = security.versions
+            (tls.versions, tls.others) = (security.versions, security.others)
             if security.asksForClient { tls.clientAuthorities = authority.root }
             var configuration = LoopbackServer.Configuration(tls: tls)
             configuration.http2 = security.settings

@@ -40,6 +40,8 @@ extension TransportConformance {
         }
 
         var protocols: [LoopbackServer.TLS.ApplicationProtocol]
+        /// What every second connection is spoken in, where that is something else.
+        var others: [LoopbackServer.TLS.ApplicationProtocol]?
         var certificate = TestCertificate.localhost
         var signature = Signature.known
         /// Whether requests ask for the server's authority to be trusted, or leave it to the system.
@@ -55,6 +57,8 @@ extension TransportConformance {
         /// TLS that nobody trusts, for what goes wrong before that matters.
         static let unknown = tls.with { $0.isTrusted = false }
         static let http2 = Security(protocols: [.http2, .http1])
+        /// HTTP/2 on every second connection, HTTP/1.1 on the others.
+        static let mixed = http2.with { ($0.protocols, $0.others) = ([.http1], [.http2]) }
 
         /// The same server with something else about it.
         func with(_ change: (inout Security) -> Void) -> Security {
@@ -66,7 +70,7 @@ extension TransportConformance {
         /// What a transport must be able to do for a request to succeed.
         var requires: TransportCapabilities {
             if !isTrusted { return [] }
-            return protocols.contains(.http2) ? [.trustPolicy, .http2] : .trustPolicy
+            return (protocols + (others ?? [])).contains(.http2) ? [.trustPolicy, .http2] : .trustPolicy
         }
     }
 

@@ -78,6 +78,8 @@ extension LoopbackServer {
         public var identity: TLSIdentity
         /// The protocols by preference. HTTP/1.1 alone by default. A client that offers none of them, or nothing, gets HTTP/1.1.
         public var protocols: [ApplicationProtocol] = [.http1]
+        /// What every second connection is spoken in, where that is something else: a name behind which there are several servers.
+        var others: [ApplicationProtocol]?
         /// 1.2 to 1.3 by default.
         public var versions: ClosedRange<Version> = .tls12 ... .tls13
         /// Where set, a client must show a certificate that one of these PEM certificates has signed.

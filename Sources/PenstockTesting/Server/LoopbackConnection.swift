@@ -8,7 +8,7 @@ struct LoopbackConnection {
 
     func run() {
         if let fault = service.onConnect(wire.tally.number) { return fail(fault) }
-        guard let tls = service.tls else { return serve() }
+        guard let tls = service.tls(of: wire.tally.number) else { return serve() }
         let handshake = wire.secure(with: tls.makeEngine())
         service.ledger.record(handshake, of: wire.tally)
         guard handshake.isComplete else { return }

@@ -36,9 +36,8 @@ public final class LoopbackServer: Sendable {
         handler: @escaping @Sendable (Request) -> Response
     ) throws {
         ledger = LoopbackLedger(limit: configuration.recordedRequests)
-        let service = LoopbackService(
-            configuration: configuration, ledger: ledger, tls: try configuration.tls.map(TLSContext.init),
-            onConnect: onConnect, onHead: onHead, handler: handler)
+        let service = try LoopbackService(
+            configuration, ledger, onConnect: onConnect, onHead: onHead, handler: handler)
         let listener = try Listener(
             receiveBuffer: configuration.receiving.map { Int32(clamping: $0.bytes) })
         url = try HTTPURL(
