@@ -103,6 +103,14 @@ final class Admissions: Sendable {
         }
     }
 
+    /// Takes one that waits out of the line, before it leaves: nobody is let go for that yet.
+    func withdraw(_ ticket: AdmissionQueue.Ticket) {
+        state.withLock { state in
+            state.waiters[ticket] = nil
+            state.queue.withdraw(ticket)
+        }
+    }
+
     /// Makes what waits as urgent as its call has become. The call is asked here, so that the last word is the last.
     func prioritise(_ ticket: AdmissionQueue.Ticket) {
         let now = time.now()

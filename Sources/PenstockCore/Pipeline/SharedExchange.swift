@@ -9,6 +9,8 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
         var waiting: [ObjectIdentifier: Promise<Outcome>] = [:]
         /// The seats of those among them that are suspended.
         var suspended: Set<ObjectIdentifier> = []
+        /// The seats that are taken. One is empty from the moment at which its call ends, and not only when the task of that goes on.
+        var seats: Set<ObjectIdentifier> = []
         var outcome: Outcome?
         var isAbandoned = false
         /// Whether somebody has taken what is to be settled.
@@ -103,11 +105,12 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     /// - Parameter leads: whether the call is the one that started it.
     /// - Returns: `nil` when the call ended first, or its task was cancelled.
     func outcome(for call: CallContext, leads: Bool, in table: SharedExchanges<Key, Note>) async -> Outcome? {
-        let seat = Seat(self)
+        let seat = Seat(self, in: table)
+        state.withLock { _ = $0.seats.insert(ObjectIdentifier(seat)) }
         news?.add(call)
         defer { news?.remove(call) }
         call.leads(self)
-        let outcome = call.control.attach(seat) ? await wait(seat.promise, call) : nil
+        let outcome = call.control.attach(seat) ? await wait(seat, call) : nil
         call.control.detach(seat)
         call.noteReply()
         call.doesNotLead(self)
@@ -141,7 +144,10 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
         return exchange
     }
 
-    private func wait(_ promise: Promise<Outcome>, _ call: CallContext) async -> Outcome? {
+    private func wait(_ seat: Seat, _ call: CallContext) async -> Outcome? {
+        let promise = seat.promise
+        call.endsWithCall(seat)
+        defer { call.doesNotEnd(seat) }
         let known = state.withLock { state -> Outcome? in
             if state.outcome == nil { state.waiting[ObjectIdentifier(promise)] = promise }
             return state.outcome
@@ -152,8 +158,16 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     }
 
     private func leave(_ seat: Seat, leads: Bool, _ table: SharedExchanges<Key, Note>) {
+        vacate(seat, table)?.carryOut()
         if leads { relay.leave(attempts: context.attempts) }
+    }
+
+    /// One waits no more, of which it may be told twice. When nobody is left, the exchange is marked as ended.
+    ///
+    /// - Returns: what is left to be done for an exchange that has ended by it.
+    private func vacate(_ seat: Seat, _ table: SharedExchanges<Key, Note>) -> CallContext.EarlyEnd? {
         let (isAbandoned, isHeld) = state.withLock { state in
+            guard state.seats.remove(ObjectIdentifier(seat)) != nil else { return (false, false) }
             state.count -= 1
             state.suspended.remove(ObjectIdentifier(seat))
             guard state.count == 0, state.outcome == nil else { return (false, state.isHeld) }
@@ -161,13 +175,14 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
             return (true, false)
         }
         if isHeld { hold() }
-        guard isAbandoned else { return }
+        guard isAbandoned else { return nil }
         table.remove(self)
-        context.end(.requested)
+        return context.markEnded(.requested)
     }
 
     private func note(_ seat: Seat, isSuspended: Bool) {
         state.withLock { state in
+            guard state.seats.contains(ObjectIdentifier(seat)) else { return }
             if isSuspended {
                 state.suspended.insert(ObjectIdentifier(seat))
             } else {
@@ -198,19 +213,22 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     }
 
     /// One call that waits, as its control sees it.
-    private final class Seat: SharedWork {
+    private final class Seat: CallWait, SharedWork {
         let promise = Promise<Outcome>()
         private let exchange: SharedExchange
+        private let table: SharedExchanges<Key, Note>
 
-        init(_ exchange: SharedExchange) {
-            self.exchange = exchange
+        init(_ exchange: SharedExchange, in table: SharedExchanges<Key, Note>) {
+            (self.exchange, self.table) = (exchange, table)
         }
 
         var isOnWire: Bool { exchange.context.control.isBusy }
 
-        func cancel() {
-            promise.abandon()
-        }
+        func markEnded() -> [CallContext.EarlyEnd] { exchange.vacate(self, table).map { [$0] } ?? [] }
+
+        func abandon() { promise.abandon() }
+
+        func cancel() { promise.abandon() }
 
         func suspend() {
             exchange.note(self, isSuspended: true)

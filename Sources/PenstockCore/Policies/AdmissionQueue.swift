@@ -167,10 +167,16 @@ public struct AdmissionQueue: Sendable {
     public mutating func leave(_ ticket: Ticket, at now: Duration) -> [Ticket] {
         if let host = running.removeValue(forKey: ticket) {
             hosts[host]?.running -= 1
-        } else if let entry = waiting.removeValue(forKey: ticket) {
-            withdraw(ticket, entry)
+        } else {
+            withdraw(ticket)
         }
         return admit(at: now)
+    }
+
+    /// A request that waits is waited for no more, and nobody is admitted yet. Nothing happens to one that has leave. What comes next
+    /// is ``leave(_:at:)``.
+    package mutating func withdraw(_ ticket: Ticket) {
+        if let entry = waiting.removeValue(forKey: ticket) { withdraw(ticket, entry) }
     }
 
     /// Time has gone on.

@@ -189,6 +189,47 @@ struct AdmissionTests {
         #expect(rig.recorder.grammarViolations.isEmpty)
     }
 
+    enum GroupEnd: CaseIterable { case client, scope, user }
+
+    /// - Parameter kind: whether an attempt has a context of its own.
+    @Test(
+        "Calls that are ended together make no room for one another: none that waits is sent, or takes from the rate",
+        arguments: ["plain", "hedged", "joined"], GroupEnd.allCases)
+    func endedTogether(kind: String, by end: GroupEnd) async throws {
+        let rig = RetryRig(held(20)) { configuration in
+            configuration.admission = .init(total: 1, rate: .init(3, per: .seconds(3_600)))
+            if kind == "hedged" {
+                configuration.options.retry = .init(limit: 0, hedging: .init(after: .seconds(5)))
+            }
+            if kind == "joined" { configuration.options.inFlight = .join }
+        }
+        let scope = CallScope()
+        var calls: [Call<Product>] = []
+        for number in 0..<10 {
+            let before = rig.queued
+            calls.append(rig.client.start(GetProduct(id: "\(number)"), in: scope))
+            await rig.whenQueuedOrSent(before + 1)
+        }
+        switch end {
+        case .client: rig.client.cancelAll()
+        case .scope: scope.cancelAll()
+        case .user: await rig.client.signOut("")
+        }
+        for call in calls { #expect(await failure { try await call.value }?.kind == .cancelled) }
+        while !Task.isCancelled, rig.script.openExchangeCount > 0 { await Task.yield() }
+        await rig.settle()
+        #expect(order(rig) == ["0"])
+        #expect(!rig.events.contains { if case .admitted = $0 { true } else { false } })
+        // What is left of the rate is for those that come after.
+        for (count, id) in ["a", "b"].enumerated() {
+            let next = rig.client.start(GetProduct(id: id))
+            await rig.script.waitForExchanges(count: count + 2)
+            rig.script.release()
+            _ = try await next.value
+        }
+        #expect(order(rig) == ["0", "a", "b"])
+    }
+
     @Test("The app's code that does not return holds no place once its call has ended")
     func stuckCode() async throws {
         let (entered, leave) = (Monitor(0), Latch())

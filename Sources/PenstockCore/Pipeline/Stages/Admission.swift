@@ -132,7 +132,12 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
         call.emit(.admitted(after: call.time.now() - start))
     }
 
-    /// The call has ended.
+    /// The call has ended: it stands in line no more, and what becomes free is for others.
+    func markEnded() -> [CallContext.EarlyEnd] {
+        admissions.withdraw(ticket)
+        return []
+    }
+
     func abandon() { vacate() }
 
     func follow(_ call: CallContext) { admissions.prioritise(ticket) }
