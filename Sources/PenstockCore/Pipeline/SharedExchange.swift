@@ -35,7 +35,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     private let state = Locked(State())
     /// How urgent it is to those who wait, also to the one that started it. Held while the exchange is told, so that the last word
     /// is the last.
-    private let urgencies: Locked<[CallID: CallPriority]>
+    private let urgencies: Locked<Urgencies>
 
     /// - Parameters:
     ///   - call: starts it, and hears of what happens in it.
@@ -47,7 +47,9 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
         relay = RelayedEvents(to: call)
         context = call.detached(relay)
         news = tellsNews ? SharedNews(of: context) : nil
-        urgencies = Locked([call.id: call.priority])
+        var urgencies = Urgencies()
+        urgencies[call.id] = call.priority
+        self.urgencies = Locked(urgencies)
     }
 
     /// Enters one more that will wait; `false` when it is too late.
@@ -80,14 +82,15 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
 
     private func lower(for call: CallContext) {
         urgencies.withLock { urgencies in
-            guard urgencies.removeValue(forKey: call.id) != nil else { return }
+            guard urgencies[call.id] != nil else { return }
+            urgencies[call.id] = nil
             prioritise(by: urgencies)
         }
     }
 
-    private func prioritise(by urgencies: [CallID: CallPriority]) {
+    private func prioritise(by urgencies: Urgencies) {
         // Where nobody waits any more it is about to end.
-        if let most = urgencies.values.max() { context.prioritise(as: most) }
+        if let most = urgencies.most { context.prioritise(as: most) }
     }
 
     /// Sends the request through what is left of the path.
@@ -236,6 +239,25 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
 
         func resume() {
             exchange.note(self, isSuspended: false)
+        }
+    }
+}
+
+/// How urgent each of many calls is, of which the most urgent is known without a look at them all.
+private struct Urgencies: Sendable {
+    private var priorities: [CallID: CallPriority] = [:]
+    /// How many are as urgent as each priority says.
+    private var counts = [Int](repeating: 0, count: CallPriority.allCases.count)
+
+    /// `nil` where there is none.
+    var most: CallPriority? { counts.lastIndex { $0 > 0 }.flatMap(CallPriority.init) }
+
+    subscript(call: CallID) -> CallPriority? {
+        get { priorities[call] }
+        set {
+            if let new = newValue { counts[new.rawValue] += 1 }
+            if let old = priorities[call] { counts[old.rawValue] -= 1 }
+            priorities[call] = newValue
         }
     }
 }
