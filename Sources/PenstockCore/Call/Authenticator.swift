@@ -40,7 +40,9 @@ public protocol Authenticator: Sendable {
     func canRefresh(_ credential: Credential) -> Bool
 
     /// Asks for a new credential in place of one that is due or refused. It is cancelled after
-    /// ``RefreshPolicy/timeout``; the total time-outs of clients and services do not count for what it sends.
+    /// ``RefreshPolicy/timeout``; the total time-outs of clients and services do not count for what it sends. It is also cancelled when
+    /// the user signs out or in meanwhile, unless it does that itself: what it sends from then on ends as cancelled, or fails as
+    /// ``APIError/Kind/blocked(reason:)`` with nothing sent.
     ///
     /// - Throws: ``AuthenticationFailure/rejected`` when the old one will never do again: it is deleted. Any other
     ///   ``AuthenticationFailure`` is told as it is, an ``APIError`` is judged by how far its request got, and of any other

@@ -35,7 +35,13 @@ extension CallContext {
     var ending: Ending? { state.withLock { $0.ending } }
 
     /// Ends the call: closes the wire, and wakes whatever waits for it. The first reason stays, and nothing ends what has been delivered.
-    func end(_ reason: Ending) {
+    func end(_ reason: Ending) { markEnded(reason)?.carryOut() }
+
+    /// Marks the call as ended, and what works for it alone: from now on nothing of it is sent. Nothing is given back yet that others
+    /// may have waited for, so that several calls can be marked before the first of them makes room for another one.
+    ///
+    /// - Returns: what is still to be done; `nil` where the call does not end by this.
+    func markEnded(_ reason: Ending) -> EarlyEnd? {
         let woken = state.withLock { state -> (waits: [any CallWait], child: CallContext?)? in
             if state.isDelivered { state.isLeft = true }
             guard state.mayEnd, !(state.isOver && reason == .deadline) else { return nil }
@@ -43,10 +49,25 @@ extension CallContext {
             defer { state.waits = [] }
             return (state.waits, state.child)
         }
-        guard let woken else { return }
-        control.cancel()
-        woken.child?.end(reason)
-        for wait in woken.waits { wait.abandon() }
+        guard let woken else { return nil }
+        let child = woken.child?.markEnded(reason)
+        let parts = woken.waits.flatMap { $0.markEnded() }
+        return EarlyEnd(control: control, parts: (child.map { [$0] } ?? []) + parts, waits: woken.waits)
+    }
+
+    /// What is left to be done for a call that is marked as ended.
+    struct EarlyEnd {
+        fileprivate let control: ExchangeControl
+        /// The same of what works for the call alone.
+        fileprivate let parts: [EarlyEnd]
+        fileprivate let waits: [any CallWait]
+
+        /// Closes the wire, and wakes whatever waits.
+        func carryOut() {
+            control.cancel()
+            for part in parts { part.carryOut() }
+            for wait in waits { wait.abandon() }
+        }
     }
 
     /// The call has its result: nothing is done for it any more.
@@ -125,8 +146,16 @@ extension CallContext {
 
 /// Something that is waited for on behalf of a call.
 protocol CallWait: AnyObject, Sendable {
+    /// Marks what works for the call alone as ended, before ``abandon()``. It makes no room for anybody.
+    ///
+    /// - Returns: what is left to be done for what it has marked.
+    func markEnded() -> [CallContext.EarlyEnd]
     /// Ends the wait.
     func abandon()
+}
+
+extension CallWait {
+    func markEnded() -> [CallContext.EarlyEnd] { [] }
 }
 
 extension Promise: CallWait {}
@@ -154,7 +183,9 @@ extension CallContext {
             if state.ending == nil { state.waits.append(wait) }
             return state.ending == nil
         }
-        if !goesOn { wait.abandon() }
+        guard !goesOn else { return }
+        for part in wait.markEnded() { part.carryOut() }
+        wait.abandon()
     }
 
     /// What was to end with the call is over.

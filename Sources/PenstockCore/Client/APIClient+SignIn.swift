@@ -25,7 +25,8 @@ extension APIClient {
     }
 
     /// Deletes the credential of a service for the user of the moment. Calls that wait for a new one fail with
-    /// ``AuthenticationFailure/signedOut``, and one that arrives later is thrown away.
+    /// ``AuthenticationFailure/signedOut``. A renewal that is under way is cancelled, and its refresh token is sent no more; a credential
+    /// that arrives later is thrown away.
     ///
     /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be deleted from
     ///   the vault; it is not used in this process any more.

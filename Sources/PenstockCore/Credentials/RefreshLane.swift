@@ -15,7 +15,12 @@ final class RefreshLane: Sendable {
     private let outer: RefreshLane?
     /// Whether what is sent has the time that ``RefreshPolicy/timeout`` gives it. A login has as much as it takes.
     let isTimed: Bool
-    private let isOver = Locked(false)
+    private let state = Locked(State())
+
+    private struct State: Sendable {
+        var isOver = false
+        var isRevoked = false
+    }
 
     /// A lane inside the one of the present task.
     init(_ key: CredentialKey, isTimed: Bool) {
@@ -27,7 +32,24 @@ final class RefreshLane: Sendable {
     /// Whether something is still being renewed in it.
     var isOpen: Bool { nearestOpen != nil }
 
-    private var nearestOpen: RefreshLane? { isOver.withLock { $0 } ? outer?.nearestOpen : self }
+    private var nearestOpen: RefreshLane? {
+        let (isOver, isRevoked) = state.withLock { ($0.isOver, $0.isRevoked) }
+        // Code that goes on after that is still known by its lane, since it sends nothing any more.
+        return isOver && !isRevoked ? outer?.nearestOpen : self
+    }
+
+    /// Whether the credential was deleted, or another one took its place, while it was being renewed. Nothing is sent for it any more.
+    var isRevoked: Bool { state.withLock { $0.isRevoked } || outer?.isRevoked ?? false }
+
+    /// Whether the present task is one of those that renew in it.
+    var isPresent: Bool {
+        var lane = Self.innermost
+        while let present = lane {
+            if present === self { return true }
+            lane = present.outer
+        }
+        return false
+    }
 
     /// Whether the credential is one of those that are being renewed: this lane's, and those that it is needed for.
     func renews(_ key: CredentialKey) -> Bool { keys.contains(key) }
@@ -35,7 +57,7 @@ final class RefreshLane: Sendable {
     /// The credentials that are being renewed.
     var keys: Set<CredentialKey> {
         let others = outer?.keys ?? []
-        return isOver.withLock { $0 } ? others : others.union([key])
+        return state.withLock { $0.isOver } ? others : others.union([key])
     }
 
     /// Runs something in the lane.
@@ -45,6 +67,16 @@ final class RefreshLane: Sendable {
 
     /// The renewal has come to its end.
     func end() {
-        isOver.withLock { $0 = true }
+        state.withLock { $0.isOver = true }
+    }
+
+    /// The credential was deleted, or another one took its place: what is begun in the lane is refused until ``leave()``.
+    func revoke() {
+        state.withLock { $0.isRevoked = true }
+    }
+
+    /// The code that ran in it has returned. A task that it has left behind sends like every other.
+    func leave() {
+        state.withLock { $0 = State(isOver: true) }
     }
 }

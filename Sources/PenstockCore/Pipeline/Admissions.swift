@@ -71,12 +71,13 @@ final class Admissions: Sendable {
     /// Whether a call that has been let go takes a place from others until it is over.
     var hasPlaces: Bool { policy.hasPlaces }
 
-    func enter(_ call: CallContext, host: String) -> Answer {
+    func enter(_ call: CallContext, to origin: HTTPURL.Origin) -> Answer {
         let priority = call.priority
         if priority == .immediate { return .unlimited }
         if policy.isUnlimited, pauses.isEmpty { return .unlimited }
         let now = time.now()
         let left = call.deadline.map { $0 - now }
+        let host = origin.text
         return change { state in
             state.lastTicket += 1
             let ticket = state.lastTicket
@@ -103,6 +104,14 @@ final class Admissions: Sendable {
         }
     }
 
+    /// Takes one that waits out of the line, before it leaves: nobody is let go for that yet.
+    func withdraw(_ ticket: AdmissionQueue.Ticket) {
+        state.withLock { state in
+            state.waiters[ticket] = nil
+            state.queue.withdraw(ticket)
+        }
+    }
+
     /// Makes what waits as urgent as its call has become. The call is asked here, so that the last word is the last.
     func prioritise(_ ticket: AdmissionQueue.Ticket) {
         let now = time.now()
@@ -114,7 +123,7 @@ final class Admissions: Sendable {
     }
 
     /// A server has said how long it wants to be left alone.
-    func heed(_ response: HTTPResponse, from host: String, _ time: TimeSource) {
+    func heed(_ response: HTTPResponse, from origin: HTTPURL.Origin, _ time: TimeSource) {
         guard policy.heedsServer else { return }
         let isRefusal = response.status == 429 || response.status == 503
         let hint = isRefusal ? RetryAfter.delay(in: response.fields, at: time.date()) : nil
@@ -122,7 +131,7 @@ final class Admissions: Sendable {
         guard let pause = [hint, limits].compactMap(\.self).max(), pause > .zero else { return }
         let now = time.now()
         let refused = change { state in
-            let refused = state.queue.pause(host: host, for: pause, at: now)
+            let refused = state.queue.pause(host: origin.text, for: pause, at: now)
             return (state.take(refused), [])
         }
         for promise in refused { promise.keep(.refused(wait: pause)) }

@@ -54,12 +54,14 @@ final class CallTable: Sendable {
         }
     }
 
-    /// Ends those that match: outside the lock, since that reaches into transports.
+    /// Ends those that match: outside the lock, since that reaches into transports. All are marked before the first one is carried out,
+    /// since it may give a place back that another one of them has waited for.
     ///
     /// - Parameter client: whose calls, together with those of the clients derived from it; `nil` for everyone's.
     func end(
         of client: ClientLineage? = nil, _ reason: CallContext.Ending = .requested, where matches: (CallContext) -> Bool
     ) {
-        for call in calls(of: client) where matches(call) { call.end(reason) }
+        let ends = calls(of: client).compactMap { matches($0) ? $0.markEnded(reason) : nil }
+        for end in ends { end.carryOut() }
     }
 }

@@ -3,23 +3,48 @@ import Foundation
 /// Keeps one credential for all calls that need it: carries out what a ``RefreshCoordinator`` decides.
 ///
 /// A cycle runs in a task of its own, so that the caller who began it may be cancelled without harm to the others, and a
-/// request that is under way is never given up: its answer may hold the only refresh token that still works.
+/// request that is under way is given up only when the user signs out or in: its answer may hold the only refresh token that still
+/// works.
 final class CredentialKeeper: Sendable {
     private struct State: Sendable {
         var coordinator: RefreshCoordinator
-        var waiting: [Waiter] = []
+        /// Who waits, by the number of their coming.
+        var waiting: [Int: Waiter] = [:]
+        var lastWaiter = 0
         /// Why the server or the user has given no credential when last asked for one.
         var cause: Cause?
+        /// What asks the server for a credential, until the app's code in it has returned.
+        var renewals: [Renewal] = []
 
+        /// - Returns: the waiter's number.
+        mutating func add(_ waiter: Waiter) -> Int {
+            lastWaiter += 1
+            waiting[lastWaiter] = waiter
+            return lastWaiter
+        }
+
+        /// Those who came first are first.
         mutating func takeWaiting() -> [Waiter] {
-            defer { waiting = [] }
-            return waiting
+            defer { waiting = [:] }
+            return waiting.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
     private struct Waiter: Sendable {
         let refused: RefreshCoordinator.Refused
         let promise: Promise<RefreshCoordinator.Outcome>
+    }
+
+    private struct Renewal: Sendable {
+        let lane: RefreshLane
+        let task: Task<Void, Never>
+
+        /// Ends it, unless it is the renewing code itself that signs in or out, which must be able to go on with that.
+        func revoke() {
+            guard !lane.isPresent else { return }
+            lane.revoke()
+            task.cancel()
+        }
     }
 
     /// The error that a failure was made of. The machine decides by the failure alone, so the error is kept beside it.
@@ -127,13 +152,12 @@ final class CredentialKeeper: Sendable {
         let promise = Promise<RefreshCoordinator.Outcome>()
         let moment = moment
         let foundWay = call.state.withLock { $0.foundWay }
-        let (answer, cycle) = state.withLock { state in
+        let (answer, cycle, number) = state.withLock { state in
             if let foundWay { state.coordinator.forgive(.unavailable, before: foundWay) }
             let answer = state.coordinator.ask(refused, begun: begun, by: source.abilities, at: moment)
-            if answer == .wait || answer == .begin {
-                state.waiting.append(Waiter(refused: refused, promise: promise))
-            }
-            return (answer, state.coordinator.cycle)
+            let waits = answer == .wait || answer == .begin
+            let number = waits ? state.add(Waiter(refused: refused, promise: promise)) : nil
+            return (answer, state.coordinator.cycle, number)
         }
         switch answer {
         case .use(let credential):
@@ -145,14 +169,15 @@ final class CredentialKeeper: Sendable {
             run(cycle, source)
         case .wait: call.emit(.credentialDecided(.joined))
         }
-        defer { leave(promise) }
+        defer { leave(number) }
         let outcome = try await call.value(of: promise, at: .authenticate)
         if case .use = outcome { call.emit(.credentialDecided(.renewed)) }
         return outcome
     }
 
-    private func leave(_ promise: Promise<RefreshCoordinator.Outcome>) {
-        state.withLock { state in state.waiting.removeAll { $0.promise === promise } }
+    private func leave(_ number: Int?) {
+        guard let number else { return }
+        state.withLock { $0.waiting[number] = nil }
     }
 
     private func error(of failure: AuthenticationFailure) -> APIError {
@@ -174,9 +199,10 @@ final class CredentialKeeper: Sendable {
         guard credential.isValid else { throw .invalid }
         writes.withLock { $0 += 1 }
         defer { writes.withLock { $0 -= 1 } }
-        let (record, waiting) = state.withLock { state in
-            (state.coordinator.signIn(credential), state.takeWaiting())
+        let (record, waiting, renewals) = state.withLock { state in
+            (state.coordinator.signIn(credential), state.takeWaiting(), state.renewals)
         }
+        for renewal in renewals { renewal.revoke() }
         for waiter in waiting { waiter.promise.keep(.use(credential)) }
         do throws(VaultError) {
             try await vault.save(record.item, for: key, over: .anything)
@@ -187,14 +213,15 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Calls that wait are told. What is under way comes to nothing.
+    /// Calls that wait are told. What is under way comes to nothing, and the old refresh token is sent no more.
     func signOut() async throws(VaultError) {
         writes.withLock { $0 += 1 }
         defer { writes.withLock { $0 -= 1 } }
-        let (waiting, cycle) = state.withLock { state in
+        let (waiting, cycle, renewals) = state.withLock { state in
             state.coordinator.signOut()
-            return (state.takeWaiting(), state.coordinator.cycle)
+            return (state.takeWaiting(), state.coordinator.cycle, state.renewals)
         }
+        for renewal in renewals { renewal.revoke() }
         for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
         do throws(VaultError) {
             try await vault.delete(key, where: .anything)
@@ -242,12 +269,12 @@ final class CredentialKeeper: Sendable {
     /// - Returns: whether the cycle that has ended was this caller's own, which renews or fails.
     private func insistOnce(_ source: Source) async throws(APIError) -> Bool {
         let promise = Promise<RefreshCoordinator.Outcome>()
-        let (answer, cycle) = state.withLock { state in
-            state.waiting.append(Waiter(refused: .anonymous, promise: promise))
-            return (state.coordinator.insist(by: source.abilities), state.coordinator.cycle)
+        let (answer, cycle, number) = state.withLock { state in
+            let number = state.add(Waiter(refused: .anonymous, promise: promise))
+            return (state.coordinator.insist(by: source.abilities), state.coordinator.cycle, number)
         }
         if answer == .begin { run(cycle, source) }
-        defer { leave(promise) }
+        defer { leave(number) }
         let outcome = await withTaskCancellationHandler {
             await promise.value()
         } onCancel: {
@@ -316,7 +343,7 @@ final class CredentialKeeper: Sendable {
             case .save(let record, let condition):
                 return .saved(try await vault.save(record.item, for: key, over: condition))
             case .delete(let version): return .deleted(try await vault.delete(key, where: .version(version)))
-            case .refresh(let credential): return noted(await refresh(credential, source), cycle)
+            case .refresh(let credential): return noted(await refresh(credential, source, cycle), cycle)
             case .logIn(let credential): return noted(await logIn(credential, source), cycle)
             case .sleep(let duration):
                 try? await time.sleep(duration)
@@ -337,18 +364,19 @@ final class CredentialKeeper: Sendable {
     }
 
     /// Renews a credential. Code of the app's may run in it, which may never return: it has its time, and what it brings later is dropped.
-    private func refresh(_ credential: Credential, _ source: Source) async -> Reply {
+    ///
+    /// - Returns: nothing of use where the user has signed in or out before it began.
+    private func refresh(_ credential: Credential, _ source: Source, _ cycle: Int) async -> Reply {
         let promise = Promise<Reply>()
         let lane = RefreshLane(key, isTimed: true)
-        let work = Task {
-            do {
-                let new = try await lane.run { try await source.authenticator.refresh(credential, in: source.context) }
-                // What was sent may have been used up for it, as when the answer cannot be read.
-                promise.keep(new.isValid ? Reply(.obtained(new)) : Reply(.failed(.lost)))
-            } catch {
-                promise.keep(Reply(AuthenticationFailure(refreshing: error), of: error))
-            }
+        // Whoever signs in or out finds either another cycle here, or this task there.
+        let begun = state.withLock { state -> Task<Void, Never>? in
+            guard state.coordinator.cycle == cycle else { return nil }
+            let work = work(credential, source, lane, promise)
+            state.renewals.append(Renewal(lane: lane, task: work))
+            return work
         }
+        guard let work = begun else { return Reply(.failed(.signedOut)) }
         let alarm = Task { [time, limit = source.authenticator.refreshPolicy.timeout] in
             try await time.sleep(limit)
             promise.keep(Reply(.lost, of: APIError(.timeout(.total), stage: .authenticate)))
@@ -359,6 +387,22 @@ final class CredentialKeeper: Sendable {
             lane.end()
         }
         return await promise.value() ?? Reply(.failed(.lost))
+    }
+
+    private func work(
+        _ credential: Credential, _ source: Source, _ lane: RefreshLane, _ promise: Promise<Reply>
+    ) -> Task<Void, Never> {
+        Task {
+            do {
+                let new = try await lane.run { try await source.authenticator.refresh(credential, in: source.context) }
+                // What was sent may have been used up for it, as when the answer cannot be read.
+                promise.keep(new.isValid ? Reply(.obtained(new)) : Reply(.failed(.lost)))
+            } catch {
+                promise.keep(Reply(AuthenticationFailure(refreshing: error), of: error))
+            }
+            lane.leave()
+            state.withLock { state in state.renewals.removeAll { $0.lane === lane } }
+        }
     }
 
     private func logIn(_ credential: Credential?, _ source: Source) async -> Reply {

@@ -9,6 +9,8 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
         var waiting: [ObjectIdentifier: Promise<Outcome>] = [:]
         /// The seats of those among them that are suspended.
         var suspended: Set<ObjectIdentifier> = []
+        /// The seats that are taken. One is empty from the moment at which its call ends, and not only when the task of that goes on.
+        var seats: Set<ObjectIdentifier> = []
         var outcome: Outcome?
         var isAbandoned = false
         /// Whether somebody has taken what is to be settled.
@@ -33,7 +35,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     private let state = Locked(State())
     /// How urgent it is to those who wait, also to the one that started it. Held while the exchange is told, so that the last word
     /// is the last.
-    private let urgencies: Locked<[CallID: CallPriority]>
+    private let urgencies: Locked<Urgencies>
 
     /// - Parameters:
     ///   - call: starts it, and hears of what happens in it.
@@ -45,7 +47,9 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
         relay = RelayedEvents(to: call)
         context = call.detached(relay)
         news = tellsNews ? SharedNews(of: context) : nil
-        urgencies = Locked([call.id: call.priority])
+        var urgencies = Urgencies()
+        urgencies[call.id] = call.priority
+        self.urgencies = Locked(urgencies)
     }
 
     /// Enters one more that will wait; `false` when it is too late.
@@ -78,14 +82,15 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
 
     private func lower(for call: CallContext) {
         urgencies.withLock { urgencies in
-            guard urgencies.removeValue(forKey: call.id) != nil else { return }
+            guard urgencies[call.id] != nil else { return }
+            urgencies[call.id] = nil
             prioritise(by: urgencies)
         }
     }
 
-    private func prioritise(by urgencies: [CallID: CallPriority]) {
+    private func prioritise(by urgencies: Urgencies) {
         // Where nobody waits any more it is about to end.
-        if let most = urgencies.values.max() { context.prioritise(as: most) }
+        if let most = urgencies.most { context.prioritise(as: most) }
     }
 
     /// Sends the request through what is left of the path.
@@ -103,11 +108,12 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     /// - Parameter leads: whether the call is the one that started it.
     /// - Returns: `nil` when the call ended first, or its task was cancelled.
     func outcome(for call: CallContext, leads: Bool, in table: SharedExchanges<Key, Note>) async -> Outcome? {
-        let seat = Seat(self)
+        let seat = Seat(self, in: table)
+        state.withLock { _ = $0.seats.insert(ObjectIdentifier(seat)) }
         news?.add(call)
         defer { news?.remove(call) }
         call.leads(self)
-        let outcome = call.control.attach(seat) ? await wait(seat.promise, call) : nil
+        let outcome = call.control.attach(seat) ? await wait(seat, call) : nil
         call.control.detach(seat)
         call.noteReply()
         call.doesNotLead(self)
@@ -141,7 +147,10 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
         return exchange
     }
 
-    private func wait(_ promise: Promise<Outcome>, _ call: CallContext) async -> Outcome? {
+    private func wait(_ seat: Seat, _ call: CallContext) async -> Outcome? {
+        let promise = seat.promise
+        call.endsWithCall(seat)
+        defer { call.doesNotEnd(seat) }
         let known = state.withLock { state -> Outcome? in
             if state.outcome == nil { state.waiting[ObjectIdentifier(promise)] = promise }
             return state.outcome
@@ -152,8 +161,16 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     }
 
     private func leave(_ seat: Seat, leads: Bool, _ table: SharedExchanges<Key, Note>) {
+        vacate(seat, table)?.carryOut()
         if leads { relay.leave(attempts: context.attempts) }
+    }
+
+    /// One waits no more, of which it may be told twice. When nobody is left, the exchange is marked as ended.
+    ///
+    /// - Returns: what is left to be done for an exchange that has ended by it.
+    private func vacate(_ seat: Seat, _ table: SharedExchanges<Key, Note>) -> CallContext.EarlyEnd? {
         let (isAbandoned, isHeld) = state.withLock { state in
+            guard state.seats.remove(ObjectIdentifier(seat)) != nil else { return (false, false) }
             state.count -= 1
             state.suspended.remove(ObjectIdentifier(seat))
             guard state.count == 0, state.outcome == nil else { return (false, state.isHeld) }
@@ -161,13 +178,14 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
             return (true, false)
         }
         if isHeld { hold() }
-        guard isAbandoned else { return }
+        guard isAbandoned else { return nil }
         table.remove(self)
-        context.end(.requested)
+        return context.markEnded(.requested)
     }
 
     private func note(_ seat: Seat, isSuspended: Bool) {
         state.withLock { state in
+            guard state.seats.contains(ObjectIdentifier(seat)) else { return }
             if isSuspended {
                 state.suspended.insert(ObjectIdentifier(seat))
             } else {
@@ -198,19 +216,22 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
     }
 
     /// One call that waits, as its control sees it.
-    private final class Seat: SharedWork {
+    private final class Seat: CallWait, SharedWork {
         let promise = Promise<Outcome>()
         private let exchange: SharedExchange
+        private let table: SharedExchanges<Key, Note>
 
-        init(_ exchange: SharedExchange) {
-            self.exchange = exchange
+        init(_ exchange: SharedExchange, in table: SharedExchanges<Key, Note>) {
+            (self.exchange, self.table) = (exchange, table)
         }
 
         var isOnWire: Bool { exchange.context.control.isBusy }
 
-        func cancel() {
-            promise.abandon()
-        }
+        func markEnded() -> [CallContext.EarlyEnd] { exchange.vacate(self, table).map { [$0] } ?? [] }
+
+        func abandon() { promise.abandon() }
+
+        func cancel() { promise.abandon() }
 
         func suspend() {
             exchange.note(self, isSuspended: true)
@@ -218,6 +239,25 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
 
         func resume() {
             exchange.note(self, isSuspended: false)
+        }
+    }
+}
+
+/// How urgent each of many calls is, of which the most urgent is known without a look at them all.
+private struct Urgencies: Sendable {
+    private var priorities: [CallID: CallPriority] = [:]
+    /// How many are as urgent as each priority says.
+    private var counts = [Int](repeating: 0, count: CallPriority.allCases.count)
+
+    /// `nil` where there is none.
+    var most: CallPriority? { counts.lastIndex { $0 > 0 }.flatMap(CallPriority.init) }
+
+    subscript(call: CallID) -> CallPriority? {
+        get { priorities[call] }
+        set {
+            if let new = newValue { counts[new.rawValue] += 1 }
+            if let old = priorities[call] { counts[old.rawValue] -= 1 }
+            priorities[call] = newValue
         }
     }
 }

@@ -15,7 +15,7 @@ final class SharedNews: Sendable {
 
     private struct State: Sendable {
         var items: [Item] = []
-        var listeners: [CallContext] = []
+        var listeners: [ObjectIdentifier: CallContext] = [:]
     }
 
     private let state = Locked(State())
@@ -28,20 +28,20 @@ final class SharedNews: Sendable {
 
     func add(_ call: CallContext) {
         let known = state.withLock { state in
-            state.listeners.append(call)
+            state.listeners[ObjectIdentifier(call)] = call
             return state.items
         }
         for item in known { item.tell(call) }
     }
 
     func remove(_ call: CallContext) {
-        state.withLock { state in state.listeners.removeAll { $0 === call } }
+        state.withLock { _ = $0.listeners.removeValue(forKey: ObjectIdentifier(call)) }
     }
 
     private func tell(_ item: Item) {
         let listeners = state.withLock { state in
             state.items.append(item)
-            return state.listeners
+            return state.listeners.values
         }
         for listener in listeners { item.tell(listener) }
     }

@@ -20,13 +20,13 @@ public enum CallPriority: Int, Hashable, Comparable, Sendable, CaseIterable {
 public struct AdmissionPolicy: Hashable, Sendable {
     /// Attempts under way at a time; `nil` for any number.
     public var total: Int?
-    /// Attempts under way at a time for each host; `nil` for any number.
+    /// Attempts under way at a time for each origin (scheme, host and port); `nil` for any number.
     public var perHost: Int?
-    /// How fast attempts may follow one another, for each host; `nil` for as fast as they come.
+    /// How fast attempts may follow one another, for each origin (scheme, host and port); `nil` for as fast as they come.
     public var rate: RateLimiter.Policy?
-    /// Whether `Retry-After` (in a 429 or 503) and `RateLimit` hold back all that comes after them for the same host, and not only
-    /// what was refused. Off by default, since one busy path of a host says nothing about its others; switch it on for a server
-    /// that counts all requests together.
+    /// Whether `Retry-After` (in a 429 or 503) and `RateLimit` hold back all that comes after them for the same origin (scheme, host
+    /// and port), and not only what was refused. Off by default, since one busy path of an origin says nothing about its others;
+    /// switch it on for a server that counts all requests together.
     public var heedsServer: Bool
     /// How long a call waits before it counts as one step more urgent. 5 s by default: with three steps from `background` to
     /// `high`, nobody is overtaken for longer than 15 s.
@@ -55,7 +55,7 @@ public struct AdmissionPolicy: Hashable, Sendable {
 ///
 /// ```swift
 /// var queue = AdmissionQueue(.init(perHost: 4))
-/// switch queue.enter(1, host: "shop.example.com", priority: .high, at: clock.now) { … }
+/// switch queue.enter(1, host: url.origin.text, priority: .high, at: clock.now) { … }
 /// let admitted = queue.leave(0, at: clock.now)      // who may send now
 /// ```
 public struct AdmissionQueue: Sendable {
@@ -78,7 +78,7 @@ public struct AdmissionQueue: Sendable {
     public enum WaitReason: Hashable, Sendable {
         /// No more may be under way in all.
         case total
-        /// No more may be under way for its host.
+        /// No more may be under way for its origin (scheme, host and port).
         case host
         /// The rate is used up, or the server wants to be left alone.
         case rate
@@ -134,6 +134,8 @@ public struct AdmissionQueue: Sendable {
     ///
     /// - Parameters:
     ///   - ticket: larger than all before.
+    ///   - host: whose caps and rate it is held by. A client says the origin here (``HTTPURL/Origin/text``): servers on two ports of a
+    ///     host have nothing to do with one another.
     ///   - isHeld: whether its group is paused.
     ///   - timeLeft: how long it may wait; `nil` for as long as it takes.
     public mutating func enter(
@@ -167,10 +169,16 @@ public struct AdmissionQueue: Sendable {
     public mutating func leave(_ ticket: Ticket, at now: Duration) -> [Ticket] {
         if let host = running.removeValue(forKey: ticket) {
             hosts[host]?.running -= 1
-        } else if let entry = waiting.removeValue(forKey: ticket) {
-            withdraw(ticket, entry)
+        } else {
+            withdraw(ticket)
         }
         return admit(at: now)
+    }
+
+    /// A request that waits is waited for no more, and nobody is admitted yet. Nothing happens to one that has leave. What comes next
+    /// is ``leave(_:at:)``.
+    package mutating func withdraw(_ ticket: Ticket) {
+        if let entry = waiting.removeValue(forKey: ticket) { withdraw(ticket, entry) }
     }
 
     /// Time has gone on.
@@ -245,6 +253,7 @@ public struct AdmissionQueue: Sendable {
 
     /// A server wants to be left alone.
     ///
+    /// - Parameter host: as it was given to ``enter(_:host:priority:isHeld:timeLeft:at:)``.
     /// - Returns: those that cannot be sent in the time that they have, which wait no more; the smallest first.
     @discardableResult
     public mutating func pause(host: String, for duration: Duration, at now: Duration) -> [Ticket] {

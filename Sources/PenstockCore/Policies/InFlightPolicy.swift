@@ -21,7 +21,8 @@ public struct InFlightPolicy: Hashable, Sendable {
         /// A call that asks for exactly the same waits for the same response, and ``APIResponse/isJoined`` says so. Those of
         /// an endpoint with interceptors of its own never do, nor those that the app has given different idempotency keys.
         case join
-        /// The call waits until there was no newer one for so long, and then wins over those before it.
+        /// The call ends the one before it at once, as with ``cancelPrevious``, and is sent when no newer one has come for so long. What
+        /// was on its way would be of no use to whoever goes on typing.
         case debounce(Duration)
         /// A call fails with ``DropReason/tooSoon`` when it comes less than so long after the last that was sent.
         case throttle(Duration)

@@ -58,4 +58,26 @@ import Testing
         let (one, both) = (Set([Self.key("outer")]), Set([Self.key("outer"), Self.key("inner")]))
         #expect(seen.value == [one, both, one])
     }
+
+    @Test("What runs in a lane is known by it until that has ended, and after a revocation until it has returned")
+    func revoked() async {
+        let lane = RefreshLane(Self.key("outer"), isTimed: true)
+        #expect(!lane.isPresent && !lane.isRevoked && RefreshLane.current == nil)
+        await lane.run {
+            #expect(lane.isPresent && RefreshLane.current === lane)
+            let inner = RefreshLane(Self.key("inner"), isTimed: true)
+            await inner.run {
+                #expect(lane.isPresent && inner.isPresent)
+                lane.revoke()
+                #expect(lane.isRevoked && inner.isRevoked && RefreshLane.current === inner)
+                inner.end()
+                #expect(RefreshLane.current === lane)
+            }
+            #expect(!inner.isPresent)
+            lane.end()
+            #expect(lane.isOpen && RefreshLane.current === lane)
+            lane.leave()
+            #expect(!lane.isRevoked && !lane.isOpen && RefreshLane.current == nil)
+        }
+    }
 }

@@ -287,6 +287,66 @@ struct AdmissionQueueTests {
         }
     }
 
+    @Test("What is paused waits, however little time it has: nobody knows when it is resumed")
+    func pausedWithDeadline() {
+        var queue = queue(.init(rate: .init(1, per: .seconds(10))), [.normal])
+        let verdict = queue.enter(2, host: "a", priority: .normal, isHeld: true, timeLeft: .seconds(5), at: .zero)
+        #expect(verdict == .waits(.paused))
+    }
+
+    @Test("Who has left the middle of the line is not waited for by those who come after")
+    func leftBeforeDeadline() {
+        var queue = queue(.init(rate: .init(1, per: .seconds(10))), [.normal, .normal, .normal, .normal])
+        #expect(queue.leave(3, at: .zero).isEmpty)
+        // Behind 2 and 4 it goes after 30 s.
+        let verdict = queue.enter(5, host: "a", priority: .normal, timeLeft: .seconds(30), at: .zero)
+        #expect(verdict == .refused(wait: .seconds(30)))
+        let later = queue.enter(6, host: "a", priority: .normal, timeLeft: .seconds(31), at: .zero)
+        #expect(later == .waits(.rate))
+    }
+
+    @Test("What is paused stays so when it becomes more or less urgent")
+    func pausedPriority() {
+        var queue = queue(.init(perHost: 1), [.normal])
+        for (ticket, priority) in [(2, CallPriority.high), (3, .low)] {
+            let verdict = queue.enter(Ticket(ticket), host: "a", priority: priority, isHeld: true, at: .zero)
+            #expect(verdict == .waits(.paused))
+        }
+        queue.lower(2, to: .low)
+        #expect(queue.raise(3, to: .high, at: .zero).isEmpty)
+        #expect(queue.leave(1, at: .zero).isEmpty)
+        // The one that is more urgent now goes first.
+        #expect(queue.hold([2: false, 3: false], at: .zero) == [3])
+        #expect(queue.leave(3, at: .zero) == [2])
+    }
+
+    @Test("What becomes immediate while it waits leaves the line, and nobody waits behind it")
+    func raisedToImmediate() {
+        var queue = queue(.init(perHost: 1), [.normal, .normal, .normal])
+        #expect(queue.raise(2, to: .immediate, at: .zero) == [2])
+        #expect(queue.leave(1, at: .zero) == [3])
+    }
+
+    @Test("What is resumed overtakes nobody who came before it")
+    func resumedInOrder() {
+        var queue = queue(.init(perHost: 1), [.normal, .normal])
+        #expect(queue.enter(3, host: "a", priority: .normal, isHeld: true, at: .zero) == .waits(.paused))
+        #expect(queue.enter(4, host: "a", priority: .normal, at: .zero) == .waits(.host))
+        #expect(queue.hold(3, false, at: .zero).isEmpty)
+        #expect(order(queue) == [1, 2, 3, 4])
+    }
+
+    @Test("One that is taken out of the line lets nobody go before it leaves, and one that has leave keeps its place")
+    func withdrawn() {
+        var queue = queue(.init(rate: .init(1, per: .seconds(10))), [.normal, .normal, .normal])
+        queue.withdraw(1)
+        #expect(queue.runningCount == 1 && queue.waitingCount == 2)
+        queue.withdraw(2)
+        #expect(queue.runningCount == 1 && queue.waitingCount == 1)
+        // Its time has come, and only now anybody is let go.
+        #expect(queue.leave(2, at: .seconds(10)) == [3])
+    }
+
     @Test("A server's pause gives back those that cannot be sent in the time that they have, of its host alone")
     func lateByPause() {
         var queue = AdmissionQueue(.init(perHost: 1, heedsServer: true))
@@ -387,6 +447,32 @@ struct AdmissionQueueTests {
             return "\(queue)".utf8.count
         }
         #expect(size(afterHosts: 2_000) < 2 * size(afterHosts: 250))
+    }
+
+    @Test("Hosts whose calls were paused and left, or were resumed, take no room either")
+    func roomAfterPauses() {
+        func size(afterHosts count: Int) -> Int {
+            var queue = AdmissionQueue(.init(perHost: 1))
+            for ticket in 1...count {
+                let ticket = Ticket(ticket)
+                _ = queue.enter(ticket, host: "h\(ticket)", priority: .normal, isHeld: true, at: .zero)
+                if ticket.isMultiple(of: 2) { _ = queue.hold(ticket, false, at: .zero) }
+                _ = queue.leave(ticket, at: .zero)
+            }
+            return "\(queue)".utf8.count
+        }
+        #expect(size(afterHosts: 2_000) < 2 * size(afterHosts: 250))
+    }
+
+    @Test("A rate that is used up stays so, however many other hosts come by meanwhile")
+    func rateAmongManyHosts() {
+        var queue = queue(.init(rate: .init(1, per: .seconds(10))), [.normal])
+        _ = queue.leave(1, at: .zero)
+        for ticket in Ticket(2)...600 {
+            _ = queue.enter(ticket, host: "h\(ticket)", priority: .normal, at: .zero)
+            _ = queue.leave(ticket, at: .zero)
+        }
+        #expect(queue.enter(601, host: "a", priority: .normal, at: .zero) == .waits(.rate))
     }
 
     @Test("Whatever happens, caps are kept, nobody is lost, and an empty queue admits at once", arguments: 0..<20)

@@ -56,6 +56,24 @@ struct RateLimiterTests {
         #expect(limiter.wait(at: .zero) == .seconds(9))
     }
 
+    @Test("A pause that is long over gives nothing: what is taken is taken from now on")
+    func afterPause() {
+        var limiter = RateLimiter(.init(1, per: .seconds(10)), at: .zero)
+        limiter.pause(for: .seconds(1), at: .zero)
+        #expect(limiter.take(at: .seconds(100)) == nil)
+        #expect(limiter.take(at: .seconds(100)) == .seconds(10))
+    }
+
+    @Test("A bucket is full again when the last permit has come back, and the pause is over")
+    func full() {
+        var limiter = RateLimiter(.init(1, per: .seconds(10)), at: .zero)
+        #expect(limiter.isFull(at: .zero))
+        _ = limiter.take(at: .zero)
+        #expect(!limiter.isFull(at: .seconds(10) - .nanoseconds(1)) && limiter.isFull(at: .seconds(10)))
+        limiter.pause(for: .seconds(12), at: .zero)
+        #expect(!limiter.isFull(at: .seconds(12) - .nanoseconds(1)) && limiter.isFull(at: .seconds(12)))
+    }
+
     @Test("A wait behind others is theirs and its own, each after the pause")
     func behind() {
         var limiter = RateLimiter(.init(1, per: .seconds(10), burst: 3), at: .zero)

@@ -118,6 +118,40 @@ struct AdmissionTests {
         #expect(rig.queueReasons == [.host])
     }
 
+    @Test("Servers on two ports of a host, or with two schemes, have caps, rates and pauses of their own")
+    func origins() async throws {
+        func at(_ url: String) -> CallOptions { .with { $0.baseURL = url } }
+        let others = ["https://a.example.com", "https://a.example.com:8443", "http://a.example.com"].map(at)
+        let capped = RetryRig(held(4)) {
+            $0.admission = .init(perHost: 1, rate: .init(2, per: .seconds(3_600)))
+            $0.options.cleartext = .everywhere
+        }
+        var calls: [Call<Product>] = []
+        for (number, options) in others.enumerated() {
+            calls.append(capped.client.start(GetProduct(id: "\(number)"), options: options))
+            await capped.script.waitForExchanges(count: number + 1)
+        }
+        // The port that is left out is the scheme's own.
+        calls.append(await start(capped, "3", at("https://a.example.com:443")))
+        #expect(order(capped) == ["0", "1", "2"] && capped.queueReasons == [.host])
+        for call in calls { call.cancel() }
+
+        let busy = HTTPResponse(status: 429, fields: ["Retry-After": "60"])
+        let rig = RetryRig([.respond(busy), .product, .product]) {
+            $0.admission = .init(heedsServer: true)
+            $0.options.retry = RetryPolicy.none
+            $0.options.cleartext = .everywhere
+        }
+        _ = await failure { try await rig.client.send(GetProduct(id: "0"), options: others[0]) }
+        for options in others.dropFirst() { _ = try await rig.client.send(GetProduct(), options: options) }
+        #expect(rig.hits == 3)
+        var late = others[0]
+        late.timeouts.total = .seconds(30)
+        let refused = await failure { try await rig.client.send(GetProduct(id: "1"), options: late) }
+        guard case .unavailable(let reason)? = refused?.kind else { return #expect(refused == nil) }
+        #expect(reason.hasPrefix("https://a.example.com takes nothing"))
+    }
+
     @Test("A paused group is held back, also what begins while it is; what is on the wire and everyone else goes on")
     func pause() async throws {
         let rig = RetryRig(held(1) + Array(repeating: .product, count: 9))
@@ -187,6 +221,47 @@ struct AdmissionTests {
         _ = try await last.value
         #expect(order(rig) == ["running", "last"])
         #expect(rig.recorder.grammarViolations.isEmpty)
+    }
+
+    enum GroupEnd: CaseIterable { case client, scope, user }
+
+    /// - Parameter kind: whether an attempt has a context of its own.
+    @Test(
+        "Calls that are ended together make no room for one another: none that waits is sent, or takes from the rate",
+        arguments: ["plain", "hedged", "joined"], GroupEnd.allCases)
+    func endedTogether(kind: String, by end: GroupEnd) async throws {
+        let rig = RetryRig(held(20)) { configuration in
+            configuration.admission = .init(total: 1, rate: .init(3, per: .seconds(3_600)))
+            if kind == "hedged" {
+                configuration.options.retry = .init(limit: 0, hedging: .init(after: .seconds(5)))
+            }
+            if kind == "joined" { configuration.options.inFlight = .join }
+        }
+        let scope = CallScope()
+        var calls: [Call<Product>] = []
+        for number in 0..<10 {
+            let before = rig.queued
+            calls.append(rig.client.start(GetProduct(id: "\(number)"), in: scope))
+            await rig.whenQueuedOrSent(before + 1)
+        }
+        switch end {
+        case .client: rig.client.cancelAll()
+        case .scope: scope.cancelAll()
+        case .user: await rig.client.signOut("")
+        }
+        for call in calls { #expect(await failure { try await call.value }?.kind == .cancelled) }
+        while !Task.isCancelled, rig.script.openExchangeCount > 0 { await Task.yield() }
+        await rig.settle()
+        #expect(order(rig) == ["0"])
+        #expect(!rig.events.contains { if case .admitted = $0 { true } else { false } })
+        // What is left of the rate is for those that come after.
+        for (count, id) in ["a", "b"].enumerated() {
+            let next = rig.client.start(GetProduct(id: id))
+            await rig.script.waitForExchanges(count: count + 2)
+            rig.script.release()
+            _ = try await next.value
+        }
+        #expect(order(rig) == ["0", "a", "b"])
     }
 
     @Test("The app's code that does not return holds no place once its call has ended")

@@ -54,15 +54,15 @@ struct Admission: Stage {
     /// - Returns: `nil` where there is nothing to wait for.
     @inline(never)
     private func enter(_ request: HTTPRequest, _ call: CallContext) throws(APIError) -> AdmissionPlace? {
-        let host = request.url.host
-        switch admissions.enter(call, host: host) {
+        let origin = request.url.origin
+        switch admissions.enter(call, to: origin) {
         case .unlimited: return nil
         case .admitted(let ticket): return AdmissionPlace(ticket, request, call, admissions)
         case .waits(let ticket, let promise, let reason):
             call.emit(.queued(reason))
             return AdmissionPlace(ticket, request, call, admissions, promise)
         case .refused(let wait):
-            throw .takesNothing(host, for: wait, request)
+            throw .takesNothing(origin, for: wait, request)
         }
     }
 
@@ -78,9 +78,12 @@ struct Admission: Stage {
 }
 
 extension APIError {
-    fileprivate static func takesNothing(_ host: String, for wait: Duration, _ request: HTTPRequest) -> APIError {
+    fileprivate static func takesNothing(
+        _ origin: HTTPURL.Origin, for wait: Duration, _ request: HTTPRequest
+    ) -> APIError {
         APIError(
-            .unavailable(reason: "\(host) takes nothing for \(wait), and the call ends before"), stage: .admission,
+            .unavailable(reason: "\(origin.text) takes nothing for \(wait), and the call ends before"),
+            stage: .admission,
             request: request)
     }
 }
@@ -111,7 +114,7 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
     var hasWaited: Bool { promise != nil }
 
     /// - Throws: ``APIError/Kind/cancelled`` or ``APIError/Kind/timeout(_:)`` when the call ends before;
-    ///   ``APIError/Kind/unavailable(reason:)`` when its host turns out to take nothing for as long as it goes on.
+    ///   ``APIError/Kind/unavailable(reason:)`` when its origin turns out to take nothing for as long as it goes on.
     func untilAdmitted() async throws(APIError) {
         guard let promise else { return }
         let start = call.time.now()
@@ -123,7 +126,7 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
         do throws(APIError) {
             switch try await call.value(of: promise, at: .admission) {
             case .admitted: break
-            case .refused(let wait): throw .takesNothing(request.url.host, for: wait, request)
+            case .refused(let wait): throw .takesNothing(request.url.origin, for: wait, request)
             }
         } catch {
             vacate()
@@ -132,7 +135,12 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
         call.emit(.admitted(after: call.time.now() - start))
     }
 
-    /// The call has ended.
+    /// The call has ended: it stands in line no more, and what becomes free is for others.
+    func markEnded() -> [CallContext.EarlyEnd] {
+        admissions.withdraw(ticket)
+        return []
+    }
+
     func abandon() { vacate() }
 
     func follow(_ call: CallContext) { admissions.prioritise(ticket) }
@@ -167,7 +175,7 @@ final class AdmissionPlace: CallWait, SharedWork, UrgentWork {
 
     /// The exchange, whose content holds the place where it is yet to come.
     func vacated(by exchange: Exchange) -> Exchange {
-        admissions.heed(exchange.response, from: request.url.host, call.time)
+        admissions.heed(exchange.response, from: request.url.origin, call.time)
         guard let content = exchange.content else {
             vacate()
             return exchange

@@ -2,7 +2,7 @@
 /// others are given up. When another one is sent, and whether, is decided by ``HedgingPolicy``.
 ///
 /// Each has a context of its own, so that it can be ended alone, and ends with its call.
-final class HedgedAttempt: SharedWork, UrgentWork {
+final class HedgedAttempt: CallWait, SharedWork, UrgentWork {
     typealias Outcome = Result<Exchange, APIError>
 
     private struct State: Sendable {
@@ -52,10 +52,12 @@ final class HedgedAttempt: SharedWork, UrgentWork {
     /// The answer, or the failure of the last one when none brings an answer.
     func send() async throws(APIError) -> Exchange {
         guard call.control.attach(self) else { throw APIError(.cancelled, stage: .retry) }
+        call.endsWithCall(self)
         start()
         call.leads(self)
         let result = await call.wait(for: outcome)
         call.doesNotLead(self)
+        call.doesNotEnd(self)
         call.control.detach(self)
         call.noteReply()
         end()
@@ -175,10 +177,21 @@ final class HedgedAttempt: SharedWork, UrgentWork {
         }
         if let alarm { call.deadlines.remove(alarm) }
         for runner in runners {
-            runner.relay.leave(attempts: runner.context.attempts)
             runner.context.end(.requested)
+            runner.relay.leave(attempts: runner.context.attempts)
         }
     }
+
+    /// The call has ended. What is under way is still there for ``end()``.
+    func markEnded() -> [CallContext.EarlyEnd] {
+        let runners = state.withLock { state in
+            state.isOver = true
+            return state.runners
+        }
+        return runners.compactMap { $0.context.markEnded(.requested) }
+    }
+
+    func abandon() { outcome.abandon() }
 
     // MARK: What the call's control does
 

@@ -133,6 +133,11 @@ struct TransportStage: Stage {
         if let missing = trust.refusal(by: capabilities) ?? resolver.refusal(by: capabilities) {
             throw APIError(.unsupported(feature: missing), stage: .transport, request: request, sendState: .unsent)
         }
+        // Its content is a refresh token of somebody who has signed out, or in anew.
+        if call.lane?.isRevoked == true {
+            let reason = "the credential that it renews was deleted, or another one took its place"
+            throw APIError(.blocked(reason: reason), stage: .transport, request: request, sendState: .unsent)
+        }
     }
 
     /// The error of a request that is sent again with a body that can be read only once: the body would go out empty, and the request would
