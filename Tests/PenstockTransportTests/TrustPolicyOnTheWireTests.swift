@@ -141,6 +141,17 @@
             }
         }
 
+        @Test("A client's certificate that OpenSSL does not use is told as such, and nothing is sent")
+        func weakIdentity() async throws {
+            let bank = try Bank()
+            defer { bank.server.stop() }
+            let trust = TrustPolicy.authorities(bank.authority.file).identified(by: WeakIdentity.pem)
+            let error = try await connect(.first, to: bank, under: trust)
+            #expect(error?.kind == .tls(.clientCertificate))
+            #expect(error?.sendState == .unsent)
+            #expect(bank.server.connectionCount == 0)
+        }
+
         @Test(
             "Pins that are only reported on are asked on every kind of connection, and break none",
             arguments: Connection.allCases, ProxyRelay.Kind.ways)

@@ -208,7 +208,9 @@
         private var certificates = CurlCertificates([])
         private var key: OpaquePointer?
 
-        /// - Throws: `tls` where it cannot be read, or the key is not that of the certificate.
+        /// - Throws: `tls` where it cannot be read, the key is not that of the certificate, or OpenSSL does not use it: for its
+        ///   level of security the key is too short, or the digest too weak. The handshake would fail for that, like for any other
+        ///   reason.
         init(_ identity: ClientIdentity) throws(TransportError) {
             // libcurl takes what is left of our failures for its own.
             defer { ERR_clear_error() }
@@ -220,8 +222,25 @@
             guard let first = certificates.all.first, let key, X509_check_private_key(first, key) == 1 else {
                 throw TransportError(
                     .tls(.clientCertificate), sendState: .unsent,
-                    message: "the client's certificate and its key cannot be read, or do not belong together")
+                    message: "the client's certificate and its key cannot be read, or do not belong together"
+                        + Self.hint(of: identity.form))
             }
+            let trial = SSL_CTX_new(TLS_client_method())
+            defer { SSL_CTX_free(trial) }
+            guard let trial, apply(to: trial) else {
+                throw TransportError(
+                    .tls(.clientCertificate), sendState: .unsent,
+                    message:
+                        "OpenSSL does not use the client's certificate: a key or a digest is too weak, or of no use in TLS"
+                )
+            }
+        }
+
+        /// What else it may be where OpenSSL 3 has read no container, which does not tell.
+        private static func hint(of form: ClientIdentity.Form) -> String {
+            guard case .pkcs12 = form else { return "" }
+            return "; a container without a MAC, or in old encryption such as RC2, is not read: write it anew by "
+                + "openssl pkcs12 -legacy -nomacver -in OLD -out PEM && openssl pkcs12 -export -in PEM -out NEW"
         }
 
         deinit {

@@ -303,6 +303,9 @@
                         return $0.own.identified(by: mixed)
                     }
                 ) { ($0.failure, $0.connects) = (.clientCertificate, false) },
+                Setting("a client's certificate that is too weak", { $0.own.identified(by: WeakIdentity.pem) }) {
+                    ($0.failure, $0.connects) = (.clientCertificate, false)
+                },
             ]
 
         private static let certificates = [
