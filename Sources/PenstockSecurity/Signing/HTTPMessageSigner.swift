@@ -198,9 +198,7 @@ public struct HTTPMessageSigner: Signer {
                 tag: tag)
             return try SignatureBase(of: request, covering: components, parameters)
         } catch {
-            throw APIError(
-                .unsupported(feature: "a signature, since \(error)"), stage: .sign, request: request,
-                underlying: error)
+            throw error.refusal(of: request)
         }
     }
 
