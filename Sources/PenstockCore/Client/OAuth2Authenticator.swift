@@ -76,7 +76,7 @@ public struct OAuth2Authenticator: Authenticator {
     public var isTimed: Bool { prover != nil }
 
     public func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool {
-        prover?.takesNonce(of: response, to: request) ?? false
+        prover?.note(response, to: request) ?? false
     }
 
     // MARK: The refresh-token grant
@@ -128,7 +128,7 @@ public struct OAuth2Authenticator: Authenticator {
                 method: .post, url: url, token: nil, at: clocks.date(of: url.origin, at: sent))
             let response = try await context.client.send(request, options: options).http
             let error = clocks.learn(from: response, of: url.origin, sent: sent, received: time.date())
-            if prover.takesNonce(of: response, to: request) {
+            if prover.note(response, to: request) {
                 guard !hadNonce else { throw AuthenticationFailure.unavailable }
                 hadNonce = true
             } else if !hadClock, ClockRefusal.isLikely(response.status, error) {

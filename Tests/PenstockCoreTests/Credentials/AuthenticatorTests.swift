@@ -426,6 +426,32 @@ import Testing
         }
     }
 
+    @Test(
+        "The first token is had with the prover alone, also where the server wants a nonce and where it wants one for ever"
+    )
+    func firstToken() async throws {
+        for refusals in [0, 1, 9] {
+            let seen = Box<[JSONValue?]>([])
+            let rig = AuthRig { request in
+                let nonce = try? Self.parts(request.fields[.dpop] ?? "").claims["nonce"]
+                seen.update { $0.append(nonce) }
+                guard seen.value.count <= refusals else { return Self.grant() }
+                return .json(#"{"error":"use_dpop_nonce"}"#, status: 400, fields: [.dpopNonce: "n\(seen.value.count)"])
+            }
+            let (prover, url) = (DPoPProver(FakeKey()), try HTTPURL(Self.tokens))
+            var request = HTTPRequest(method: .post, url: url, body: .bytes(Data("code=x".utf8)))
+            var (count, status) = (0, 0)
+            repeat {
+                request.fields[.dpop] = try prover.proof(method: .post, url: url, token: nil, at: Date())
+                let response = try await rig.client.send(request, options: .anonymous).http
+                (count, status) = (count + 1, response.status)
+                guard prover.note(response, to: request) else { break }
+            } while count < 2
+            #expect(status == (refusals < 2 ? 200 : 400))
+            #expect(seen.value == (refusals == 0 ? [nil] : [nil, "n1"]))
+        }
+    }
+
     @Test("A nonce may have 1,024 bytes, and those of the last 32 origins are kept")
     func nonceLimits() throws {
         let prover = DPoPProver(FakeKey())
@@ -435,7 +461,7 @@ import Testing
         let take = { (url: HTTPURL, nonce: String) in
             let answer = HTTPResponse(
                 status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce", .dpopNonce: nonce])
-            return prover.takesNonce(of: answer, to: HTTPRequest(method: .get, url: url))
+            return prover.note(answer, to: HTTPRequest(method: .get, url: url))
         }
         let urls = try (0..<33).map { try HTTPURL("https://h\($0).example/") }
         #expect(take(urls[0], String(repeating: "n", count: 1_025)) == false)
@@ -468,7 +494,7 @@ import Testing
         let (prover, url) = (DPoPProver(FakeKey()), try HTTPURL("https://shop.example.com/"))
         let answer = HTTPResponse(
             status: status, fields: [.wwwAuthenticate: challenge, .dpopNonce: "n"], body: Data(body.utf8))
-        #expect(prover.takesNonce(of: answer, to: HTTPRequest(method: .get, url: url)) == isWanted)
+        #expect(prover.note(answer, to: HTTPRequest(method: .get, url: url)) == isWanted)
         let proof = try prover.proof(method: .get, url: url, token: nil, at: Date())
         #expect(try Self.parts(proof).claims["nonce"] == "n")
     }
