@@ -188,6 +188,36 @@ import Testing
     }
 
     @Test(
+        "The token endpoint gets the form as it is and nothing that is for the services, whatever the client's options say"
+    )
+    func plainForm() async throws {
+        let desk = TokenDesk()
+        let asked = Box<HTTPRequest?>(nil)
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")
+        let rig = AuthRig(
+            authenticator, desk: desk,
+            answering: { request in
+                guard request.url.host == "id.example.com" else { return desk.answer(request) }
+                asked.value = request
+                return Self.grant()
+            },
+            configured: {
+                $0.options.sealing = .sealed
+                $0.options.requestCompression = .gzip
+                $0.options.headers = ["X-Option": "1"]
+                $0.headers = CommonHeaders { ["X-Login": "1"] }
+                $0.parameters = CommonParameters { ["device": "d1"] }
+            })
+        let token = String(repeating: "eyJhbGciOi", count: 200)
+        try await rig.client.signIn(Credential("old", refreshToken: token, obtained: rig.clock.timeSource.date()))
+        _ = try await rig.client.send(GetProduct(), options: .plain)
+        let form = try #require(asked.value)
+        #expect(form.text == "grant_type=refresh_token&refresh_token=\(token)&client_id=app")
+        #expect(form.url.query == nil)
+        #expect(form.fields.map(\.name) == [.contentType, .accept, .userAgent])
+    }
+
+    @Test(
         "What the token endpoint answers is judged by its status, its error and its form",
         arguments: [
             (400, #"{"error":"invalid_grant"}"#, AuthenticationFailure.rejected),
