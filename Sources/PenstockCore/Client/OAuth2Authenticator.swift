@@ -208,7 +208,9 @@ struct TokenResponse {
         refreshToken = json?["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         let seconds = json?["expires_in"]
         // A number by the standard, and a text in practice.
-        lifetime = (seconds?.double ?? seconds?.string.flatMap(Double.init)).map(Credential.lifetime)
+        let number = seconds?.double ?? seconds?.string.flatMap(Double.init)
+        // As a text it may be "nan", which says nothing.
+        lifetime = number.flatMap { $0.isFinite ? Credential.lifetime($0) : nil }
     }
 
     /// The credential that the response gives, with the old refresh token where no new one was given (RFC 6749 §6).

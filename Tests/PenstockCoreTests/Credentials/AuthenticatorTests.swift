@@ -62,6 +62,25 @@ import Testing
         #expect(seen.value == nil)
     }
 
+    @Test(
+        "A control character in a name or a password is refused, and nothing is sent (RFC 7617 §2)",
+        arguments: ["\u{0}", "a\nb", "\u{1F}", "a\u{7F}", "\u{85}"])
+    func controlCharacters(text: String) async throws {
+        let rig = AuthRig(BasicAuthenticator()) { _ in .product }
+        for (field, credential) in [
+            ("user", Credential("x", user: text)), ("password", Credential(text, user: "a")),
+        ] {
+            try await rig.client.signIn(credential)
+            let kind = await failure { try await rig.client.send(GetProduct()) }?.kind
+            #expect(kind == .invalidParameter(field: field, reason: "must not have a control character in it"))
+        }
+        #expect(rig.rig.hosts.isEmpty)
+        // A space is none, and neither is what is beyond.
+        try await rig.client.signIn(Credential(" \u{A0}~", user: " "))
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.rig.hosts.count == 1)
+    }
+
     /// A scheme of an app's own: a field, and a desk that renews.
     private struct Pass: Authenticator {
         func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) -> HTTPRequest {
@@ -262,6 +281,7 @@ import Testing
         arguments: [
             ("", Duration?.none), (#","expires_in":"60""#, .seconds(60)), (#","expires_in":60.5"#, .seconds(60.5)),
             (#","expires_in":1e300"#, .seconds(315_360_000)), (#","expires_in":"soon""#, nil),
+            (#","expires_in":"nan""#, nil), (#","expires_in":"inf""#, nil), (#","expires_in":"-inf""#, nil),
         ])
     func lifetimes(more: String, expected: Duration?) async throws {
         let rig = Self.rig(OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")) { _ in
