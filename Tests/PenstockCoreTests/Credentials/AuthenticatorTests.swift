@@ -222,7 +222,7 @@ import Testing
             },
             configured: {
                 $0.options.sealing = .sealed
-                $0.options.requestCompression = .gzip
+                $0.options.requestCompression = RequestCompression("half") { $0.prefix($0.count / 2) }
                 $0.options.headers = ["X-Option": "1"]
                 $0.headers = CommonHeaders { ["X-Login": "1"] }
                 $0.parameters = CommonParameters { ["device": "d1"] }
