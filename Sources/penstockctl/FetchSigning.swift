@@ -44,17 +44,25 @@ enum FetchSigning {
         }
     }
 
-    /// The profile of a credentials file, as the tools of AWS write it: `[name]`, and below it lines of `name = value`.
+    /// The profile of a credentials file, as the tools of AWS write it: `[name]`, which a comment may follow, and below it lines of
+    /// `name = value`. Lines that are set in belong to a setting with parts of its own.
     ///
     /// - Returns: `nil` where there is no such profile.
-    static func profile(_ name: String, of text: String) -> [String: String]? {
+    /// - Throws: where it cannot be told what profile a line begins: what is below would be taken for that of another.
+    static func profile(_ name: String, of text: String) throws(UsageError) -> [String: String]? {
         var found: [String: String]?
         var isInside = false
-        for line in text.split(whereSeparator: \.isNewline).map({ $0.trimmingCharacters(in: .whitespaces) }) {
-            if line.hasPrefix("["), line.hasSuffix("]") {
-                isInside = line.dropFirst().dropLast().trimmingCharacters(in: .whitespaces) == name
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.trimmingCharacters(in: .whitespaces)
+            if words.hasPrefix("[") {
+                guard let end = words.firstIndex(of: "]") else {
+                    throw UsageError("--sign-key: the file has a line that begins with [ and has no ]")
+                }
+                isInside = words[..<end].dropFirst().trimmingCharacters(in: .whitespaces) == name
                 if isInside { found = found ?? [:] }
-            } else if isInside, !line.hasPrefix("#"), !line.hasPrefix(";"), let mark = line.firstIndex(of: "=") {
+            } else if isInside, line.first?.isWhitespace == false, !line.hasPrefix("#"), !line.hasPrefix(";"),
+                let mark = line.firstIndex(of: "=")
+            {
                 let value = line[line.index(after: mark)...].trimmingCharacters(in: .whitespaces)
                 found?[line[..<mark].trimmingCharacters(in: .whitespaces).lowercased()] = value
             }
@@ -157,7 +165,7 @@ private struct Given {
         if let file {
             let name = id ?? environment["AWS_PROFILE"] ?? "default"
             let text = String(decoding: try contents(of: file), as: UTF8.self)
-            guard let profile = FetchSigning.profile(name, of: text) else {
+            guard let profile = try FetchSigning.profile(name, of: text) else {
                 throw UsageError("--sign-key: the file has no profile \(String(reflecting: name))")
             }
             found = profile

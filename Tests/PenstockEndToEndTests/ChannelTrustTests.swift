@@ -128,6 +128,9 @@ struct ChannelTrustTests {
     private static let refused = [
         Meeting("a list on which it is", .revoked, .revoked) { $1.revocation(.lists($0.revocations)) },
         Meeting("a list that is out of date", .good, .revocationUnknown) { $1.revocation(.lists($0.staleRevocations)) },
+        Meeting("a list with a signature that does not fit", .good, .revocationUnknown) {
+            $1.revocation(.lists($0.forgedRevocations))
+        },
         Meeting("a staple that says it was taken back", .revokedStapled, .revoked) { $1.revocation(.stapled) },
         Meeting("no staple", .good, .revocationUnknown) { $1.revocation(.stapled) },
         Meeting("no staple of one that was taken back", .revoked, .revocationUnknown) { $1.revocation(.stapled) },

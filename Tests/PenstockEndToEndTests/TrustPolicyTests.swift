@@ -196,6 +196,8 @@ struct TrustPolicyTests {
         expect(try await outcome(servers, .revoked, trust.revocation(.lists(servers.revocations))), .revoked)
         expect(
             try await outcome(servers, .good, trust.revocation(.lists(servers.staleRevocations))), .revocationUnknown)
+        expect(
+            try await outcome(servers, .good, trust.revocation(.lists(servers.forgedRevocations))), .revocationUnknown)
         expect(try await outcome(servers, .good, trust.revocation(.lists(servers.authority))), .trustMaterial)
     }
 

@@ -101,6 +101,15 @@ import Testing
         #expect(Self.refusal(try Self.message(header), [try Self.key()]) == (isFine ? nil : .refused))
     }
 
+    @Test(arguments: [
+        "", "a b", "a/b/c", "/", "text/", "/plain", "text/plain\r\nX-Evil: 1", "text/plain; a=\u{0}", "te\u{7F}xt", "é",
+        "text/pl\u{A0}ain", "text/plain\u{A0}", "; charset=utf-8",
+    ]) func `a cty that is no media type is none, and the message opens`(type: String) throws {
+        let header = #"{"alg":"dir","enc":"A256GCM","cty":\#(JSONText.quoted(type))}"#
+        let message = try JWE.open(Self.message(header), with: [Self.key()])
+        #expect(message.contentType == nil)
+    }
+
     @Test func `a header has a greatest length`() throws {
         func header(of count: Int) -> String {
             let (start, end) = (#"{"alg":"dir","enc":"A256GCM","x":""#, #""}"#)

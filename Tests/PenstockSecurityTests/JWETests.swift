@@ -330,6 +330,8 @@ import Testing
         #expect(JWEMediaType.short("application/") == "application/")
         #expect(JWEMediaType.short("text/plain") == "text/plain")
         #expect(JWEMediaType.full("json") == "application/json")
+        #expect(JWEMediaType.full("json;charset=utf-8") == "application/json;charset=utf-8")
+        #expect(JWEMediaType.full("text/plain ; a=b/c") == "text/plain ; a=b/c")
         #expect(JWEMediaType.full("text/plain") == "text/plain")
     }
 }

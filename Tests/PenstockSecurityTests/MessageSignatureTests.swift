@@ -1,5 +1,6 @@
 import Foundation
 import PenstockCore
+import PenstockTestSupport
 import Testing
 
 @testable import PenstockSecurity
@@ -202,6 +203,20 @@ import Testing
             #expect(throws: SignatureBaseError.unsignable(#""@query-param";name="a""#)) {
                 try component.value(in: request)
             }
+        }
+    }
+
+    @Test func `however many parameters of the query are covered, it is read once`() async throws {
+        try LinearWork.expect("a signature base", unit: "x", limit: 1, from: 400) { input in
+            let names = (0..<input.utf8.count).map { "p\($0)" }
+            let request = try HTTPRequest(.get, "https://a.example/?" + names.map { "\($0)=1" }.joined(separator: "&"))
+            let components = names.map { SignatureComponent.queryParameter($0) }
+            let base = try SignatureBase(of: request, covering: components, SignatureParameters())
+            #expect(base.text.contains(#""@query-param";name="p399": 1"#))
+            // Those that need not be there share one reading as well.
+            var query = SignedQuery()
+            let count = components.filter { $0.isPresent(in: request, &query) }.count
+            #expect(count == names.count)
         }
     }
 

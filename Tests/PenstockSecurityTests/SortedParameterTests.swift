@@ -42,6 +42,9 @@ private final class GuardedServer: Sendable {
         guard given.count == 4, given["X-App-Key"] == "shop", let nonce = given["X-Nonce"],
             let time = given["X-Timestamp"].flatMap({ TimeInterval($0) })
         else { return "unsigned" }
+        // Else it would not be known where each of the two stood when they were signed.
+        let names = Self.items(request.url.query ?? "").map { $0.prefix { $0 != "=" }.lowercased() }
+        guard !names.contains(where: { given.keys.map { $0.lowercased() }.contains($0) }) else { return "ambiguous" }
         guard abs(time - date().timeIntervalSince1970) <= 60 else { return "stale" }
         guard code(of: text(of: request, given)) == given["X-Signature"] else { return "forged" }
         return state.withLock { $0.nonces.insert(nonce).inserted } ? nil : "replayed"
@@ -143,11 +146,63 @@ private final class GuardedServer: Sendable {
             steps.request.url.query
                 == "x=1&y&appKey=shop&ts=1700000000&nonce=a%26b&sign=\(steps.signature)")
         #expect(steps.request.fields.isEmpty)
-        // In fields, what the query has by their names is signed like anything else.
-        signer.place = .fields
-        let other = try await signer.signed(request, at: Self.date, nonce: "n")
-        #expect(other.parameters == "TS=2&appKey=shop&nonce=n&sign=old&ts=1700000000&x=1&y=")
-        #expect(other.request.url == request.url)
+    }
+
+    private static let taken: [(query: String, form: String?, name: String?)] = [
+        ("X-App-Key=a", nil, "X-App-Key"), ("a=1&X-Timestamp=1", nil, "X-Timestamp"), ("X-Nonce=n", nil, "X-Nonce"),
+        ("X-Signature", nil, "X-Signature"), ("x-nonce=n", nil, "x-nonce"), ("%58-Nonce=n", nil, "X-Nonce"),
+        ("a=1", "b=2&X-Nonce=n", "X-Nonce"), ("", "x%2dsignature=", "x-signature"),
+        ("X-Noncf=n&XNonce=n&a=X-Nonce", "b=X-Nonce&X-App-Keys=1", nil), ("", nil, nil),
+    ]
+
+    /// Otherwise a time that was signed as a parameter could be sent as the time of the request, under the same signature.
+    @Test(arguments: taken) func `what is signed in fields stands in no parameter, of the query or of a form`(
+        query: String, form: String?, name: String?
+    ) async throws {
+        let body = form.map { HTTPBody.bytes(Data($0.utf8)) } ?? .none
+        let request = try HTTPRequest(.post, "https://a.example/b?\(query)", form == nil ? [] : Self.form, body: body)
+        let server = GuardedServer(secret: "secret") { Self.date }
+        let signer = try Self.signer()
+        if let name {
+            await #expect(throws: SignatureBaseError.taken(name)) {
+                try await signer.signed(request, at: Self.date, nonce: "n")
+            }
+        } else {
+            let signed = try await signer.signed(request, at: Self.date, nonce: "n").request
+            #expect(server.refusal(of: signed) == nil)
+        }
+        // Where the four stand in the query themselves, they replace what was there.
+        var other = signer
+        other.place = .query
+        _ = try await other.signed(request, at: Self.date, nonce: "n")
+    }
+
+    @Test func `a body in which a name of the signature's stands is signed where it is no form in memory`() async throws
+    {
+        let data = Data("X-Nonce=n".utf8)
+        let request = try HTTPRequest(.post, "https://a.example/b", body: .bytes(data))
+        let steps = try await Self.signer().signed(request, at: Self.date, nonce: "n")
+        #expect(steps.content == "body:" + SHA256.hex(data))
+    }
+
+    @Test func `a call with a parameter of the signature's name fails unsent`() async throws {
+        let rig = try Self.rig(TestClock()) { _ in HTTPResponse(status: 200) }
+        let url = try HTTPURL("https://a.example/b?X-Nonce=n")
+        let error = await #expect(throws: APIError.self) {
+            try await rig.client.get("/b", parameters: ["X-Nonce": "n"]) as Payload
+        }
+        #expect(error?.stage == .sign && error?.underlying as? SignatureBaseError == .taken("X-Nonce"))
+        #expect(rig.stub.requests.isEmpty)
+        // So does a server with what it is sent.
+        let server = GuardedServer(secret: "secret") { Self.date }
+        let own = try HTTPRequest(.get, "https://a.example/b?X-Timestamp=1600000000")
+        var forged = HTTPRequest(method: .get, url: url, fields: own.fields)
+        for (name, value) in [
+            ("X-App-Key", "shop"), ("X-Timestamp", "1700000000"), ("X-Nonce", "m"), ("X-Signature", ""),
+        ] {
+            forged.fields[HTTPFieldName(name)] = value
+        }
+        #expect(server.refusal(of: forged) == "ambiguous")
     }
 
     @Test func `only a form that is in memory counts by its parameters`() async throws {

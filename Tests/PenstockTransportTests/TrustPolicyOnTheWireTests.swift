@@ -20,12 +20,14 @@
             let reports = Locked<[PinReport]>([])
 
             init(
-                clientAuthority: TestCertificateAuthority? = nil,
+                clientAuthority: TestCertificateAuthority? = nil, isForged: Bool = false,
                 answering: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in .text("ok")
                 }
             ) throws {
                 authority = try TestCertificateAuthority()
-                identity = try authority.issue()
+                var identity = try authority.issue()
+                if isForged { identity.certificates = try ForgedSignature.on(identity.certificates) }
+                self.identity = identity
                 var tls = LoopbackServer.TLS(identity)
                 tls.clientAuthorities = clientAuthority?.root
                 server = try LoopbackServer(.init(tls: tls), handler: answering)
@@ -118,6 +120,36 @@
             case .refresh: #expect(error != nil)
             default: #expect(error?.kind == .tls(.pinMismatch))
             }
+        }
+
+        @Test(
+            "A signature that does not fit is refused for what it is by every kind of connection, and tried once",
+            .covers("H18"), arguments: Connection.allCases, [true, false])
+        func forged(kind: Connection, isPinned: Bool) async throws {
+            let bank = try Bank(isForged: true)
+            defer { bank.server.stop() }
+            let pin = try PublicKeyPin(digest: bank.identity.publicKeyHash())
+            let trust = isPinned ? try bank.trust([pin, Self.nobodys[0]]) : .authorities(bank.authority.file)
+            let error = try await connect(kind, to: bank, under: trust)
+            #expect(bank.server.connectionCount == 1)
+            #expect(bank.server.requestCount == 0)
+            #expect(bank.reports.withLock(\.isEmpty))
+            switch kind {
+            case .preconnect: #expect(error == nil)
+            case .refresh: #expect(error != nil)
+            default: #expect(error?.kind == .tls(.untrusted))
+            }
+        }
+
+        @Test("A client's certificate that OpenSSL does not use is told as such, and nothing is sent")
+        func weakIdentity() async throws {
+            let bank = try Bank()
+            defer { bank.server.stop() }
+            let trust = TrustPolicy.authorities(bank.authority.file).identified(by: WeakIdentity.pem)
+            let error = try await connect(.first, to: bank, under: trust)
+            #expect(error?.kind == .tls(.clientCertificate))
+            #expect(error?.sendState == .unsent)
+            #expect(bank.server.connectionCount == 0)
         }
 
         @Test(

@@ -226,12 +226,50 @@ import Testing
     }
 
     @Test("A profile is what stands below its name, and the last of a name counts")
-    func profiles() {
-        let text = "a=0\n[x]\na = 1\r\n[ y ]\n a=2 \n#a=3\nb = c = d\nnonsense\n[x]\nA=4\n[empty]\n"
-        #expect(FetchSigning.profile("x", of: text) == ["a": "4"])
-        #expect(FetchSigning.profile("y", of: text) == ["a": "2", "b": "c = d"])
-        #expect(FetchSigning.profile("empty", of: text) == [:])
-        #expect(FetchSigning.profile("z", of: text) == nil)
+    func profiles() throws {
+        let text = "a=0\n[x]\na = 1\r\n[ y ]\na=2 \n#a=3\nb = c = d\nnonsense\n[x]\nA=4\n[empty]\n"
+        #expect(try FetchSigning.profile("x", of: text) == ["a": "4"])
+        #expect(try FetchSigning.profile("y", of: text) == ["a": "2", "b": "c = d"])
+        #expect(try FetchSigning.profile("empty", of: text) == [:])
+        #expect(try FetchSigning.profile("z", of: text) == nil)
+    }
+
+    private static let own = ["aws_access_key_id": "OWN", "aws_secret_access_key": "own"]
+
+    /// Files in which `ci` is looked for, and what is found.
+    static let files: [(String, [String: String]?)] = [
+        ("[ci]\n$OWN\n[prod]\n$OTHER", own), ("[prod]\n$OTHER\n[ci]\n$OWN", own),
+        // A comment, or anything else, behind a header.
+        ("[ci]\n$OWN\n[prod] # comment\n$OTHER", own), ("[ci] ; comment\n$OWN\n[prod]\t;\n$OTHER", own),
+        ("[ci]\n$OWN\n[prod]]\n$OTHER", own), ("[ci]\n$OWN\n[prod] [ci]\n$OTHER", own),
+        ("[prod] # [ci]\n$OTHER", nil), ("[ ci\t]\r\n$OWN\r\n[]\r\n$OTHER", own), ("[ci]\n$OWN\n[CI]\n$OTHER", own),
+        // A header that is set in ends a section as well.
+        ("[ci]\n$OWN\n  [prod]\n$OTHER", own), ("  [ci]\n$OWN\n", own),
+        // What is set in belongs to a setting.
+        (
+            "[ci]\n$OWN\ns3 =\n  aws_access_key_id = OTHER\n\taws_secret_access_key=other",
+            own.merging(["s3": ""]) { $1 }
+        ),
+        ("[ci]\n#$OWN\n;$OWN", ["aws_secret_access_key": "own"]), ("[ci]", [:]), ("$OWN", nil), ("", nil),
+    ]
+
+    @Test(
+        "A profile has the lines below its own header and none of another's, whatever stands behind a header",
+        arguments: files)
+    func headers(text: String, expected: [String: String]?) throws {
+        func lines(_ value: String) -> String {
+            "AWS_Access_Key_ID = \(value.uppercased())\naws_secret_access_key=\(value) "
+        }
+        let file = text.replacingOccurrences(of: "$OWN", with: lines("own"))
+            .replacingOccurrences(of: "$OTHER", with: lines("other"))
+        #expect(try FetchSigning.profile("ci", of: file) == expected)
+    }
+
+    @Test("A file with a header that does not end is refused", arguments: ["[prod", "[", " [prod # comment"])
+    func openHeader(header: String) {
+        for text in ["[ci]\na = 1\n\(header)\na = 2", "\(header)\n[ci]\na = 1"] {
+            #expect(throws: UsageError.self) { try FetchSigning.profile("ci", of: text) }
+        }
     }
 
     @Test("Cookies that have an expiry are kept in the file and sent the next time, where they belong")

@@ -7,7 +7,7 @@ final class ActiveCall<E: Endpoint>: Sendable {
         case endpoint
         /// It is complete but for what every request of the client carries.
         case raw(HTTPRequest)
-        /// It was made by another call, which this one repeats.
+        /// Nothing is added to it: another call has made it, which this one repeats, or it carries nothing of the client's.
         case ready(HTTPRequest)
         /// It was made and kept by an outbox.
         case frozen(FrozenWrite)

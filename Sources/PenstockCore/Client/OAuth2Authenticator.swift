@@ -8,6 +8,9 @@ import Foundation
 ///     authenticator: OAuth2Authenticator(tokenURL: "https://id.example.com/token", clientID: "shop-app"))
 /// try await client.signIn(Credential(access, refreshToken: refresh, expiresIn: .seconds(3600)), to: .shop)
 /// ```
+///
+/// The form goes to the token endpoint as the standard has it: without the client's common headers, neither sealed nor compressed,
+/// whatever the client's options say.
 public struct OAuth2Authenticator: Authenticator {
     /// A status of 401 with no challenge that says otherwise, unless set.
     public var expiry: ExpiryRule
@@ -76,7 +79,7 @@ public struct OAuth2Authenticator: Authenticator {
     public var isTimed: Bool { prover != nil }
 
     public func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool {
-        prover?.takesNonce(of: response, to: request) ?? false
+        prover?.note(response, to: request) ?? false
     }
 
     // MARK: The refresh-token grant
@@ -106,7 +109,10 @@ public struct OAuth2Authenticator: Authenticator {
         let body = form.map { "\($0.name)=\(PercentEncoding.escaped($0.value))" }.joined(separator: "&")
         var request = HTTPRequest(
             method: .post, url: url,
-            fields: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"],
+            fields: [
+                .contentType: "application/x-www-form-urlencoded", .accept: "application/json",
+                .userAgent: UserAgent.standard,
+            ],
             body: .bytes(Data(body.utf8)))
         if let clientSecret {
             request.fields[.authorization] = try BasicAuthenticator.value(
@@ -118,17 +124,20 @@ public struct OAuth2Authenticator: Authenticator {
             options.cache = .networkOnly
             // An answer that is lost is the coordinator's business, who knows of other processes and of the grace.
             options.idempotency = .byMethod
+            // Of the services it is that they open what is sealed and remove what is coded. The form is plain (RFC 6749 §6).
+            options.sealing = .plain
+            options[dynamicMember: \.requestCompression] = .some(nil)
         }
-        guard let prover else { return try await context.client.send(request, options: options).http }
+        guard let prover else { return try await exchange(request, options, context) }
         let (time, clocks) = (context.time, context.client.state.clocks)
         var (hadNonce, hadClock) = (false, false)
         while true {
             let sent = time.date()
             request.fields[.dpop] = try prover.proof(
                 method: .post, url: url, token: nil, at: clocks.date(of: url.origin, at: sent))
-            let response = try await context.client.send(request, options: options).http
+            let response = try await exchange(request, options, context)
             let error = clocks.learn(from: response, of: url.origin, sent: sent, received: time.date())
-            if prover.takesNonce(of: response, to: request) {
+            if prover.note(response, to: request) {
                 guard !hadNonce else { throw AuthenticationFailure.unavailable }
                 hadNonce = true
             } else if !hadClock, ClockRefusal.isLikely(response.status, error) {
@@ -139,6 +148,17 @@ public struct OAuth2Authenticator: Authenticator {
             // Counted and not refused, as at the API (`Authenticate`): without this no request would ever pass.
             _ = context.client.state.origins.withdraw(.replay, for: url.origin)
         }
+    }
+
+    /// Sends a request as it stands. What every request of the client carries is for its services, and the token endpoint may be
+    /// somebody else's.
+    private func exchange(
+        _ request: HTTPRequest, _ options: CallOptions, _ context: RefreshContext
+    ) async throws -> HTTPResponse {
+        let call = ActiveCall(
+            RawRequest(method: request.method), .ready(request), CallTerms(own: options, scope: nil),
+            of: context.client)
+        return try await call.response().http
     }
 
     private func endpoint(in environment: ServerEnvironment) throws -> HTTPURL {
@@ -188,7 +208,9 @@ struct TokenResponse {
         refreshToken = json?["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         let seconds = json?["expires_in"]
         // A number by the standard, and a text in practice.
-        lifetime = (seconds?.double ?? seconds?.string.flatMap(Double.init)).map(Credential.lifetime)
+        let number = seconds?.double ?? seconds?.string.flatMap(Double.init)
+        // As a text it may be "nan", which says nothing.
+        lifetime = number.flatMap { $0.isFinite ? Credential.lifetime($0) : nil }
     }
 
     /// The credential that the response gives, with the old refresh token where no new one was given (RFC 6749 §6).

@@ -13,6 +13,19 @@ public protocol DPoPKey: Sendable {
 
 /// Makes the proofs that bind a token to a key (DPoP, RFC 9449): each is for one request, and none is used twice.
 ///
+/// ``OAuth2Authenticator`` does with it all that there is to do, but for the first token, which the app's own login asks for:
+///
+/// ```swift
+/// var request = HTTPRequest(method: .post, url: tokenURL, body: form)
+/// var response: HTTPResponse
+/// var count = 0
+/// repeat {
+///     request.fields[.dpop] = try prover.proof(method: .post, url: tokenURL, token: nil, at: Date())
+///     response = try await client.send(request, options: .anonymous).http
+///     count += 1
+/// } while prover.note(response, to: request) && count < 2
+/// ```
+///
 /// A class, since it remembers the nonces that servers give out.
 public final class DPoPProver: Sendable {
     private let key: any DPoPKey
@@ -46,10 +59,12 @@ public final class DPoPProver: Sendable {
         return try encoder.encode(part).base64URL
     }
 
-    /// Remembers the nonce of a response, whatever its status (RFC 9449 §8.2).
+    /// Remembers the nonce of a response, whatever its status, for the next proof to the same origin (RFC 9449 §8.2).
     ///
-    /// - Returns: whether the server wants the request once more, with a proof that has the nonce.
-    func takesNonce(of response: HTTPResponse, to request: HTTPRequest) -> Bool {
+    /// - Returns: whether the server wants the request once more, with a proof that has the nonce: a 401 whose challenge says so, or
+    ///   the 400 of a token endpoint (RFC 9449 §8, §9). A server may say so for ever: one more time is enough.
+    @discardableResult
+    public func note(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard let nonce = response.fields[.dpopNonce], !nonce.isEmpty else { return false }
         return nonces.withLock { $0.note(nonce, for: request.url.origin) } && Self.wantsNonce(response)
     }

@@ -77,18 +77,19 @@ enum SecretName {
         "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "apikey", "signature", "credential",
         "session", "sessid", "jwt", "dpop", "assertion", "bearer", "csrf", "xsrf", "samlresponse", "samlart",
         "accesskey",
-        "accountkey", "appkey", "authkey", "clientkey", "consumerkey", "encryptionkey", "functionskey", "licensekey",
+        "accountkey", "appkey", "applicationkey", "authkey", "clientkey", "consumerkey", "encryptionkey",
+        "functionskey", "licensekey",
         "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey", "accesscode", "codeverifier",
-        "devicecode",
+        "devicecode", "devicekey", "mfacode",
         "smscode", "usercode", "verificationcode", "verifycode",
     ].map { Array($0.utf8) }
 
     /// A name is a secret's, too, where one of these is a word of its own in it: `user_sid`, `userSid`, `X-OTP`.
     private static let words: Set<[UInt8]> = Set(
-        ["sig", "otp", "totp", "sid", "pass", "ticket", "pin"].map { Array($0.utf8) })
+        ["sig", "otp", "totp", "sid", "pass", "pw", "ticket", "pin", "hdnea"].map { Array($0.utf8) })
 
     /// A name is a secret's, too, where one of these is all of it.
-    private static let names: Set<[UInt8]> = Set(["cookie", "setcookie"].map { Array($0.utf8) })
+    private static let names: Set<[UInt8]> = Set(["cookie", "setcookie", "xrefresh"].map { Array($0.utf8) })
     private static let parameterNames: Set<[UInt8]> = Set(["code", "key"].map { Array($0.utf8) })
 
     /// No name that is meant to be read is longer. A longer one is taken for a secret's, so that the work has a bound.

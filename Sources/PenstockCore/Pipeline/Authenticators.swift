@@ -92,8 +92,8 @@ public struct BasicAuthenticator: Authenticator {
         self.trustedOrigins = trustedOrigins
     }
 
-    /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for a credential of no user, and for a name with a colon in
-    ///   it, which would end there. An empty name is one (RFC 7617 §2).
+    /// - Throws: ``APIError/Kind/invalidParameter(field:reason:)`` for a credential of no user, for a name with a colon in it, which
+    ///   would end there, and for control characters in name or password. An empty name is one (RFC 7617 §2).
     public func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) throws -> HTTPRequest {
         guard let user = credential.user else {
             throw APIError(
@@ -109,6 +109,13 @@ public struct BasicAuthenticator: Authenticator {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw APIError(
                 .invalidParameter(field: "user", reason: "must not have a colon in it"), stage: .authenticate)
+        }
+        for (field, text) in [("user", user), ("password", password)] {
+            guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+                throw APIError(
+                    .invalidParameter(field: field, reason: "must not have a control character in it"),
+                    stage: .authenticate)
+            }
         }
         return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }

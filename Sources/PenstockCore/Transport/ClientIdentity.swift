@@ -8,7 +8,8 @@ import Foundation
 /// ```
 ///
 /// It is held as bytes and not as the name of a file, so that a new certificate is another identity, which no connection and no
-/// session of the old one serves. It is read when a connection is made: one that cannot be read fails it with
+/// session of the old one serves. It is read when a connection is made: one that cannot be read, or that the TLS library does not
+/// use (OpenSSL's level of security asks for 2,048 bits of RSA, as a rule), fails it with
 /// ``TransportError/TLSFailure/clientCertificate``, and nothing is sent.
 public struct ClientIdentity: Hashable, Sendable {
     /// How the bytes are to be read.
@@ -39,6 +40,14 @@ public struct ClientIdentity: Hashable, Sendable {
     }
 
     /// A certificate and its key in PKCS#12, as `.p12` and `.pfx` files have them.
+    ///
+    /// On Linux the container needs a MAC and an encryption that OpenSSL 3 still has: RC2 and the like, which older tools write, are
+    /// refused as ``TransportError/TLSFailure/clientCertificate``. To write such a container anew:
+    ///
+    /// ```sh
+    /// openssl pkcs12 -legacy -nomacver -in old.p12 -out both.pem
+    /// openssl pkcs12 -export -in both.pem -out new.p12
+    /// ```
     public static func pkcs12(_ data: Data, passphrase: String) -> ClientIdentity {
         ClientIdentity(.pkcs12(data, passphrase: passphrase))
     }

@@ -89,20 +89,32 @@
             // libcurl writes the secrets of each session to a file that the environment may name (`SSLKEYLOGFILE`).
             SSL_CTX_set_keylog_callback(context, nil)
             if let identity, !identity.apply(to: context) { return false }
-            guard policy.pins.set(for: host) != nil else { return true }
-            guard copenssl_keep_text(context, Self.hostIndex, host) == 1 else { return false }
-            SSL_CTX_set_cert_verify_callback(context, Self.verify, Unmanaged.passUnretained(self).toOpaque())
+            let isPinned = policy.pins.set(for: host) != nil
+            if isPinned, copenssl_keep_text(context, Self.hostIndex, host) != 1 { return false }
+            let pinned = isPinned ? Unmanaged.passUnretained(self).toOpaque() : nil
+            SSL_CTX_set_cert_verify_callback(context, Self.verify, pinned)
             return true
         }
 
-        /// The chain is validated as always, and then looked at. What the server has sent besides is no part of it.
+        /// The chain is validated as always, and looked at where the host has pins. What the server has sent besides is no part
+        /// of it.
         private static let verify: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
             store, context in
-            guard let store, let context, X509_verify_cert(store) == 1 else { return 0 }
+            guard let store, validates(store) else { return 0 }
+            guard let context else { return 1 }
             let trust = Unmanaged<CurlTrust>.fromOpaque(context).takeUnretainedValue()
             if trust.accepts(store) { return 1 }
             X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
             return 0
+        }
+
+        /// What is wrong with a chain stands with the store. A wrong signature leaves errors of the mathematics in OpenSSL's queue
+        /// besides, ahead of the one that says the verification failed, and libcurl takes the first for the reason: the handshake
+        /// would have failed like any other, which may be tried again.
+        private static func validates(_ store: OpaquePointer) -> Bool {
+            ERR_set_mark()
+            defer { ERR_pop_to_mark() }
+            return X509_verify_cert(store) == 1
         }
 
         private func accepts(_ store: OpaquePointer) -> Bool {
@@ -196,7 +208,9 @@
         private var certificates = CurlCertificates([])
         private var key: OpaquePointer?
 
-        /// - Throws: `tls` where it cannot be read, or the key is not that of the certificate.
+        /// - Throws: `tls` where it cannot be read, the key is not that of the certificate, or OpenSSL does not use it: for its
+        ///   level of security the key is too short, or the digest too weak. The handshake would fail for that, like for any other
+        ///   reason.
         init(_ identity: ClientIdentity) throws(TransportError) {
             // libcurl takes what is left of our failures for its own.
             defer { ERR_clear_error() }
@@ -208,8 +222,25 @@
             guard let first = certificates.all.first, let key, X509_check_private_key(first, key) == 1 else {
                 throw TransportError(
                     .tls(.clientCertificate), sendState: .unsent,
-                    message: "the client's certificate and its key cannot be read, or do not belong together")
+                    message: "the client's certificate and its key cannot be read, or do not belong together"
+                        + Self.hint(of: identity.form))
             }
+            let trial = SSL_CTX_new(TLS_client_method())
+            defer { SSL_CTX_free(trial) }
+            guard let trial, apply(to: trial) else {
+                throw TransportError(
+                    .tls(.clientCertificate), sendState: .unsent,
+                    message:
+                        "OpenSSL does not use the client's certificate: a key or a digest is too weak, or of no use in TLS"
+                )
+            }
+        }
+
+        /// What else it may be where OpenSSL 3 has read no container, which does not tell.
+        private static func hint(of form: ClientIdentity.Form) -> String {
+            guard case .pkcs12 = form else { return "" }
+            return "; a container without a MAC, or in old encryption such as RC2, is not read: write it anew by "
+                + "openssl pkcs12 -legacy -nomacver -in OLD -out PEM && openssl pkcs12 -export -in PEM -out NEW"
         }
 
         deinit {

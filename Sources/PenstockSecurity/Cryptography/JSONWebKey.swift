@@ -87,7 +87,8 @@ extension P256PrivateKey {
     /// `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256` writes it.
     ///
     /// - Throws: ``CryptographyError/encryptedKey`` for one that a password protects; ``CryptographyError/invalidKey``
-    ///   for one on another curve, for one whose public point is not its own, and for no key or several.
+    ///   for one on another curve, for one whose public point is not its own, for one whose public point is compressed, which
+    ///   `openssl ec -in key.pem -conv_form uncompressed -out new.pem` writes anew, and for no key or several.
     public init(pem: String) throws(CryptographyError) {
         try self.init(PrivateKeyFile.p256(pem: pem))
     }

@@ -15,7 +15,8 @@ public enum JWE {
     public struct Message: Hashable, Sendable {
         /// The content in plain.
         public let content: Data
-        /// What kind of content it is, as a media type; `nil` where the header does not tell (RFC 7516 §4.1.12).
+        /// What kind of content it is, as a media type; `nil` where the header does not tell (RFC 7516 §4.1.12), or tells what is no
+        /// media type.
         public let contentType: String?
     }
 
@@ -232,7 +233,7 @@ extension JWE {
             self.encryption = encryption
             do {
                 keyID = try Self.text("kid", members)
-                contentType = try Self.text("cty", members).map(JWEMediaType.full)
+                contentType = try Self.text("cty", members).flatMap(JWEMediaType.full)
                 partyU = try Self.bytes("apu", members)
                 partyV = try Self.bytes("apv", members)
                 ephemeralPoint = try members["epk"].map(Self.point)
@@ -285,8 +286,14 @@ enum JWEMediaType {
         return rest.isEmpty || rest.contains("/") ? type : rest
     }
 
-    static func full(_ text: String) -> String {
-        text.contains("/") ? text : prefix + text
+    /// - Returns: `nil` for what is no media type (RFC 9110 §8.3.1), which would stand in a `Content-Type` that no message may have.
+    static func full(_ text: String) -> String? {
+        let type = text.contains("/") ? text : prefix + text
+        let essence = HTTPSyntax.trimmed(String(type.prefix { $0 != ";" }))
+        let names = essence.split(separator: "/", omittingEmptySubsequences: false)
+        guard names.count == 2, names.allSatisfy({ HTTPSyntax.isToken(String($0)) }), HTTPSyntax.isFieldValue(type)
+        else { return nil }
+        return type
     }
 }
 

@@ -16,7 +16,8 @@ public struct P256PublicKey: Hashable, Sendable {
 
     /// A key from the text of a PEM file: `PUBLIC KEY` (RFC 5480), as `openssl pkey -pubout` writes it.
     ///
-    /// - Throws: ``CryptographyError/invalidKey`` for one on another curve, and for no key or several.
+    /// - Throws: ``CryptographyError/invalidKey`` for one on another curve, for a compressed point, which
+    ///   `openssl ec -pubin -in key.pem -pubout -conv_form uncompressed -out new.pem` writes anew, and for no key or several.
     public init(pem: String) throws(CryptographyError) {
         try self.init(PrivateKeyFile.p256PublicKey(pem: pem))
     }

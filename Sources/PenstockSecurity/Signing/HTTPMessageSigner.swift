@@ -68,12 +68,13 @@ public struct SignatureBase: Hashable, Sendable {
         var lines: [String] = []
         // What is written alike is one component, however it is read: the kind of a Structured Field is not written.
         var known: Set<String> = []
+        var query = SignedQuery()
         for component in components {
             guard known.insert(component.description).inserted else { throw .duplicate(component.description) }
             guard SignatureValue.isQuotable(component.description) else {
                 throw .unsignable(component.description)
             }
-            let value = try component.value(in: request)
+            let value = try component.value(in: request, &query)
             lines.append("\(component): \(value)")
         }
         input = "(" + components.map(\.description).joined(separator: " ") + ")" + (try parameters.text())
@@ -166,9 +167,10 @@ public struct HTTPMessageSigner: Signer {
     public func signed(_ request: HTTPRequest, at date: Date) async throws -> Steps {
         var request = try await digested(request)
         let named = Set(components.map(\.description))
+        var query = SignedQuery()
         let covered =
             components
-            + optionalComponents.filter { !named.contains($0.description) && $0.isPresent(in: request) }
+            + optionalComponents.filter { !named.contains($0.description) && $0.isPresent(in: request, &query) }
         let base = try self.base(of: request, covering: covered, at: date)
         let signature = try await key.sign(Data(base.text.utf8))
         // Both are dictionaries, to which a line of their own adds a member (RFC 9651 §3.2).
@@ -198,9 +200,7 @@ public struct HTTPMessageSigner: Signer {
                 tag: tag)
             return try SignatureBase(of: request, covering: components, parameters)
         } catch {
-            throw APIError(
-                .unsupported(feature: "a signature, since \(error)"), stage: .sign, request: request,
-                underlying: error)
+            throw error.refusal(of: request)
         }
     }
 

@@ -95,9 +95,9 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether a request has it, also where its value cannot be written.
-    func isPresent(in request: HTTPRequest) -> Bool {
+    func isPresent(in request: HTTPRequest, _ query: inout SignedQuery) -> Bool {
         do throws(SignatureBaseError) {
-            _ = try value(in: request)
+            _ = try value(in: request, &query)
         } catch {
             if case .missing = error { return false }
         }
@@ -108,7 +108,13 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``SignatureBaseError``.
     public func value(in request: HTTPRequest) throws(SignatureBaseError) -> String {
-        let value = try name.hasPrefix("@") ? derived(from: request) : fieldValue(in: request)
+        var query = SignedQuery()
+        return try value(in: request, &query)
+    }
+
+    /// - Parameter query: the parameters of the request's query, which the components of one signature share.
+    func value(in request: HTTPRequest, _ query: inout SignedQuery) throws(SignatureBaseError) -> String {
+        let value = try name.hasPrefix("@") ? derived(from: request, &query) : fieldValue(in: request)
         // A line break would begin another component, and the base is ASCII (RFC 9421 §2.5).
         guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
             throw .unsignable(description)
@@ -116,7 +122,9 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         return value
     }
 
-    private func derived(from request: HTTPRequest) throws(SignatureBaseError) -> String {
+    private func derived(
+        from request: HTTPRequest, _ query: inout SignedQuery
+    ) throws(SignatureBaseError) -> String {
         let url = request.url
         switch name {
         case "@method": return request.method.rawValue
@@ -128,10 +136,10 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
         case "@query": return "?" + (url.query ?? "")
         default:
             guard case .queryParameter(let wanted) = selector else { throw .missing(description) }
-            let found = SignatureValue.parameters(of: url.query).filter { $0.name == wanted }
+            let found = query.values(of: wanted, in: url.query)
             guard let parameter = found.first else { throw .missing(description) }
             guard found.count == 1 else { throw .ambiguous(description) }
-            guard let value = parameter.value else { throw .unsignable(description) }
+            guard let value = parameter else { throw .unsignable(description) }
             return value
         }
     }
@@ -179,6 +187,23 @@ public struct SignatureComponent: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// The parameters of one query, read when the first of them is asked for. However many a signature covers, the work is that of
+/// reading the query once.
+struct SignedQuery {
+    private var values: [String: [String?]]?
+
+    /// The values of a name, of which `nil` is one that is not UTF-8.
+    ///
+    /// - Parameter query: the same each time.
+    mutating func values(of name: String, in query: String?) -> [String?] {
+        let read =
+            values
+            ?? Dictionary(grouping: SignatureValue.parameters(of: query), by: \.name).mapValues { $0.map(\.value) }
+        values = read
+        return read[name] ?? []
+    }
+}
+
 /// Why what a signature covers cannot be written down. Each names the component.
 @nonexhaustive
 public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -198,6 +223,9 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
     case selfChanging(String)
     /// A parameter of the signature holds what a String of Structured Fields cannot, or its label is no key.
     case invalidParameter(String)
+    /// The query or the form has a parameter of this name, by which a ``SortedParameterSigner`` signs what it sends in a field: the
+    /// two could change places.
+    case taken(String)
 
     public var description: String {
         switch self {
@@ -208,7 +236,16 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
         case .duplicate(let name): "\(name) is covered twice"
         case .selfChanging(let name): "the signature itself is added to \(name)"
         case .invalidParameter(let name): "the parameter \(name) of the signature cannot be written"
+        case .taken(let name): "the query or the form has a parameter \(name), which is a name of the signature's own"
         }
+    }
+}
+
+extension SignatureBaseError {
+    /// What the call ends with: it is not signed, and so not sent.
+    func refusal(of request: HTTPRequest) -> APIError {
+        APIError(
+            .unsupported(feature: "a signature, since \(self)"), stage: .sign, request: request, underlying: self)
     }
 }
 

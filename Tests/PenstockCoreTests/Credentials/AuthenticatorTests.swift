@@ -62,6 +62,25 @@ import Testing
         #expect(seen.value == nil)
     }
 
+    @Test(
+        "A control character in a name or a password is refused, and nothing is sent (RFC 7617 §2)",
+        arguments: ["\u{0}", "a\nb", "\u{1F}", "a\u{7F}", "\u{85}"])
+    func controlCharacters(text: String) async throws {
+        let rig = AuthRig(BasicAuthenticator()) { _ in .product }
+        for (field, credential) in [
+            ("user", Credential("x", user: text)), ("password", Credential(text, user: "a")),
+        ] {
+            try await rig.client.signIn(credential)
+            let kind = await failure { try await rig.client.send(GetProduct()) }?.kind
+            #expect(kind == .invalidParameter(field: field, reason: "must not have a control character in it"))
+        }
+        #expect(rig.rig.hosts.isEmpty)
+        // A space is none, and neither is what is beyond.
+        try await rig.client.signIn(Credential(" \u{A0}~", user: " "))
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.rig.hosts.count == 1)
+    }
+
     /// A scheme of an app's own: a field, and a desk that renews.
     private struct Pass: Authenticator {
         func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) -> HTTPRequest {
@@ -188,6 +207,36 @@ import Testing
     }
 
     @Test(
+        "The token endpoint gets the form as it is and nothing that is for the services, whatever the client's options say"
+    )
+    func plainForm() async throws {
+        let desk = TokenDesk()
+        let asked = Box<HTTPRequest?>(nil)
+        let authenticator = OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")
+        let rig = AuthRig(
+            authenticator, desk: desk,
+            answering: { request in
+                guard request.url.host == "id.example.com" else { return desk.answer(request) }
+                asked.value = request
+                return Self.grant()
+            },
+            configured: {
+                $0.options.sealing = .sealed
+                $0.options.requestCompression = RequestCompression("half") { $0.prefix($0.count / 2) }
+                $0.options.headers = ["X-Option": "1"]
+                $0.headers = CommonHeaders { ["X-Login": "1"] }
+                $0.parameters = CommonParameters { ["device": "d1"] }
+            })
+        let token = String(repeating: "eyJhbGciOi", count: 200)
+        try await rig.client.signIn(Credential("old", refreshToken: token, obtained: rig.clock.timeSource.date()))
+        _ = try await rig.client.send(GetProduct(), options: .plain)
+        let form = try #require(asked.value)
+        #expect(form.text == "grant_type=refresh_token&refresh_token=\(token)&client_id=app")
+        #expect(form.url.query == nil)
+        #expect(form.fields.map(\.name) == [.contentType, .accept, .userAgent])
+    }
+
+    @Test(
         "What the token endpoint answers is judged by its status, its error and its form",
         arguments: [
             (400, #"{"error":"invalid_grant"}"#, AuthenticationFailure.rejected),
@@ -232,6 +281,7 @@ import Testing
         arguments: [
             ("", Duration?.none), (#","expires_in":"60""#, .seconds(60)), (#","expires_in":60.5"#, .seconds(60.5)),
             (#","expires_in":1e300"#, .seconds(315_360_000)), (#","expires_in":"soon""#, nil),
+            (#","expires_in":"nan""#, nil), (#","expires_in":"inf""#, nil), (#","expires_in":"-inf""#, nil),
         ])
     func lifetimes(more: String, expected: Duration?) async throws {
         let rig = Self.rig(OAuth2Authenticator(tokenURL: Self.tokens, clientID: "app")) { _ in
@@ -426,6 +476,32 @@ import Testing
         }
     }
 
+    @Test(
+        "The first token is had with the prover alone, also where the server wants a nonce and where it wants one for ever"
+    )
+    func firstToken() async throws {
+        for refusals in [0, 1, 9] {
+            let seen = Box<[JSONValue?]>([])
+            let rig = AuthRig { request in
+                let nonce = try? Self.parts(request.fields[.dpop] ?? "").claims["nonce"]
+                seen.update { $0.append(nonce) }
+                guard seen.value.count <= refusals else { return Self.grant() }
+                return .json(#"{"error":"use_dpop_nonce"}"#, status: 400, fields: [.dpopNonce: "n\(seen.value.count)"])
+            }
+            let (prover, url) = (DPoPProver(FakeKey()), try HTTPURL(Self.tokens))
+            var request = HTTPRequest(method: .post, url: url, body: .bytes(Data("code=x".utf8)))
+            var (count, status) = (0, 0)
+            repeat {
+                request.fields[.dpop] = try prover.proof(method: .post, url: url, token: nil, at: Date())
+                let response = try await rig.client.send(request, options: .anonymous).http
+                (count, status) = (count + 1, response.status)
+                guard prover.note(response, to: request) else { break }
+            } while count < 2
+            #expect(status == (refusals < 2 ? 200 : 400))
+            #expect(seen.value == (refusals == 0 ? [nil] : [nil, "n1"]))
+        }
+    }
+
     @Test("A nonce may have 1,024 bytes, and those of the last 32 origins are kept")
     func nonceLimits() throws {
         let prover = DPoPProver(FakeKey())
@@ -435,7 +511,7 @@ import Testing
         let take = { (url: HTTPURL, nonce: String) in
             let answer = HTTPResponse(
                 status: 401, fields: [.wwwAuthenticate: "DPoP error=use_dpop_nonce", .dpopNonce: nonce])
-            return prover.takesNonce(of: answer, to: HTTPRequest(method: .get, url: url))
+            return prover.note(answer, to: HTTPRequest(method: .get, url: url))
         }
         let urls = try (0..<33).map { try HTTPURL("https://h\($0).example/") }
         #expect(take(urls[0], String(repeating: "n", count: 1_025)) == false)
@@ -468,7 +544,7 @@ import Testing
         let (prover, url) = (DPoPProver(FakeKey()), try HTTPURL("https://shop.example.com/"))
         let answer = HTTPResponse(
             status: status, fields: [.wwwAuthenticate: challenge, .dpopNonce: "n"], body: Data(body.utf8))
-        #expect(prover.takesNonce(of: answer, to: HTTPRequest(method: .get, url: url)) == isWanted)
+        #expect(prover.note(answer, to: HTTPRequest(method: .get, url: url)) == isWanted)
         let proof = try prover.proof(method: .get, url: url, token: nil, at: Date())
         #expect(try Self.parts(proof).claims["nonce"] == "n")
     }

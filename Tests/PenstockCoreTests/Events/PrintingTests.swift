@@ -20,6 +20,8 @@ import Testing
         "apiKey",
         "code", "key", "sig", "jwt", "otp", "sid", "connect.sid", "PHPSESSID", "pass", "ticket", "assertion",
         "client_assertion", "id_token_hint", "%74oken", "%2574oken", "to%6Ben", "SAMLResponse", "code_verifier", "auth",
+        "pw", "user_pw",
+        "hdnea", "__hdnea__",
         // The seven that OpenTelemetry's conventions have redacted.
         "AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature", "X-Amz-Signature", "X-Amz-Credential",
         "X-Amz-Security-Token",
@@ -31,7 +33,7 @@ import Testing
         "Authentication-Info", "Proxy-Authentication-Info", "X-API-Key", "Api-Key", "X-Auth-Token", "X-Access-Token",
         "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "Private-Token", "X-Session-Id", "DPoP",
         "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Goog-Iap-Jwt-Assertion", "X-My-Secret", "User-Password",
-        "X-Signature", "X-OTP", "X-Sid",
+        "X-Signature", "X-OTP", "X-Sid", "X-MFA-Code", "X-Device-Key", "Application-Key", "X-Refresh",
     ]
 
     static var query: String { parameterNames.map { "\($0)=\(canary)" }.joined(separator: "&") }

@@ -20,7 +20,8 @@ import Testing
         "page", "q", "author", "authors", "authority", "sort", "state", "passenger", "compass", "signal", "design",
         "sides",
         "keyword", "keys", "zipcode", "encode", "sort_key", "hotpotato", "tickets", "spinner", "expires", "next", "id",
-        "user_id", "assert", "secretary".replacing("secret", with: "notar"), "inside", "jw",
+        "user_id", "assert", "refresh", "xrefreshed", "pwned", "applications", "devices",
+        "secretary".replacing("secret", with: "notar"), "inside", "jw",
     ]) func `an ordinary name makes nothing secret`(name: String) {
         #expect(!Redaction.isSecret(parameter: name))
         #expect(!Redaction.isSecret(HTTPFieldName(name)))
@@ -30,9 +31,10 @@ import Testing
     static let secretParts = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "apikey", "signature", "credential",
         "session", "sessid", "jwt", "dpop", "assertion", "bearer", "csrf", "xsrf", "samlresponse", "samlart",
-        "accesskey", "accountkey", "appkey", "authkey", "clientkey", "consumerkey", "encryptionkey", "functionskey",
+        "accesskey", "accountkey", "appkey", "applicationkey", "authkey", "clientkey", "consumerkey", "encryptionkey",
+        "functionskey",
         "licensekey", "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey", "accesscode",
-        "codeverifier", "devicecode", "smscode", "usercode", "verificationcode", "verifycode",
+        "codeverifier", "devicecode", "devicekey", "mfacode", "smscode", "usercode", "verificationcode", "verifycode",
     ]
 
     @Test(arguments: secretParts) func `a part that says so makes a name secret, whatever stands around it`(
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["sig", "otp", "totp", "sid", "pass", "ticket", "pin"])
+    @Test(arguments: ["sig", "otp", "totp", "sid", "pass", "pw", "ticket", "pin", "hdnea"])
     func `a short word that says so makes a name secret where it stands alone`(word: String) {
         for name in [word, "my_\(word)", "\(word)-1", "my\(word.capitalized)", "\(word)2", "HTTP\(word.capitalized)x"] {
             #expect(Redaction.isSecret(parameter: name) == (name.hasSuffix("x") == false), "\(name)")

@@ -1,5 +1,6 @@
 import Foundation
 import Penstock
+import PenstockTestSupport
 
 /// An nginx with an origin for each way in which TLS can be right or wrong.
 ///
@@ -30,6 +31,8 @@ struct TrustServers: Sendable {
     let annasLockedKey: Data
     let revocations: URL
     let staleRevocations: URL
+    /// As ``revocations``, with a signature that does not fit.
+    let forgedRevocations: URL
     /// By `openssl`'s own hand, of the good certificate, the self-signed one and the authority.
     let pins: (good: String, selfSigned: String, authority: String)
     private let ports: [UInt16]
@@ -65,7 +68,8 @@ struct TrustServers: Sendable {
         return TrustServers(
             authority: made.basic.authority.certificate, anna: made.anna, bert: made.bert,
             annasContainer: made.annasContainer, annasLockedKey: made.annasLockedKey, revocations: made.revocations,
-            staleRevocations: made.staleRevocations, pins: made.pins, ports: ports)
+            staleRevocations: made.staleRevocations, forgedRevocations: made.forgedRevocations, pins: made.pins,
+            ports: ports)
     }
 
     // MARK: What they show
@@ -79,6 +83,7 @@ struct TrustServers: Sendable {
         let annasLockedKey: Data
         let revocations: URL
         let staleRevocations: URL
+        let forgedRevocations: URL
         let pins: (good: String, selfSigned: String, authority: String)
         let staples: [Site: URL]
 
@@ -117,6 +122,8 @@ struct TrustServers: Sendable {
             revocations = try maker.makeRevocationList("now")
             staleRevocations = try maker.makeRevocationList(
                 "stale", dates: ["-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20210101000000Z"])
+            forgedRevocations = folder.appendingPathComponent("forged.crl")
+            try ForgedSignature.on(Data(contentsOf: revocations)).write(to: forgedRevocations)
             staples = [
                 .stapled: try maker.makeStaple("valid"), .revokedStapled: try maker.makeStaple("revoked"),
             ]

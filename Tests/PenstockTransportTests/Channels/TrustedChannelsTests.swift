@@ -2,6 +2,7 @@
     import Foundation
     import PenstockCore
     import PenstockCurl
+    import PenstockTestSupport
     import PenstockTesting
     import Testing
 
@@ -30,7 +31,7 @@
         /// What a server shows and asks for, under which policy a channel meets it, and what comes of that.
         struct Setting: Sendable, CustomTestStringConvertible {
             enum Signature: Sendable {
-                case known, unknown, own
+                case known, unknown, own, forged
             }
 
             let testDescription: String
@@ -73,12 +74,16 @@
                 relay = try road.way.map(ProxyRelay.init)
                 authority = try TestCertificateAuthority()
                 stranger = try TestCertificateAuthority.selfSigned()
-                identity =
+                var identity =
                     switch setting.signature {
-                    case .known: try authority.issue(setting.certificate)
+                    case .known, .forged: try authority.issue(setting.certificate)
                     case .unknown: try TestCertificateAuthority(name: "Nobody's").issue(setting.certificate)
                     case .own: try TestCertificateAuthority.selfSigned(setting.certificate)
                     }
+                if setting.signature == .forged {
+                    identity.certificates = try ForgedSignature.on(identity.certificates)
+                }
+                self.identity = identity
                 var shown = identity
                 if setting.isAppended { shown.certificates += stranger.certificates }
                 var tls = LoopbackServer.TLS(shown)
@@ -274,6 +279,9 @@
                 Setting("a pin that fits, of an unknown authority", { try $0.pinned($0.pin) }) {
                     ($0.signature, $0.failure) = (.unknown, .untrusted)
                 },
+                Setting("a pin that fits, with a signature that does not", { try $0.pinned($0.pin) }) {
+                    ($0.signature, $0.failure) = (.forged, .untrusted)
+                },
                 Setting("a version of TLS that is too old", { $0.own.minimumVersion(.tls13) }) {
                     ($0.versions, $0.failure) = (.tls12 ... .tls12, .handshake)
                 },
@@ -295,6 +303,9 @@
                         return $0.own.identified(by: mixed)
                     }
                 ) { ($0.failure, $0.connects) = (.clientCertificate, false) },
+                Setting("a client's certificate that is too weak", { $0.own.identified(by: WeakIdentity.pem) }) {
+                    ($0.failure, $0.connects) = (.clientCertificate, false)
+                },
             ]
 
         private static let certificates = [
@@ -304,6 +315,9 @@
             },
             Setting("a self-signed one", { $0.own }) { ($0.signature, $0.failure) = (.own, .untrusted) },
             Setting("one of an unknown authority", { $0.own }) { ($0.signature, $0.failure) = (.unknown, .untrusted) },
+            Setting("one with a signature that does not fit", { $0.own }) {
+                ($0.signature, $0.failure) = (.forged, .untrusted)
+            },
             Setting("one of an authority that the system does not know", { _ in .system }) { $0.failure = .untrusted },
             wrongHost("one for another host", .wrongHost, at: "localhost"),
             wrongHost("one for another address", .wrongHost, at: "127.0.0.1"),
