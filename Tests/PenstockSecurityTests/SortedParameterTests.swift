@@ -151,12 +151,11 @@ private final class GuardedServer: Sendable {
     private static let taken: [(query: String, form: String?, name: String?)] = [
         ("X-App-Key=a", nil, "X-App-Key"), ("a=1&X-Timestamp=1", nil, "X-Timestamp"), ("X-Nonce=n", nil, "X-Nonce"),
         ("X-Signature", nil, "X-Signature"), ("x-nonce=n", nil, "x-nonce"), ("%58-Nonce=n", nil, "X-Nonce"),
-        ("a=1", "b=2&X-Nonce=n", "X-Nonce"), ("", "x%2dsignature=", "x-signature"),
-        ("X-Noncf=n&XNonce=n&a=X-Nonce", "b=X-Nonce&X-App-Keys=1", nil), ("", nil, nil),
+        ("x%2dsignature=", "a=1", "x-signature"), ("X-Noncf=n&XNonce=n&a=X-Nonce", "X-Nonce=n", nil), ("", nil, nil),
     ]
 
     /// Otherwise a time that was signed as a parameter could be sent as the time of the request, under the same signature.
-    @Test(arguments: taken) func `what is signed in fields stands in no parameter, of the query or of a form`(
+    @Test(arguments: taken) func `what is signed in fields stands in no parameter of the query`(
         query: String, form: String?, name: String?
     ) async throws {
         let body = form.map { HTTPBody.bytes(Data($0.utf8)) } ?? .none
@@ -175,14 +174,6 @@ private final class GuardedServer: Sendable {
         var other = signer
         other.place = .query
         _ = try await other.signed(request, at: Self.date, nonce: "n")
-    }
-
-    @Test func `a body in which a name of the signature's stands is signed where it is no form in memory`() async throws
-    {
-        let data = Data("X-Nonce=n".utf8)
-        let request = try HTTPRequest(.post, "https://a.example/b", body: .bytes(data))
-        let steps = try await Self.signer().signed(request, at: Self.date, nonce: "n")
-        #expect(steps.content == "body:" + SHA256.hex(data))
     }
 
     @Test func `a call with a parameter of the signature's name fails unsent`() async throws {

@@ -223,7 +223,7 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
     case selfChanging(String)
     /// A parameter of the signature holds what a String of Structured Fields cannot, or its label is no key.
     case invalidParameter(String)
-    /// The query or the form has a parameter of this name, by which a ``SortedParameterSigner`` signs what it sends in a field: the
+    /// The query has a parameter of this name, by which a ``SortedParameterSigner`` signs what it sends in a field: the
     /// two could change places.
     case taken(String)
 
@@ -236,7 +236,7 @@ public enum SignatureBaseError: Error, Hashable, Sendable, CustomStringConvertib
         case .duplicate(let name): "\(name) is covered twice"
         case .selfChanging(let name): "the signature itself is added to \(name)"
         case .invalidParameter(let name): "the parameter \(name) of the signature cannot be written"
-        case .taken(let name): "the query or the form has a parameter \(name), which is a name of the signature's own"
+        case .taken(let name): "the query has a parameter \(name), which is a name of the signature's own"
         }
     }
 }

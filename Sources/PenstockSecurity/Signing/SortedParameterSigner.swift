@@ -20,7 +20,7 @@ import PenstockCore
 ///    `body:` and the SHA-256 of the bytes otherwise, in small hexadecimal digits. That of no bytes where there is no body.
 ///
 /// So the order of parameters does not count, in the query and in a form. A server refuses a time that is too far from its own
-/// and a nonce that it has seen within that time. Where the four stand in fields, it refuses a query or a form that has a parameter
+/// and a nonce that it has seen within that time. Where the four stand in fields, it refuses a query that has a parameter
 /// of their names as well: line 4 does not tell where each stood, so that a time that is signed as a parameter could be sent as
 /// the time of the request. Such a request is not signed either. The time is that of its own clock, as far as the client has learnt it.
 public struct SortedParameterSigner: Signer {
@@ -102,18 +102,18 @@ public struct SortedParameterSigner: Signer {
 
     /// Signs a request for a moment, with all the steps to it.
     ///
-    /// - Throws: ``SignatureBaseError/taken(_:)`` where the four are to stand in fields, and the query, or a form that is in memory,
-    ///   has a parameter of their names, in any letter case; ``CryptographyError``; what ``ContentDigest/digest(of:by:)`` throws.
+    /// - Throws: ``SignatureBaseError/taken(_:)`` where the four are to stand in fields, and the query has a parameter
+    ///   of their names, in any letter case; ``CryptographyError``; what ``ContentDigest/digest(of:by:)`` throws.
     public func signed(_ request: HTTPRequest, at date: Date, nonce: String) async throws -> Steps {
         var request = request
         let seconds = String(format: "%.0f", date.timeIntervalSince1970.rounded(.down))
         let own = [(names.appKey, appKey), (names.timestamp, seconds), (names.nonce, nonce)]
         if place == .query { request.url = request.url.removing(own.map(\.0) + [names.signature]) }
         let items = own.map { (name: PercentEncoding.escaped($0.0), value: PercentEncoding.escaped($0.1)) }
-        let (query, form) = (CanonicalQuery.items(of: request.url.query), form(of: request))
-        if place == .fields { try requireNone(of: own.map(\.0) + [names.signature], in: query + (form ?? [])) }
+        let query = CanonicalQuery.items(of: request.url.query)
+        if place == .fields { try requireNone(of: own.map(\.0) + [names.signature], in: query) }
         let parameters = CanonicalQuery.text(of: query + items)
-        let content = try await self.content(of: request, form)
+        let content = try await self.content(of: request)
         let text = [request.method.rawValue, request.url.authority, request.url.path, parameters, content]
             .joined(separator: "\n")
         let signature = try secret.sign(Data(text.utf8)).hexadecimal
@@ -134,17 +134,11 @@ public struct SortedParameterSigner: Signer {
         if let item = items.first(where: { taken.contains($0.name.lowercased()) }) { throw .taken(item.name) }
     }
 
-    /// The parameters of a body that is a form in memory; `nil` for any other.
-    private func form(of request: HTTPRequest) -> [(name: String, value: String)]? {
-        guard Self.isForm(request), case .bytes(let data) = request.body.source else { return nil }
-        return String(utf8: data).map { CanonicalQuery.items(of: $0) }
-    }
-
-    private func content(
-        of request: HTTPRequest, _ form: [(name: String, value: String)]?
-    ) async throws -> String {
-        if let form {
-            let sorted = CanonicalQuery.text(of: form)
+    private func content(of request: HTTPRequest) async throws -> String {
+        if Self.isForm(request), case .bytes(let data) = request.body.source,
+            let form = String(utf8: data)
+        {
+            let sorted = CanonicalQuery.text(of: CanonicalQuery.items(of: form))
             return "form:" + (try platformCryptography.digest(Data(sorted.utf8), by: .sha256).hexadecimal)
         }
         return "body:" + (try await ContentDigest.digest(of: request.body, by: .sha256).hexadecimal)
