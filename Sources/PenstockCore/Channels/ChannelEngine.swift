@@ -46,6 +46,8 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         case idle
         case connecting
         case open(ChannelLink<Machine>)
+        /// The connection has ended, and says what it still owes to the other end. Nothing is sent over it any more.
+        case leaving(ChannelLink<Machine>)
         case over(APIError?)
     }
 
@@ -122,14 +124,15 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         _ = try await link()
     }
 
-    /// - Parameter willWrite: called once there is a connection, before the message is given to it.
+    /// - Parameter willWrite: called once there is a connection that takes the message, before that is given to it.
     func send(_ message: Message, willWrite: @Sendable () -> Void = {}) async throws(APIError) {
-        let link = try await link()
-        willWrite()
-        do throws(ChannelFault) {
-            try await link.send(message)
-        } catch {
-            throw ended(error.error)
+        while true {
+            let link = try await link()
+            do throws(ChannelFault) {
+                if try await link.send(message, willWrite) { return }
+            } catch {
+                throw ended(error.error)
+            }
         }
     }
 
@@ -173,7 +176,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         switch phase {
         case .idle, .over: return
         case .connecting: end()
-        case .open(let link):
+        case .open(let link), .leaving(let link):
             guard let context = state.withLock({ $0.session?.context }) else { return link.wire.close() }
             // Before the goodbye is written: an end that reads nothing does not take that either.
             let alarm = context.deadlines.add(context.time.now() + ChannelTerms.goodbye) { link.wire.close() }
@@ -227,7 +230,7 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
                 switch state.phase {
                 case .open(let link): return .success(link)
                 case .over(let error): return .failure(error ?? Self.closed)
-                case .idle, .connecting:
+                case .idle, .connecting, .leaving:
                     return state.abandoned.contains(number) ? .failure(APIError(.cancelled, stage: .transport)) : nil
                 }
             }
@@ -321,6 +324,8 @@ final class ChannelEngine<Machine: ChannelMachine>: Sendable {
         let fault = await serve(link, context, made, &failures)
         if context.time.now() - began >= ChannelTerms.lasting { failures = 0 }
         keeper.cancel()
+        // Before anybody hears of the end: what is sent then goes over the next connection.
+        state.withLock { state in if case .open = state.phase { state.phase = .leaving(link) } }
         await link.farewell(within: .seconds(1))
         made.ended(fault.flatMap { $0.isGraceful ? nil : $0.error })
         return fault

@@ -67,6 +67,8 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
         var isHeld = false
         /// Whether this end has said all that it has to say, and the wire is to be closed once the other end has as well.
         var hasEndedWriting = false
+        /// Whether it takes no more messages.
+        var isLeaving = false
     }
 
     let wire: any TransportWire
@@ -130,7 +132,10 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
     ///
     /// - Parameter limit: how long the writing may take, and how long the other end.
     func farewell(within limit: Duration) async {
-        let owes = state.withLock { $0.machine.conclude() || $0.hasEndedWriting }
+        let owes = state.withLock { state in
+            state.isLeaving = true
+            return state.machine.conclude() || state.hasEndedWriting
+        }
         let alarm = context.deadlines.add(context.time.now() + limit) { [weak wire] in wire?.fail(.timeout(.idle)) }
         let written = await Result { () async throws(ChannelFault) in try await flush() }
         context.deadlines.remove(alarm)
@@ -159,8 +164,21 @@ final class ChannelLink<Machine: ChannelMachine>: Sendable {
 
     // MARK: Writing
 
-    func send(_ message: Machine.Message) async throws(ChannelFault) {
-        try await write { machine throws(ChannelFault) in try machine.encode(message) }
+    /// - Parameter willWrite: called before the message is given to be written, where it is.
+    /// - Returns: `false` where the connection takes no more messages, and nothing of this one was written.
+    @discardableResult
+    func send(
+        _ message: Machine.Message, _ willWrite: @Sendable () -> Void = {}
+    ) async throws(ChannelFault) -> Bool {
+        let isTaken = try state.withLock { state throws(ChannelFault) in
+            guard !state.isLeaving else { return false }
+            willWrite()
+            try state.machine.encode(message)
+            Self.collect(&state)
+            return true
+        }
+        if isTaken { try await flush() }
+        return isTaken
     }
 
     /// Says goodbye behind what was given to be written.

@@ -220,8 +220,8 @@ final class CallFeed<Output: Sendable>: Sendable {
 
     private struct State {
         var listeners: [CallUpdates<Output>.Base.Continuation] = []
-        /// The listeners who hear of the progress alone, and of the latest where they are busy.
-        var watchers: [AsyncStream<TransferProgress>.Continuation] = []
+        /// The listeners who hear of the progress alone, and of the latest where they are busy, each with its task.
+        var watchers: [(continuation: AsyncStream<TransferProgress>.Continuation, task: Task<Void, Never>)] = []
         var handlers: [Handler] = []
         /// What is being delivered: each waits for the one before it.
         var lane: Task<Void, Never>?
@@ -233,6 +233,15 @@ final class CallFeed<Output: Sendable>: Sendable {
             lane = Task { [lane] in
                 await lane?.value
                 _ = await handler(news)
+            }
+        }
+
+        /// Has what is delivered from now on wait until those have heard of all progress.
+        mutating func wait(for tasks: [Task<Void, Never>]) {
+            guard !tasks.isEmpty else { return }
+            lane = Task { [lane] in
+                await lane?.value
+                for task in tasks { await task.value }
             }
         }
     }
@@ -259,17 +268,21 @@ final class CallFeed<Output: Sendable>: Sendable {
         return stream
     }
 
-    /// The progress alone, as far as it is told: the latest of it where more has come since the last was taken.
-    var progress: AsyncStream<TransferProgress> {
+    /// Has a task hear of the progress alone, as far as it is told: of the latest where more has come since it took the last. The
+    /// result is delivered when the task has ended.
+    ///
+    /// - Parameter listen: begins a task that ends with the sequence.
+    func watch(_ listen: (AsyncStream<TransferProgress>) -> Task<Void, Never>) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let task = listen(stream)
         let (progress, isOver) = state.withLock { state in
-            if state.end == nil { state.watchers.append(continuation) }
-            return (state.progress.latest, state.end != nil)
+            let isOver = state.end != nil
+            if isOver { state.wait(for: [task]) } else { state.watchers.append((continuation, task)) }
+            return (state.progress.latest, isOver)
         }
         if let progress { continuation.yield(progress) }
         if isOver { continuation.finish() }
-        return stream
     }
 
     /// Has a handler hear of the stored response and of the result, also where they have come already.
@@ -288,7 +301,7 @@ final class CallFeed<Output: Sendable>: Sendable {
             return isTold ? (state.listeners, state.watchers, told) : ([], [], told)
         }
         for listener in listeners { listener.yield(.progress(told)) }
-        for watcher in watchers { watcher.yield(told) }
+        for watcher in watchers { watcher.continuation.yield(told) }
     }
 
     func yield(cached response: APIResponse<Output>) {
@@ -312,12 +325,13 @@ final class CallFeed<Output: Sendable>: Sendable {
         let (listeners, watchers, progress, handlers, lane) = state.withLock { state in
             state.end = result
             let progress = state.progress.rest(succeeded: result.isSuccess)
+            state.wait(for: state.watchers.map(\.task))
             defer { (state.listeners, state.watchers, state.handlers) = ([], [], []) }
             return (state.listeners, state.watchers, progress, state.handlers, state.lane)
         }
         for watcher in watchers {
-            if let progress { watcher.yield(progress) }
-            watcher.finish()
+            if let progress { watcher.continuation.yield(progress) }
+            watcher.continuation.finish()
         }
         for listener in listeners {
             if let progress { listener.yield(.progress(progress)) }

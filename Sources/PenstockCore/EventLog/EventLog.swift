@@ -14,6 +14,12 @@ import Foundation
 /// A batch that the server refuses with a code of its own is sent again too, ever less often, since nobody but the app knows what
 /// the code means: `isFinal` says so. Where the log is full because of it, it is given up, and told of.
 ///
+/// **For whom.** An event is sent only while the client names the identity under which it was recorded, and with that user's
+/// credential; a batch has events of one identity. What was recorded while nobody was signed in is sent while nobody is, and so
+/// without a credential (``CallOptions/anonymous``): it is not theirs who signs in later. What waits for a user is sent with the next event that is recorded for them, at their next
+/// ``flush()``, or at a launch, and ``forget(identity:)`` removes it when they have signed out. The file holds a digest in place of
+/// the identity; a file of an earlier version, which named none, is read as nobody's.
+///
 /// Each event is in the file before anything is sent, and is removed when the server has it: what is left when the app ends is
 /// sent at the next launch. A batch is sent at least once, and always under the same id with the same events, so that the server
 /// can tell a second delivery. Events survive the end of the process; those of a batch under way, and those before a
@@ -49,15 +55,19 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
         isFinal: @escaping @Sendable (APIError) -> Bool = { _ in false },
         endpoint: @escaping @Sendable (Batch) -> API
     ) async throws(EventLogError) {
-        core = try await EventLogCore.open(file, client, policy, onProblem) { id, records in
+        core = try await EventLogCore.open(file, client, policy, onProblem) { seal, records in
             // One that this version of the app cannot read any more is left out; it was readable when it was recorded.
             let events = records.compactMap { try? JSONDecoder().decode(Entry.self, from: $0.data) }
             let unreadable = records.count - events.count
             if unreadable > 0 { onProblem(.damagedLines(unreadable)) }
             guard !events.isEmpty else { return .success(()) }
-            let hit = endpoint(Batch(id: id, events: events))
-            let result = await client.start(hit, options: options.with { $0.keepsMethod = true }).result
-            return result.map { _ in }.flatMapError { error -> Result<Void, EventLogCore.Unsent> in
+            let hit = endpoint(Batch(id: seal.id, events: events))
+            let call = client.start(hit, .endpoint, options.with { $0.keepsMethod = true }, in: nil) { audience in
+                // Another user may have been named since it was decided what to send, and the call is that one's then.
+                let context = audience.context
+                if EventLogFormat.owner(context.isolation.identity) != seal.owner { context.end(.requested) }
+            }
+            return await call.result.map { _ in }.flatMapError { error -> Result<Void, EventLogCore.Unsent> in
                 // The server has the batch, whatever became of what it led to.
                 if error.followedSeeOther { return .success(()) }
                 let failure = EventLogRule.judge(error, expiry: client.expiry(of: hit), isFinal: isFinal)
@@ -67,7 +77,7 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
     }
 
     /// Records an event: it is in the file soon, and sent with others. Returns at once, and keeps the order of calls. What goes
-    /// wrong is told to `onProblem`.
+    /// wrong is told to `onProblem`. It is of the user whom the client names at the call.
     public func record(_ entry: Entry) {
         core.record {
             do {
@@ -80,7 +90,7 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
         }
     }
 
-    /// Sends what is there without waiting for more, for one that goes to the background; returns when all of it has arrived, or
+    /// Sends what is there of who is signed in without waiting for more, for one that goes to the background; returns when all of it has arrived, or
     /// an attempt has failed. What is left is sent later, or at the next launch.
     public func flush() async {
         await core.flush()
@@ -92,11 +102,22 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
         await core.close()
     }
 
+    /// A user has signed out: removes their events from the log and from its file, in every environment. What is being sent of
+    /// them may arrive, unless the logout (``APIClient/signOut(_:)``) has ended it before.
+    ///
+    /// - Parameter identity: as the client's configuration names it; empty for what was recorded while nobody was signed in.
+    /// - Returns: how many events were removed.
+    /// - Throws: ``EventLogError/closed``, or ``EventLogError/unusableFile(reason:)`` where nothing was removed.
+    @discardableResult
+    public func forget(identity: String) async throws(EventLogError) -> Int {
+        try await core.forget(EventLogFormat.owner(identity)).get()
+    }
+
     deinit {
         core.end()
     }
 
-    /// How many events have not arrived.
+    /// How many events have not arrived, of all users.
     public var count: Int {
         get async { await core.count() }
     }
@@ -104,7 +125,7 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
 
 /// A log whatever its types: carries out what the machine decides. Everything in it happens on one queue.
 private final class EventLogCore: Sendable {
-    typealias Send = @Sendable (String, [EventLogMachine.Record]) async -> Result<Void, Unsent>
+    typealias Send = @Sendable (EventLogMachine.Seal, [EventLogMachine.Record]) async -> Result<Void, Unsent>
 
     /// Why a batch has not arrived.
     struct Unsent: Error {
@@ -113,7 +134,10 @@ private final class EventLogCore: Sendable {
     }
 
     private struct State {
-        var machine: EventLogMachine
+        /// By the digest of the identity whose events they are.
+        var machines: [String: EventLogMachine]
+        /// The number of the next event, whosever it is.
+        var nextNumber: UInt64
         /// `nil` once the log is closed.
         var file: EventLogFile?
         var timer: Task<Void, Never>?
@@ -121,8 +145,25 @@ private final class EventLogCore: Sendable {
         var owed: [String] = []
         /// Promises to those who wait for a flush, each kept once everything has been tried.
         var flushes: [Promise<Void>] = []
+
+        var count: Int { machines.values.reduce(0) { $0 + $1.records.count } }
+
+        /// How many bytes the file may have for each of those of whom something is kept.
+        func isOvergrown(_ file: EventLogFile, _ policy: EventLogPolicy) -> Bool {
+            let users = machines.values.count { !$0.records.isEmpty }
+            return file.size / max(users, 1) > policy.mostFileBytes
+        }
+
+        /// All that is kept, but of one.
+        func whole(without owner: String? = nil) -> String {
+            let kept = machines.filter { $0.key != owner }.values
+            let records = kept.flatMap(\.records).sorted { $0.number < $1.number }
+            return EventLogFormat.whole(records, kept.compactMap(\.batch))
+        }
     }
 
+    private let policy: EventLogPolicy
+    private let identity: @Sendable () -> String
     private let time: TimeSource
     private let random: RandomSource
     private let onProblem: @Sendable (EventLogError) -> Void
@@ -146,26 +187,38 @@ private final class EventLogCore: Sendable {
         _ client: APIClient, _ policy: EventLogPolicy, _ onProblem: @escaping @Sendable (EventLogError) -> Void,
         _ send: @escaping Send, _ file: EventLogFile, _ content: EventLogFormat.Content
     ) {
+        self.policy = policy
+        identity = client.configuration.identity
         time = client.configuration.time
         random = client.configuration.random
         self.onProblem = onProblem
         self.send = send
-        let machine = EventLogMachine(
-            policy, records: content.records, batch: content.batch, nextNumber: content.nextNumber)
-        queue = SerialState(State(machine: machine, file: file), label: "penstock.eventlog")
+        var machines: [String: EventLogMachine] = [:]
+        for owner in Set(content.records.map(\.owner) + content.batches.map(\.owner)) {
+            machines[owner] = EventLogMachine(
+                policy, of: owner, records: content.records.filter { $0.owner == owner },
+                batch: content.batches.first { $0.owner == owner }, nextNumber: content.nextNumber)
+        }
+        let next = machines.values.map(\.number).max() ?? content.nextNumber
+        queue = SerialState(State(machines: machines, nextNumber: next, file: file), label: "penstock.eventlog")
         if content.damagedLines > 0 { onProblem(.damagedLines(content.damagedLines)) }
     }
 
     func record(_ encode: @escaping @Sendable () -> Result<Data, EventLogError>) {
+        // Asked for here: another user may have signed in before the queue comes to it.
+        let owner = EventLogFormat.owner(identity())
         queue.run { [self] state in
             do throws(EventLogError) {
                 guard let file = state.file else { throw .closed }
                 let data = try encode().get()
-                makeRoom(for: data.count, &state)
-                if state.machine.refusal(of: data.count) != nil { throw .full }
-                let record = EventLogMachine.Record(number: state.machine.number, data: data)
-                try file.append(EventLogFormat.event(record), isSynced: false)
-                state.machine.add(data, at: time.now())
+                makeRoom(for: data.count, of: owner, &state)
+                var machine = state.machines[owner] ?? EventLogMachine(policy, of: owner)
+                if machine.refusal(of: data.count) != nil { throw .full }
+                machine.skip(to: state.nextNumber)
+                try file.append(EventLogFormat.event(machine.record(data)), isSynced: false)
+                machine.add(data, at: time.now())
+                state.machines[owner] = machine
+                state.nextNumber = machine.number
                 goOn(&state)
             } catch {
                 onProblem(error)
@@ -173,8 +226,8 @@ private final class EventLogCore: Sendable {
         }
     }
 
-    private func makeRoom(for size: Int, _ state: inout State) {
-        guard let gone = state.machine.giveUp(for: size) else { return }
+    private func makeRoom(for size: Int, of owner: String, _ state: inout State) {
+        guard let gone = state.machines[owner]?.giveUp(for: size) else { return }
         onProblem(.refused(events: gone.count, gone.kind))
         writeOff(gone.seal, &state)
     }
@@ -182,7 +235,7 @@ private final class EventLogCore: Sendable {
     func flush() async {
         let flush = Promise<Void>()
         queue.run { [self] state in
-            state.machine.flush()
+            state.machines[EventLogFormat.owner(identity())]?.flush()
             state.flushes.append(flush)
             goOn(&state)
         }
@@ -190,7 +243,23 @@ private final class EventLogCore: Sendable {
     }
 
     func count() async -> Int {
-        await queue.result(of: { $0.machine.records.count })
+        await queue.result(of: { $0.count })
+    }
+
+    func forget(_ owner: String) async -> Result<Int, EventLogError> {
+        await queue.result(of: { [self] state in
+            do throws(EventLogError) {
+                guard let file = state.file else { throw .closed }
+                guard let machine = state.machines[owner] else { return .success(0) }
+                try file.replace(with: state.whole(without: owner))
+                state.owed = []
+                state.machines[owner] = nil
+                goOn(&state)
+                return .success(machine.records.count)
+            } catch {
+                return .failure(error)
+            }
+        })
     }
 
     func close() async {
@@ -208,43 +277,45 @@ private final class EventLogCore: Sendable {
         endFlushes(&state)
     }
 
-    /// Does what is to be done now.
+    /// Does what is to be done now for who is signed in.
     private func goOn(_ state: inout State) {
         state.timer?.cancel()
         state.timer = nil
+        let owner = EventLogFormat.owner(identity())
         guard let file = state.file else { return endFlushes(&state) }
-        while true {
-            switch state.machine.decide(at: time.now()) {
-            case .seal(let last): seal(last, in: file, &state)
+        while let decision = state.machines[owner]?.decide(at: time.now()) {
+            switch decision {
+            case .seal(let last): seal(last, of: owner, in: file, &state)
             case .send(let seal, let records): return deliver(seal, records)
             case .wait(let delay):
                 endFlushes(&state)
                 return sleep(delay, &state)
             case .rest:
-                if state.machine.records.isEmpty { endFlushes(&state) }
+                if state.machines[owner]?.records.isEmpty ?? true { endFlushes(&state) }
                 return
             }
         }
+        endFlushes(&state)
     }
 
     /// Makes a batch. What cannot be noted on disk is tried again after a while, as what has not arrived.
-    private func seal(_ last: UInt64, in file: EventLogFile, _ state: inout State) {
+    private func seal(_ last: UInt64, of owner: String, in file: EventLogFile, _ state: inout State) {
         do throws(EventLogError) {
-            let seal = EventLogMachine.Seal(id: UUID().uuidString, last: last)
+            let seal = EventLogMachine.Seal(id: UUID().uuidString, last: last, owner: owner)
             // On disk before it is sent: otherwise the next launch would send the same events under another id. So it would those of a
             // batch before it of which nothing says that it is done.
             try file.append(Self.done(state.owed) + EventLogFormat.seal(seal), isSynced: true)
             state.owed = []
-            state.machine.seal(seal)
+            state.machines[owner]?.seal(seal)
         } catch {
             onProblem(error)
-            fail(.passing, &state)
+            fail(.passing, of: owner, &state)
         }
     }
 
     private func deliver(_ seal: EventLogMachine.Seal, _ records: [EventLogMachine.Record]) {
         Task { [self] in
-            let result = await send(seal.id, records)
+            let result = await send(seal, records)
             queue.run { [self] state in
                 arrived(seal, records.count, result, &state)
                 goOn(&state)
@@ -255,25 +326,27 @@ private final class EventLogCore: Sendable {
     private func arrived(
         _ seal: EventLogMachine.Seal, _ count: Int, _ result: Result<Void, Unsent>, _ state: inout State
     ) {
+        // It was forgotten while it was sent.
+        guard state.machines[seal.owner]?.batch == seal else { return }
         switch result {
-        case .success: state.machine.delivered()
+        case .success: state.machines[seal.owner]?.delivered()
         case .failure(let unsent):
-            fail(unsent.failure, &state)
+            fail(unsent.failure, of: seal.owner, &state)
             guard unsent.failure == .final else { return }
             onProblem(.refused(events: count, unsent.kind))
         }
         writeOff(seal, &state)
     }
 
-    private func fail(_ failure: EventLogMachine.Failure, _ state: inout State) {
+    private func fail(_ failure: EventLogMachine.Failure, of owner: String, _ state: inout State) {
         var random = random
-        state.machine.failed(failure, at: time.now(), spread: Double.random(in: 0...1, using: &random))
+        state.machines[owner]?.failed(failure, at: time.now(), spread: Double.random(in: 0...1, using: &random))
     }
 
     /// Notes on disk that a batch is not sent any more.
     private func writeOff(_ seal: EventLogMachine.Seal, _ state: inout State) {
         do throws(EventLogError) {
-            try forget(seal, &state)
+            try strike(seal, &state)
         } catch {
             // At the next launch it will be delivered once more, under the same id, unless it can be noted with the next batch.
             state.owed.append(seal.id)
@@ -282,11 +355,10 @@ private final class EventLogCore: Sendable {
     }
 
     /// What has arrived is written off; a file that has grown by it is written anew.
-    private func forget(_ seal: EventLogMachine.Seal, _ state: inout State) throws(EventLogError) {
+    private func strike(_ seal: EventLogMachine.Seal, _ state: inout State) throws(EventLogError) {
         guard let file = state.file else { return }
-        let machine = state.machine
-        if machine.records.isEmpty || file.size > machine.policy.mostFileBytes {
-            try file.replace(with: EventLogFormat.whole(machine.records, machine.batch))
+        if state.count == 0 || state.isOvergrown(file, policy) {
+            try file.replace(with: state.whole())
         } else {
             try file.append(Self.done(state.owed + [seal.id]), isSynced: false)
         }

@@ -43,7 +43,7 @@ final class EventLogFile {
             let file = PrivateFile(url)
             let lock = try FileLock(beside: file)
             let content = try EventLogFormat.read(try file.contents(limit: longest, .narrows) ?? Data())
-            let text = EventLogFormat.whole(content.records, content.batch)
+            let text = EventLogFormat.whole(content.records, content.batches)
             let handle = try file.replace(with: Data(text.utf8))
             return (EventLogFile(file, lock, handle, size: text.utf8.count), content)
         } catch {

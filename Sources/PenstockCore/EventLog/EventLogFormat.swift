@@ -4,14 +4,23 @@ import Foundation
 /// lines that it is in and no others.
 ///
 /// ```
-/// penstock-events 1
-/// E 1f2e3d4c 7 eyJuYW1lIjoidGFwIn0=        event 7 was recorded
-/// S 99aabbcc 5d0c…  7                       events up to 7 are the batch of that id
+/// penstock-events 2
+/// E 1f2e3d4c 7 0f3a… eyJuYW1lIjoidGFwIn0=  event 7 was recorded under the identity of that digest
+/// S 99aabbcc 5d0c…  7 0f3a…                 its events up to 7 are the batch of that id
 /// D 00112233 5d0c…                          the batch was delivered, or refused for good
 /// ```
+///
+/// The first version named no identity; what it has kept is nobody's.
 package enum EventLogFormat {
-    package static let header = "penstock-events 1\n"
+    package static let header = "penstock-events 2\n"
+    private static let firstHeader = "penstock-events 1\n"
     private static let name = "penstock-events "
+
+    /// Whose events are that were recorded while nobody was signed in.
+    package static let nobody = owner("")
+
+    /// The digest that stands for an identity.
+    package static func owner(_ identity: String) -> String { NameDigest.of(identity: identity) }
 
     package enum Problem: Error, Hashable, Sendable {
         /// A later version of Penstock has written it.
@@ -23,23 +32,26 @@ package enum EventLogFormat {
     /// What a log holds.
     package struct Content: Sendable {
         package var records: [EventLogMachine.Record] = []
-        package var batch: EventLogMachine.Seal?
+        /// Those that were not delivered: one of an identity at most.
+        package var batches: [EventLogMachine.Seal] = []
         package var nextNumber: UInt64 = 1
         /// Lines that could not be read.
         package var damagedLines = 0
     }
 
     package static func event(_ record: EventLogMachine.Record) -> String {
-        line("E", "\(record.number) \(record.data.base64EncodedString())")
+        line("E", "\(record.number) \(record.owner) \(record.data.base64EncodedString())")
     }
 
-    package static func seal(_ seal: EventLogMachine.Seal) -> String { line("S", "\(seal.id) \(seal.last)") }
+    package static func seal(_ seal: EventLogMachine.Seal) -> String {
+        line("S", "\(seal.id) \(seal.last) \(seal.owner)")
+    }
 
     package static func done(_ id: String) -> String { line("D", id) }
 
     /// A log that holds just this.
-    package static func whole(_ records: [EventLogMachine.Record], _ batch: EventLogMachine.Seal?) -> String {
-        header + records.map(event).joined() + (batch.map(seal) ?? "")
+    package static func whole(_ records: [EventLogMachine.Record], _ batches: [EventLogMachine.Seal]) -> String {
+        header + records.map(event).joined() + batches.map(seal).joined()
     }
 
     /// Reads a log, whatever has happened to it. The last line counts only with its end: without it, its writing was cut short.
@@ -48,14 +60,14 @@ package enum EventLogFormat {
         var lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if lines.popLast()?.isEmpty == false { content.damagedLines += 1 }
         guard let first = lines.first else {
-            if Data(header.utf8).starts(with: data) { return Content() }
+            if [header, firstHeader].contains(where: { Data($0.utf8).starts(with: data) }) { return Content() }
             throw .foreign
         }
         let head = String(decoding: first, as: UTF8.self)
-        let isIntact = head + "\n" == header
+        let isIntact = [header, firstHeader].contains(head + "\n")
         if isIntact {
             lines.removeFirst()
-        } else if let version = Int(head.dropFirst(name.count)), head.hasPrefix(name), version > 1 {
+        } else if let version = Int(head.dropFirst(name.count)), head.hasPrefix(name), version > 2 {
             throw .newerVersion
         }
         var readable = 0
@@ -80,8 +92,10 @@ extension EventLogFormat.Content {
         guard parts.count == 3, EventLogFormat.sum(parts[0], parts[2]) == parts[1] else { return false }
         let words = parts[2].split(separator: " ")
         switch (parts[0], words.count) {
-        case ("E", 2): return takeEvent(words)
-        case ("S", 2): return takeSeal(words)
+        case ("E", 2): return takeEvent(words[0], EventLogFormat.nobody, words[1])
+        case ("E", 3): return takeEvent(words[0], String(words[1]), words[2])
+        case ("S", 2): return takeSeal(words[0], words[1], EventLogFormat.nobody)
+        case ("S", 3): return takeSeal(words[0], words[1], String(words[2]))
         case ("D", 1):
             finish(String(words[0]))
             return true
@@ -89,25 +103,26 @@ extension EventLogFormat.Content {
         }
     }
 
-    private mutating func takeEvent(_ words: [Substring]) -> Bool {
-        guard let number = UInt64(words[0]), number < .max, number >= nextNumber,
-            let data = Data(base64Encoded: String(words[1]))
+    private mutating func takeEvent(_ number: Substring, _ owner: String, _ text: Substring) -> Bool {
+        guard let number = UInt64(number), number < .max, number >= nextNumber,
+            let data = Data(base64Encoded: String(text))
         else { return false }
-        records.append(.init(number: number, data: data))
+        records.append(.init(number: number, owner: owner, data: data))
         nextNumber = number + 1
         return true
     }
 
-    private mutating func takeSeal(_ words: [Substring]) -> Bool {
-        guard let last = UInt64(words[1]), last < .max else { return false }
+    private mutating func takeSeal(_ id: Substring, _ last: Substring, _ owner: String) -> Bool {
+        guard let last = UInt64(last), last < .max else { return false }
         // The line that ended the batch before may be the one that was lost.
-        batch = EventLogMachine.Seal(id: String(words[0]), last: last)
+        batches.removeAll { $0.owner == owner }
+        batches.append(EventLogMachine.Seal(id: String(id), last: last, owner: owner))
         return true
     }
 
     private mutating func finish(_ id: String) {
-        guard let done = batch, done.id == id else { return }
-        records.removeAll { $0.number <= done.last }
-        batch = nil
+        guard let index = batches.firstIndex(where: { $0.id == id }) else { return }
+        let done = batches.remove(at: index)
+        records.removeAll { $0.owner == done.owner && $0.number <= done.last }
     }
 }

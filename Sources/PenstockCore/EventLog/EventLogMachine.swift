@@ -8,9 +8,9 @@ public struct EventLogPolicy: Hashable, Sendable {
     public var bytes: Int
     /// How long an event waits for others at most. A minute by default: what an app reports is looked at by the minute.
     public var age: Duration
-    /// How many events are kept that were not sent. 10,000 by default: some days without a network.
+    /// How many events of one user are kept that were not sent. 10,000 by default: some days without a network.
     public var keptCount: Int
-    /// How many bytes of events are kept that were not sent. 4 MiB by default.
+    /// How many bytes of events of one user are kept that were not sent. 4 MiB by default.
     public var keptBytes: Int
     /// The wait after a failure, which doubles with each: 5 s by default.
     public var firstDelay: Duration
@@ -33,7 +33,7 @@ public struct EventLogPolicy: Hashable, Sendable {
 }
 
 extension EventLogPolicy {
-    /// How large the file may grow by what was written off: four times what may be kept.
+    /// How large the file may grow by what was written off: four times what may be kept, for each user of whom something is.
     package var mostFileBytes: Int {
         let (bytes, isTooMany) = keptBytes.multipliedReportingOverflow(by: 4)
         return isTooMany ? .max : bytes
@@ -42,28 +42,35 @@ extension EventLogPolicy {
 
 /// Which events are sent together and when: a state machine without a file, without tasks and without a clock.
 ///
-/// One batch is sent at a time, so that events arrive in their order. A batch that was made keeps its id and its events until
+/// There is one for each identity whose events a log keeps, so that no batch mixes them, and what cannot be sent for one user
+/// stands in nobody else's way. One batch of it is sent at a time, so that events arrive in their order. A batch that was made keeps its id and its events until
 /// it is delivered or refused for good, over any number of attempts and launches: the server can tell a second delivery by it.
 package struct EventLogMachine: Sendable {
     package struct Record: Hashable, Sendable {
         /// Counted up for the life of the log.
         package let number: UInt64
+        /// The digest of the identity under which it was recorded.
+        package let owner: String
         package let data: Data
 
-        package init(number: UInt64, data: Data) {
+        package init(number: UInt64, owner: String = EventLogFormat.nobody, data: Data) {
             self.number = number
+            self.owner = owner
             self.data = data
         }
     }
 
-    /// Events that are sent together: all that are kept, up to one number.
+    /// Events that are sent together: all that are kept of one identity, up to one number.
     package struct Seal: Hashable, Sendable {
         package let id: String
         package let last: UInt64
+        /// The digest of the identity of all its events.
+        package let owner: String
 
-        package init(id: String, last: UInt64) {
+        package init(id: String, last: UInt64, owner: String = EventLogFormat.nobody) {
             self.id = id
             self.last = last
+            self.owner = owner
         }
     }
 
@@ -100,6 +107,8 @@ package struct EventLogMachine: Sendable {
     }
 
     package let policy: EventLogPolicy
+    /// The digest of the identity whose events these are.
+    private let owner: String
     /// What was not delivered, in order: the batch first, where there is one.
     package private(set) var records: [Record]
     package private(set) var batch: Seal?
@@ -113,8 +122,12 @@ package struct EventLogMachine: Sendable {
     private var isFlushing: Bool
 
     /// Begins with what the log held when it was opened; that is sent without waiting for more.
-    package init(_ policy: EventLogPolicy, records: [Record] = [], batch: Seal? = nil, nextNumber: UInt64 = 1) {
+    package init(
+        _ policy: EventLogPolicy, of owner: String = EventLogFormat.nobody, records: [Record] = [], batch: Seal? = nil,
+        nextNumber: UInt64 = 1
+    ) {
         self.policy = policy
+        self.owner = owner
         self.records = records
         self.batch = batch
         // A batch whose events were lost to a damaged file has their numbers all the same: new events are none of it.
@@ -146,10 +159,18 @@ package struct EventLogMachine: Sendable {
     /// The number of the next event.
     package var number: UInt64 { nextNumber }
 
+    /// Leaves out the numbers below this one, which events of other identities in the log have.
+    package mutating func skip(to number: UInt64) {
+        nextNumber = max(nextNumber, number)
+    }
+
+    /// The next event, to be written to disk and then taken in.
+    package func record(_ data: Data) -> Record { Record(number: nextNumber, owner: owner, data: data) }
+
     /// Takes in an event that is on disk.
     package mutating func add(_ data: Data, at now: Duration) {
         if waiting.isEmpty { oldest = now }
-        records.append(Record(number: nextNumber, data: data))
+        records.append(record(data))
         bytes += data.count
         nextNumber += 1
     }

@@ -43,12 +43,14 @@ public final class MemoryOutboxStore: OutboxStore {
         guard row.payload.count <= rowBytes else { throw .tooLarge(bytes: row.payload.count, limit: rowBytes) }
         return try use { state throws(OutboxStoreError) in
             var row = row
-            let replaced = state.replaceable(by: row)
+            let replaced = state.fold(of: row).filter(\.mayBeReplaced)
             if let oldest = replaced.first { row.rollback = oldest.rollback ?? row.rollback }
             for old in replaced { state.drop(old, at: row.created) }
             state.lastPosition += 1
             row.position = state.lastPosition
             var lane = state.lanes[row.lane] ?? Lane(owner: row.owner, due: row.created)
+            // What it waited for before says nothing about this one, and was written by a clock that may have been set back since.
+            if state.first(of: row.lane) == nil { lane.open(at: row.created) }
             if isNumbered {
                 lane.lastNumber += 1
                 row.number = lane.lastNumber
@@ -147,7 +149,7 @@ public final class MemoryOutboxStore: OutboxStore {
             case .done:
                 state.drop(row, at: now)
                 state.lanes[row.lane]?.open(at: now)
-                for old in state.replaceable(by: row) where old.position < row.position { state.drop(old, at: now) }
+                for old in state.fold(of: row) where old.isUndone(by: row) { state.drop(old, at: now) }
                 state.carryIntent(of: row)
             case .wait(let wait):
                 row.state = .queued
@@ -193,9 +195,10 @@ public final class MemoryOutboxStore: OutboxStore {
     public func requeue(_ id: OutboxID, expires: Date, at now: Date) async throws(OutboxStoreError) -> Bool {
         try use { state in
             guard var row = state.rows[id], row.isUndeliverable else { return false }
+            guard !state.fold(of: row).contains(where: { $0.isOnItsWay(behind: row) }) else { return false }
             row.requeue(expires: expires)
             state.rows[id] = row
-            state.lanes[row.lane]?.open(at: now)
+            if state.first(of: row.lane)?.id == id { state.lanes[row.lane]?.open(at: now) }
             return true
         }
     }
@@ -236,9 +239,9 @@ extension MemoryOutboxStore.State {
     }
 
     /// Oldest first.
-    fileprivate func replaceable(by row: OutboxRow) -> [OutboxRow] {
+    fileprivate func fold(of row: OutboxRow) -> [OutboxRow] {
         guard let fold = row.fold else { return [] }
-        return rows.values.filter { $0.fold == fold && $0.mayBeReplaced }.sorted { $0.position < $1.position }
+        return rows.values.filter { $0.fold == fold }.sorted { $0.position < $1.position }
     }
 
     /// What is to be sent first of a lane; `nil` when nothing may be, or when it is held back.
@@ -282,6 +285,12 @@ extension MemoryOutboxStore.State {
 
 extension OutboxRow {
     package var isUndeliverable: Bool { if case .undeliverable = state { true } else { false } }
+
+    /// Whether it goes once a later write of its fold is done, since it would undo that.
+    package func isUndone(by done: OutboxRow) -> Bool { position < done.position && state != .sending }
+
+    /// Whether it is to be delivered still, and was put after another write of its fold, which must not follow it.
+    package func isOnItsWay(behind other: OutboxRow) -> Bool { position > other.position && !isUndeliverable }
 
     /// It begins anew, under its old key and in its old place.
     package mutating func requeue(expires: Date) {

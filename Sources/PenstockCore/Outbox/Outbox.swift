@@ -227,7 +227,8 @@ public final class Outbox: Sendable {
 
     /// Queues an undeliverable write again, in its old place, under its old key, with a new lifetime.
     ///
-    /// - Returns: whether it was on the list.
+    /// - Returns: `false` where it is not on the list, or a later write of its fold is on its way, which it would undo: that takes it
+    ///   off the list once it is done.
     @discardableResult
     public func retry(_ id: OutboxID) async throws(OutboxError) -> Bool {
         guard let row = try await kept({ store throws(OutboxStoreError) in try await store.row(id) }) else {

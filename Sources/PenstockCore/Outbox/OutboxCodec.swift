@@ -41,8 +41,8 @@ struct OutboxCodec: Sendable {
     }
 
     private func digest(_ kind: String, _ name: String, _ owner: OutboxOwner, _ environment: String?) -> String {
-        guard let environment else { return OutboxDigest.of(kind, owner.digest, name) }
-        return OutboxDigest.of(kind, owner.digest, name, environment)
+        guard let environment else { return NameDigest.of(kind, owner.digest, name) }
+        return NameDigest.of(kind, owner.digest, name, environment)
     }
 
     func row(
@@ -68,7 +68,7 @@ struct OutboxCodec: Sendable {
     private enum Meaning: String {
         case intent, rollback
 
-        func context(_ fold: String) -> String { OutboxDigest.of(rawValue, fold) }
+        func context(_ fold: String) -> String { NameDigest.of(rawValue, fold) }
     }
 
     private func seal(_ value: Data?, _ meaning: Meaning, _ fold: String?) throws -> Data? {

@@ -175,7 +175,7 @@ extension CallContext {
     fileprivate func destination(
         of content: OutboxContent, _ owner: OutboxOwner, _ origin: HTTPURL.Origin
     ) -> String {
-        OutboxDigest.of(
+        NameDigest.of(
             "destination", owner.digest, origin.text, content.head.service, content.head.name, "\(priority)",
             settings.tags.sorted().joined(separator: "\n"))
     }

@@ -30,8 +30,8 @@ public struct OutboxOwner: Hashable, Sendable {
 
     /// The owner of what a user writes in an environment.
     public init(identity: String, environment: String) {
-        self.identity = OutboxDigest.of("identity", identity)
-        digest = OutboxDigest.of("owner", identity, environment)
+        self.identity = NameDigest.of(identity: identity)
+        digest = NameDigest.of("owner", identity, environment)
     }
 
     package init(identityDigest: String, digest: String) {
@@ -64,15 +64,6 @@ final class OutboxOwners: Sendable {
     /// Whose writes a client sends now.
     func owner(of client: APIClient) -> OutboxOwner {
         owner(client.configuration.identity(), in: client.environment.name)
-    }
-}
-
-/// Names as 32 hexadecimal digits.
-enum OutboxDigest {
-    static func of(_ parts: String...) -> String {
-        // Lengths before the parts, so that no two lists make one text.
-        let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
-        return String(SHA256.hex(text.utf8).prefix(32))
     }
 }
 

@@ -27,6 +27,8 @@ actor OutboxSender {
     /// When it was taken or renewed, on the clock of ``TimeSource/now``.
     private var renewed = Duration.zero
     private var traffic = OutboxTraffic()
+    /// How far the clock of the wall was ahead of ``TimeSource/now`` when it was last looked.
+    private var lead: TimeInterval
     /// How often in a row the user of the moment was one who has signed out.
     private var barredLaps = 0
 
@@ -47,6 +49,7 @@ actor OutboxSender {
         self.feeds = feeds
         self.owners = owners
         time = client.configuration.time
+        lead = client.configuration.time.lead
         holder = UUID().uuidString
     }
 
@@ -83,10 +86,12 @@ actor OutboxSender {
     private func lap() async throws(OutboxStoreError) -> Duration? {
         let identity = client.configuration.identity()
         let owner = owners.owner(identity, in: client.environment.name)
-        if takeHaste() {
-            traffic.hasten()
-            try await store.hasten(owner, at: time.date())
-        }
+        let isHastened = takeHaste()
+        if isHastened { traffic.hasten() }
+        let lead = time.lead
+        // Moments that were written before the clock was set back are that much further away, and nobody has meant that.
+        if isHastened || lead < self.lead - OutboxDecider.correction { try await store.hasten(owner, at: time.date()) }
+        self.lead = lead
         traffic.review { client.isPaused($0) }
         let (now, moment) = (time.date(), time.now())
         let held = heldBack(at: moment)
@@ -354,7 +359,7 @@ actor OutboxSender {
         var replaced: [OutboxID] = []
         while true {
             do throws(OutboxStoreError) {
-                if attempt.step == .done { replaced = try await replaceable(by: row) }
+                if attempt.step == .done { replaced = try await undone(by: row) }
                 try await store.settle(row.id, attempt.step, at: time.date(), under: lease)
                 break
             } catch {
@@ -372,11 +377,16 @@ actor OutboxSender {
     }
 
     /// What goes with a row that is done, since it would undo it.
-    private func replaceable(by row: OutboxRow) async throws(OutboxStoreError) -> [OutboxID] {
+    private func undone(by row: OutboxRow) async throws(OutboxStoreError) -> [OutboxID] {
         guard let fold = row.fold else { return [] }
         let rows = try await store.rows(.fold(fold), after: 0, limit: Self.batch)
-        return rows.filter { $0.position < row.position && $0.mayBeReplaced }.map(\.id)
+        return rows.filter { $0.isUndone(by: row) }.map(\.id)
     }
+}
+
+extension TimeSource {
+    /// How far the clock of the wall, which can be set, is ahead of the one that cannot.
+    fileprivate var lead: TimeInterval { date().timeIntervalSince1970 - now().seconds }
 }
 
 extension OutboxFeeds {

@@ -6,7 +6,8 @@ import Foundation
 /// atomic, also against other processes that share the store. What belongs to the sender is done under a lease, and is
 /// refused (``OutboxStoreError/fenced``) once another one has it.
 public protocol OutboxStore: Sendable {
-    /// Adds a row behind all others, with the next number of its lane where `isNumbered`. Rows of the same fold that may be
+    /// Adds a row behind all others, with the next number of its lane where `isNumbered`; a lane in which none is queued is due with
+    /// it, at ``OutboxRow/created``. Rows of the same fold that may be
     /// replaced go (``OutboxRow/mayBeReplaced``), and the new one takes over the oldest ``OutboxRow/rollback`` among them.
     func put(_ row: OutboxRow, isNumbered: Bool) async throws(OutboxStoreError) -> OutboxPlacement
 
@@ -53,7 +54,7 @@ public protocol OutboxStore: Sendable {
     ) async throws(OutboxStoreError) -> [OutboxRow]
 
     /// Writes down what came of an attempt. Where the row is done it goes, and so do the rows of the same fold that were put
-    /// before it and may be replaced (``OutboxRow/mayBeReplaced``), which would undo it; what waits of the fold has its
+    /// before it and are not being sent, which would undo it; what waits of the fold has its
     /// ``OutboxRow/intent`` to roll back to. Where it waits, an end that the wait names is the row's (``OutboxWait/expires``).
     /// Where it is undeliverable and may have been processed, ``OutboxRow/unanswered`` stays, or is the start of the attempt;
     /// any other has none. Nothing when the row is gone.
@@ -69,12 +70,13 @@ public protocol OutboxStore: Sendable {
 
     // MARK: The app
 
-    /// Makes those lanes of an owner due that wait for a moment which no server has named.
+    /// Makes those lanes of an owner due, whether or not something of them may be sent just then, that wait for a moment which no server has named.
     func hasten(_ owner: OutboxOwner, at now: Date) async throws(OutboxStoreError)
 
-    /// Queues an undeliverable row again, in its old place.
+    /// Queues an undeliverable row again, in its old place. Its lane is due at once where it is the first in it now; what another
+    /// one waits for stays as it is. Nothing where a later row of its fold is queued or being sent, which it would undo.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether it is queued.
     func requeue(_ id: OutboxID, expires: Date, at now: Date) async throws(OutboxStoreError) -> Bool
 
     /// Removes a row that is not being sent.

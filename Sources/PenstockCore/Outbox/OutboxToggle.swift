@@ -29,6 +29,8 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         var value: Bool
         /// What the server has, as far as anybody knows.
         var confirmed: Bool
+        /// The tap that the server has it from.
+        var confirmedTap = 0
         /// Counts the taps; what is told of an earlier one does not change what a later one shows.
         var lastTap = 0
         /// The last tap that is on disk.
@@ -277,9 +279,12 @@ public final class OutboxToggle<E: OutboxEndpoint>: Sendable {
         }
     }
 
-    private func confirm(_ value: Bool, tap: Int) {
+    /// The server has what a tap has set.
+    func confirm(_ value: Bool, tap: Int) {
         state.withLock { state in
-            state.confirmed = value
+            // Each write has a task that looks at it, and they come in any order: the server has what a later tap has set.
+            guard tap >= state.confirmedTap else { return }
+            (state.confirmed, state.confirmedTap) = (value, tap)
             guard state.lastTap == tap else {
                 // The last tap has failed, and shows what the server had before it has taken this one.
                 if state.failure != nil, state.value != value {

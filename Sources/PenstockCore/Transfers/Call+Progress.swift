@@ -2,18 +2,20 @@ import Foundation
 
 extension Call {
     /// Delivers the progress to a closure on the main actor, thirty times a second at most, until the call is over, was cancelled,
-    /// or its scope is gone. Who comes late, or is busy meanwhile, gets the latest. The last progress may come after the result.
+    /// or its scope is gone. Who comes late, or is busy meanwhile, gets the latest. The last progress comes before the result: who
+    /// hears of that by a closure, a delegate or a method hears of it when this has heard of all progress.
     ///
     /// ```swift
     /// client.download(film, to: .file(place), in: page).onProgress { bar.progress = $0.fraction ?? 0 }
     /// ```
     @discardableResult
     public func onProgress(_ take: @escaping @MainActor @Sendable (TransferProgress) -> Void) -> Call {
-        let (progress, context, owner) = (audience.feed.progress, context, audience.owner)
-        Task { @MainActor in
-            for await bytes in progress {
-                if context.isCancelled || owner.isGone { return }
-                take(bytes)
+        audience.feed.watch { [context, owner = audience.owner] progress in
+            Task { @MainActor in
+                for await bytes in progress {
+                    if context.isCancelled || owner.isGone { return }
+                    take(bytes)
+                }
             }
         }
         return self

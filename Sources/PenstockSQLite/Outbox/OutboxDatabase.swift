@@ -13,12 +13,14 @@ final class OutboxDatabase {
 
     func put(_ row: OutboxRow, isNumbered: Bool) throws -> OutboxPlacement {
         var row = row
-        let replaced = try replaceable(by: row)
+        let replaced = try fold(of: row).filter(\.mayBeReplaced)
         if let oldest = replaced.first { row.rollback = oldest.rollback ?? row.rollback }
         for old in replaced { try delete(old, at: row.created) }
         try run(
             "INSERT OR IGNORE INTO lane (lane, owner, due, is_hinted, last_number, is_ready) VALUES (?, ?, ?, 0, 0, 0)",
             [.text(row.lane), .text(row.owner.digest), .date(row.created)])
+        // What it waited for before says nothing about this one, and was written by a clock that may have been set back since.
+        if try first(of: row.lane) == nil { try open(row.lane, at: row.created) }
         if isNumbered {
             try run("UPDATE lane SET last_number = last_number + 1 WHERE lane = ?", [.text(row.lane)])
             row.number = try read("SELECT last_number FROM lane WHERE lane = ?", [.text(row.lane)]) { $0.int(0) }.first
@@ -29,10 +31,11 @@ final class OutboxDatabase {
         return OutboxPlacement(row: row, replaced: replaced.map(\.id))
     }
 
-    private func replaceable(by row: OutboxRow) throws -> [OutboxRow] {
+    /// Oldest first.
+    private func fold(of row: OutboxRow) throws -> [OutboxRow] {
         guard let fold = row.fold else { return [] }
         let sql = "SELECT \(OutboxColumns.all) FROM item WHERE fold = ? ORDER BY position"
-        return try read(sql, [.text(fold)]) { try OutboxColumns.row($0) }.filter(\.mayBeReplaced)
+        return try read(sql, [.text(fold)]) { try OutboxColumns.row($0) }
     }
 
     private func insert(_ row: OutboxRow) throws {
@@ -215,7 +218,7 @@ final class OutboxDatabase {
         switch step {
         case .done:
             try delete(row, at: now)
-            for old in try replaceable(by: row) where old.position < row.position {
+            for old in try fold(of: row) where old.isUndone(by: row) {
                 try delete(old, at: now)
                 lanes.append(old.lane)
             }
@@ -275,19 +278,20 @@ final class OutboxDatabase {
 
     func hasten(_ owner: OutboxOwner, at now: Date) throws {
         try run(
-            "UPDATE lane SET due = ?1 WHERE owner = ?2 AND is_ready = 1 AND due > ?1 AND is_hinted = 0",
+            "UPDATE lane SET due = ?1 WHERE owner = ?2 AND due > ?1 AND is_hinted = 0",
             [.date(now), .text(owner.digest)])
     }
 
     func requeue(_ id: OutboxID, expires: Date, at now: Date) throws -> Bool {
         guard var row = try row(id), row.isUndeliverable else { return false }
+        guard try !fold(of: row).contains(where: { $0.isOnItsWay(behind: row) }) else { return false }
         row.requeue(expires: expires)
         try run(
             """
             UPDATE item SET state = 0, expires = ?, attempts = 0, conflicts = 0, unanswered = ?, reason = NULL, \
             status = NULL, is_doubtful = NULL WHERE position = ?
             """, [.date(row.expires), .date(row.unanswered), .int(row.position)])
-        try open(row.lane, at: now)
+        if try first(of: row.lane) == row.position { try open(row.lane, at: now) }
         try refresh([row.lane])
         return true
     }

@@ -90,6 +90,85 @@ extension OutboxStoreConformance {
                 try await probe.store.requeue(first.id, expires: probe.date(2_000), at: probe.date(1)), false, "again")
             try probe.expect(try await probe.claim(lease), ["behind"], "what the first had stopped")
         },
+        Rule(
+            "What is done takes with it what may have been processed before it in its fold, but for what is being sent"
+        ) {
+            probe in
+            let lease = try await probe.lease()
+            let first = try await probe.put(probe.row("1", fold: "f"))
+            let other = try await probe.put(probe.row("x", lane: "x", fold: "f"))
+            _ = try await probe.claim(lease)
+            let doubtful = OutboxWait(until: probe.date(50), unanswered: probe.date(1))
+            try await probe.settle(first, .wait(doubtful), lease)
+            let second = try await probe.put(probe.row("2", lane: "b", fold: "f"))
+            try probe.expect(try await probe.claim(lease, at: 2), ["2"], "what is sent meanwhile")
+            try await probe.settle(second, .done, at: 3, lease)
+            try probe.expect(try await probe.store.row(first.id), nil, "what would undo it")
+            try probe.expect(try await probe.store.row(other.id)?.state, .sending, "what is being sent")
+        },
+        Rule("A row is not queued again while a later one of its fold is on its way") { probe in
+            let lease = try await probe.lease()
+            let again = { (row: OutboxRow) in
+                try await probe.store.requeue(row.id, expires: probe.date(2_000), at: probe.date(2))
+            }
+            let first = try await probe.put(probe.row("1", fold: "f"))
+            _ = try await probe.claim(lease)
+            let second = try await probe.put(probe.row("2", lane: "b", fold: "f"))
+            let conflict = OutboxFailure(.conflict, status: 409, mayBeProcessed: true)
+            try await probe.settle(first, .undeliverable(conflict), lease)
+            try probe.expect(try await again(first), false, "while the second waits")
+            try probe.expect(try await probe.claim(lease), ["2"], "what is sent")
+            try probe.expect(try await again(first), false, "while the second is being sent")
+            try probe.expect(try await probe.undeliverable, ["1"], "what is left undeliverable")
+            try await probe.settle(second, .undeliverable(OutboxFailure(.refused)), lease)
+            try probe.expect(try await again(first), true, "once the second has failed")
+            try probe.expect(try await again(second), true, "the second, behind the first")
+            try probe.expect(try await probe.pending, ["1", "2"], "the order")
+        },
+        Rule("A row that is queued again is due at once where it is the first of its lane, and ends no wait of another")
+        {
+            probe in
+            let lease = try await probe.lease()
+            let ahead = try await probe.put(probe.row("1"))
+            let behind = try await probe.put(probe.row("2", expires: 5))
+            let first = try await probe.put(probe.row("3", lane: "b"))
+            _ = try await probe.claim(lease)
+            try await probe.wait(ahead, until: 50, isHinted: true, lease)
+            let last = try await probe.put(probe.row("4", lane: "b"))
+            try await probe.settle(first, .undeliverable(OutboxFailure(.refused)), lease)
+            _ = try await probe.claim(lease)
+            try await probe.wait(last, until: 50, isHinted: true, lease)
+            _ = try await probe.store.expire(of: probe.owner, limit: 9, at: probe.date(10), under: lease)
+            try probe.expect(try await probe.undeliverable, ["2", "3"], "what failed")
+            for row in [behind, first] {
+                try probe.expect(
+                    try await probe.store.requeue(row.id, expires: probe.date(2_000), at: probe.date(11)), true, "again"
+                )
+            }
+            try probe.expect(try await probe.claim(lease, at: 11), ["3"], "what is due")
+            try probe.expect(try await probe.claim(lease, at: 50), ["1"], "what the server has named a moment")
+        },
+        Rule("A lane in which nothing is queued is due with what is put, whatever a wrong clock has written before") {
+            probe in
+            let lease = try await probe.lease()
+            let first = try await probe.put(probe.row("1"), isNumbered: true)
+            _ = try await probe.claim(lease)
+            try await probe.settle(first, .done, at: 500, lease)
+            try await probe.put(probe.row("2", at: 2), isNumbered: true)
+            try probe.expect(try await probe.next(at: 2), 2, "the next moment")
+            try probe.expect(try await probe.claim(lease, at: 2), ["2"], "what is sent")
+        },
+        Rule("A lane that a failure has stopped is hastened as well") { probe in
+            let lease = try await probe.lease()
+            let first = try await probe.put(probe.row("1", stopsLane: true))
+            _ = try await probe.claim(lease)
+            try await probe.put(probe.row("2"))
+            try await probe.settle(first, .undeliverable(OutboxFailure(.refused)), at: 500, lease)
+            try await probe.store.hasten(probe.owner, at: probe.date(2))
+            try probe.expect(try await probe.claim(lease, at: 2), [], "while it is stopped")
+            try probe.expect(try await probe.store.remove(first.id), true, "the removal")
+            try probe.expect(try await probe.claim(lease, at: 2), ["2"], "what is sent")
+        },
         Rule("A claim without a limit takes one row of each lane") { probe in
             let lease = try await probe.lease()
             for lane in ["a", "b", "c"] { try await probe.put(probe.row(lane, lane: lane)) }

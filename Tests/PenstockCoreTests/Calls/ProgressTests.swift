@@ -151,4 +151,37 @@ import Testing
         _ = await call.result
         #expect(await bar.received == [])
     }
+
+    @MainActor private final class Diary: CallDelegate {
+        var lines: [String] = []
+
+        func call(_ id: CallID, didFinishWith result: Result<Message, APIError>) { lines.append("delegate") }
+    }
+
+    @Test @MainActor
+    func `the last progress comes before the result, by a closure and by a delegate, and nothing behind it`()
+        async throws
+    {
+        for _ in 0..<20 {
+            let clock = TestClock()
+            let start = Latch()
+            let diary = Diary()
+            let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
+            let call = client.start(Hello()).deliver(to: diary)
+                .onResult { _ in diary.lines.append("closure") }
+                .onProgress { if $0.received == 1_000 { diary.lines.append("all") } }
+            start.open()
+            // Busy: nothing here waits until all has come.
+            while call.state != .over { usleep(100) }
+            _ = await call.result
+            #expect(diary.lines == ["all", "delegate", "closure"])
+            let (heard, continuation) = AsyncStream<Void>.makeStream()
+            call.onProgress { _ in diary.lines.append("late") }.onResult { _ in
+                diary.lines.append("again")
+                continuation.finish()
+            }
+            for await _ in heard {}
+            #expect(diary.lines == ["all", "delegate", "closure", "late", "again"])
+        }
+    }
 }

@@ -129,6 +129,44 @@ import Testing
         calls.cancel()
     }
 
+    @Test("A request that is made while a lost connection says its goodbye goes over the next one")
+    func requestDuringGoodbye() async throws {
+        let (clock, all) = (TestClock(), (0..<2).map { _ in ScriptedWire() })
+        let again = TCPOptions<String>(reconnection: ChannelReconnection(backoff: Backoff(base: .zero, cap: .zero)))
+        let line = Self.client(ScriptedWires(all[0], all[1]), clock)
+            .tcp("127.0.0.1", port: 1, codec: LineCodec(), isSecure: false, again)
+        let calls = ReplyChannel(line, time: clock.timeSource) { $0 }
+        try await calls.open()
+        all[0].state.withLock { $0.isBlocked = true }
+        let stuck = Task { try? await calls.send("never") }
+        await all[0].state.wait { $0.writings == 1 }
+        all[0].state.withLock { $0.hasEnded = true }
+        for _ in 0..<200 { await Task.yield() }
+        let failure = Locked<APIError.Kind?>(nil)
+        let request = Task { () -> String? in
+            do throws(APIError) {
+                return try await calls.request("1")
+            } catch {
+                failure.withLock { $0 = error.kind }
+                return nil
+            }
+        }
+        for _ in 0..<200 { await Task.yield() }
+        // The time for the goodbye is over.
+        while !Task.isCancelled, !all[0].isOver {
+            clock.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+        while !Task.isCancelled, all[1].state.withLock(\.written) != Data("1\n".utf8), failure.withLock({ $0 == nil }) {
+            await Task.yield()
+        }
+        all[1].send(Data("1\n".utf8))
+        #expect(await request.value == "1")
+        #expect(failure.withLock { $0 } == nil)
+        _ = await stuck.value
+        calls.cancel()
+    }
+
     @Test(
         "A name of a subprotocol that is no token is refused, and nothing is sent",
         arguments: ["a\r\nX-Evil: 1", "a, b", "", "a b"])

@@ -372,14 +372,14 @@ struct EventLogFormatTests {
     func roundTrip() throws {
         let open = try read(events.joined(), seal)
         #expect(open.records == records)
-        #expect(open.batch == .init(id: "a", last: 2))
+        #expect(open.batches.first == .init(id: "a", last: 2))
         #expect(open.nextNumber == 5)
         let closed = try read(events.joined(), seal, done)
         #expect(closed.records == Array(records.dropFirst(2)))
-        #expect(closed.batch == nil)
+        #expect(closed.batches.first == nil)
         #expect(closed.nextNumber == 5)
-        let whole = try EventLogFormat.read(Data(EventLogFormat.whole(records, .init(id: "a", last: 2)).utf8))
-        #expect(whole.records == records && whole.batch == .init(id: "a", last: 2) && whole.damagedLines == 0)
+        let whole = try EventLogFormat.read(Data(EventLogFormat.whole(records, [.init(id: "a", last: 2)]).utf8))
+        #expect(whole.records == records && whole.batches.first == .init(id: "a", last: 2) && whole.damagedLines == 0)
     }
 
     @Test("Cut short at any byte, a log has every event whose line is whole, and no other")
@@ -420,9 +420,9 @@ struct EventLogFormatTests {
     func damagedMarks() throws {
         let bad = "S 00000000 a 2\n"
         let unsealed = try read(events.joined(), bad, done)
-        #expect(unsealed.records == records && unsealed.batch == nil)
+        #expect(unsealed.records == records && unsealed.batches.first == nil)
         let unfinished = try read(events.joined(), seal, "D 00000000 a\n")
-        #expect(unfinished.records == records && unfinished.batch?.id == "a")
+        #expect(unfinished.records == records && unfinished.batches.first?.id == "a")
         let next = EventLogFormat.seal(.init(id: "b", last: 4))
         #expect(try read(events.joined(), seal, next, EventLogFormat.done("b")).records.isEmpty)
         #expect(try read(events.joined(), seal, EventLogFormat.done("z")).records == records)
@@ -438,10 +438,38 @@ struct EventLogFormatTests {
 
     @Test("What stands on disk keeps its form: a sum of eight digits over the kind and the text")
     func onDisk() {
-        #expect(EventLogFormat.header == "penstock-events 1\n")
-        #expect(events[0] == "E 53cd88c4 1 ZXZlbnQgMQ==\n")
-        #expect(seal == "S d537aa9e a 2\n")
+        #expect(EventLogFormat.header == "penstock-events 2\n")
+        #expect(events[0] == "E dddc8911 1 21aaf64ec0cec87a25da06569250162d ZXZlbnQgMQ==\n")
+        #expect(seal == "S 6674fad1 a 2 21aaf64ec0cec87a25da06569250162d\n")
         #expect(done == "D e5c2af41 a\n")
+    }
+
+    @Test("What the first version has written, without an identity, is nobody's")
+    func firstVersion() throws {
+        let text = "penstock-events 1\nE 53cd88c4 1 ZXZlbnQgMQ==\nS d537aa9e a 2\n"
+        let content = try EventLogFormat.read(Data(text.utf8))
+        #expect(content.records == [records[0]] && content.damagedLines == 0)
+        #expect(content.batches == [.init(id: "a", last: 2)])
+        for length in 0..<18 {
+            #expect(try EventLogFormat.read(Data(text.utf8.prefix(length))).records.isEmpty, "\(length)")
+        }
+    }
+
+    @Test("A batch ends its own identity's events and batch, and no other's")
+    func identities() throws {
+        let (anna, ben) = (EventLogFormat.owner("anna"), EventLogFormat.owner("ben"))
+        let mixed = [anna, ben, anna, ben].enumerated().map {
+            Record(number: UInt64($0 + 1), owner: $1, data: Data("x".utf8))
+        }
+        let seals = [EventLogMachine.Seal(id: "a", last: 3, owner: anna), .init(id: "b", last: 2, owner: ben)]
+        let text = EventLogFormat.whole(mixed, seals)
+        #expect(!text.contains("anna") && !text.contains("ben"))
+        let open = try EventLogFormat.read(Data(text.utf8))
+        #expect(open.records == mixed && open.batches == seals)
+        let done = try EventLogFormat.read(Data((text + EventLogFormat.done("a")).utf8))
+        #expect(done.records == [mixed[1], mixed[3]] && done.batches == [seals[1]])
+        let both = try EventLogFormat.read(Data((text + EventLogFormat.done("a") + EventLogFormat.done("b")).utf8))
+        #expect(both.records == [mixed[3]] && both.batches.isEmpty)
     }
 
     @Test("A number that none can follow is none, of an event and of a batch")
@@ -451,15 +479,15 @@ struct EventLogFormatTests {
             #expect(content.records.map(\.number) == (isRead ? [number] : []))
             #expect(content.damagedLines == (isRead ? 0 : 1))
             let sealed = try read(EventLogFormat.seal(.init(id: "a", last: number)))
-            #expect(sealed.batch?.last == (isRead ? number : nil))
-            #expect(EventLogMachine(.init(), batch: sealed.batch).number == (isRead ? .max : 1))
+            #expect(sealed.batches.first?.last == (isRead ? number : nil))
+            #expect(EventLogMachine(.init(), batch: sealed.batches.first).number == (isRead ? .max : 1))
         }
     }
 
     @Test("A file of a later version and a file of something else are told apart from a damaged log")
     func foreignFiles() throws {
         #expect(throws: EventLogFormat.Problem.newerVersion) {
-            try EventLogFormat.read(Data("penstock-events 2\nX\n".utf8))
+            try EventLogFormat.read(Data("penstock-events 3\nX\n".utf8))
         }
         for text in [
             "hello\n", "x", "penstock-events 0\n", "penstock-events x\n", "\n\n", "penstock-eventsX\n",

@@ -326,7 +326,7 @@ import Testing
 
     @Test("A file of a later version, a file of something else and a folder are left as they are")
     func foreign() async throws {
-        for (text, error) in [("penstock-events 2\nQ\n", EventLogError.newerVersion), ("my diary\n", .foreignFile)] {
+        for (text, error) in [("penstock-events 3\nQ\n", EventLogError.newerVersion), ("my diary\n", .foreignFile)] {
             try Data(text.utf8).write(to: file)
             await #expect(throws: error) { try await self.open(Self.answering()) }
             #expect(try Data(contentsOf: file) == Data(text.utf8))

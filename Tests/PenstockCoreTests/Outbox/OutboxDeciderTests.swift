@@ -566,7 +566,7 @@ struct OutboxDeciderTests {
         #expect(OutboxPolicy.AfterFailure.goOn.rawValue == 0 && OutboxPolicy.AfterFailure.stopLane.rawValue == 1)
         #expect(OutboxPolicy.SignOut.purge.rawValue == 0 && OutboxPolicy.SignOut.keep.rawValue == 1)
         // The first half of the SHA-256 of "4:anna".
-        #expect(OutboxDigest.of("anna") == "a23effb1970dfa8e75d7f2069ba13a78")
+        #expect(NameDigest.of("anna") == "a23effb1970dfa8e75d7f2069ba13a78")
     }
 
     @Test("A new write is queued, was never tried, and has no place yet")
@@ -580,9 +580,9 @@ struct OutboxDeciderTests {
 
     @Test("Owners, lanes and folds are digests of which no two are alike")
     func digests() {
-        #expect(OutboxDigest.of("a", "bc") != OutboxDigest.of("ab", "c"))
-        #expect(OutboxDigest.of("a") == OutboxDigest.of("a"))
-        #expect(OutboxDigest.of("anna").count == 32)
+        #expect(NameDigest.of("a", "bc") != NameDigest.of("ab", "c"))
+        #expect(NameDigest.of("a") == NameDigest.of("a"))
+        #expect(NameDigest.of("anna").count == 32)
         let owner = OutboxOwner(identity: "anna", environment: "test")
         let elsewhere = OutboxOwner(identity: "anna", environment: "production")
         #expect(owner.identity == elsewhere.identity)

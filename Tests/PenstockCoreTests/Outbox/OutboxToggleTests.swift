@@ -147,6 +147,22 @@ struct OutboxToggleTests {
         await rig.outbox.close()
     }
 
+    @Test("What is heard of an earlier tap after a later one is no more what the server has")
+    func confirmedOutOfOrder() async throws {
+        let rig = OutboxRig(ScriptedTransport([.respond(HTTPResponse(status: 403))]))
+        let like = try await Self.toggle(rig)
+        for value in [true, false, true] {
+            like.set(value)
+            try await like.stored()
+        }
+        like.confirm(false, tap: 2)
+        like.confirm(true, tap: 1)
+        rig.outbox.start()
+        await #expect(throws: OutboxError.self) { try await like.settled() }
+        #expect(!like.value)
+        await rig.outbox.close()
+    }
+
     @Test("When the first of two taps fails, the second still counts")
     func firstFails() async throws {
         let script = ScriptedTransport([.held(.respond(HTTPResponse(status: 403))), .respond(Self.ok)])

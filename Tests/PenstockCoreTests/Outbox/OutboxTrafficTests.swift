@@ -219,4 +219,24 @@ struct OutboxTrafficTests {
         #expect(script.requests.count == 2)
         await rig.outbox.close()
     }
+
+    @Test(
+        "A clock that is set back by more than it is ever corrected keeps no write",
+        arguments: [(301.0, true), (299, false)])
+    func clockSetBack(by seconds: TimeInterval, isSoon: Bool) async throws {
+        let ahead = Locked(seconds)
+        let rig = OutboxRig(ScriptedTransport([.respond(HTTPResponse(status: 201))])) { configuration in
+            let base = configuration.time
+            configuration.time = TimeSource(
+                now: base.now, date: { base.date().addingTimeInterval(ahead.withLock { $0 }) }, sleep: base.sleep)
+        }
+        let receipt = try await rig.outbox.put(SetLike(product: 1, isLiked: true))
+        ahead.withLock { $0 = 0 }
+        let began = rig.clock.timeSource.now()
+        rig.outbox.start()
+        await rig.advance(until: receipt)
+        #expect(receipt.state == .done)
+        #expect((rig.clock.timeSource.now() - began < .seconds(60)) == isSoon)
+        await rig.outbox.close()
+    }
 }
