@@ -37,7 +37,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A path that is made at run time is a ``RoutePath/init(literal:)``.
@@ -53,7 +53,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A path that is made at run time is a ``RoutePath/init(literal:)``.
@@ -69,7 +69,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A path that is made at run time is a ``RoutePath/init(literal:)``.
@@ -85,7 +85,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A path that is made at run time is a ``RoutePath/init(literal:)``.
@@ -101,7 +101,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A path that is made at run time is a ``RoutePath/init(literal:)``.
@@ -117,7 +117,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A path that is made at run time is a ``RoutePath/init(literal:)``.
@@ -134,7 +134,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) -> Call<Output> {
-        unavailable()
+        start(path: RoutePath(literal: path), as: type)
     }
 }
 
@@ -152,7 +152,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A dictionary is made a ``ParameterObject``, and a model is sent by an endpoint.
@@ -168,7 +168,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A dictionary is made a ``ParameterObject``, and a model is sent by an endpoint.
@@ -184,7 +184,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A dictionary is made a ``ParameterObject``, and a model is sent by an endpoint.
@@ -200,7 +200,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A dictionary is made a ``ParameterObject``, and a model is sent by an endpoint.
@@ -215,7 +215,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A dictionary is made a ``ParameterObject``, and a model is sent by an endpoint.
@@ -231,7 +231,7 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) async throws(APIError) -> Output {
-        unavailable()
+        try unavailable()
     }
 
     /// A dictionary is made a ``ParameterObject``, and a model is sent by an endpoint.
@@ -248,11 +248,11 @@ extension APIClient {
         service: ServiceID = .main, as type: Output.Type = Output.self, options: CallOptions = .init(),
         in scope: CallScope? = nil
     ) -> Call<Output> {
-        unavailable()
+        start(path: path, as: type)
     }
 }
 
 /// What no program gets to, since the compiler refuses whatever would call it.
-private func unavailable<Value>() -> Value {
-    fatalError("no code can call it")
+private func unavailable<Value>() throws(APIError) -> Value {
+    throw APIError(.invalidConfiguration(reason: "this call does not compile"), stage: .prepare)
 }

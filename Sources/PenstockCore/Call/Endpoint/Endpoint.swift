@@ -144,7 +144,7 @@ extension Endpoint {
         message:
             "nothing says how Output is decoded: let it be Decodable (struct User: nonisolated Decodable, Sendable), or declare decoding"
     )
-    public var decoding: ResponseDecoding<Output> { fatalError("no code can ask for it") }
+    public var decoding: ResponseDecoding<Output> { .same(as: ResponseDecoding<Void>.nothing) }
 }
 
 /// What ``Endpoint/parameterRules`` of an endpoint that is none of its type would have to be: they are `static`, since they say
