@@ -22,6 +22,8 @@ enum ReplayCommand {
                 HARAnswers.read(URL(fileURLWithPath: path)) { Console.note("\(path): \(ReportCommand.text($0))") },
                 shiftsDates: !arguments.has("--recorded-dates"))
         } catch {
+            // What cannot be read is named by its reason.
+            if case .unusableFile(let reason) = error { throw UsageError(Redaction.text(reason)) }
             throw UsageError("\(Redaction.text(path)): \(ReportCommand.text(error))")
         }
         if let first = answers.missing.first {

@@ -34,6 +34,17 @@ import Testing
         ("GET", #""status": 302, \#(location), "content": {"size": 2}, "bodySize": 2"#, ""),
     ]
 
+    @Test func `an archive that is not there is named, for code and for people`() {
+        let file = URL(fileURLWithPath: "/nowhere/a.har")
+        let error = #expect(throws: HARError.self) { try HARAnswers.read(file) }
+        guard case .unusableFile(let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.hasPrefix("/nowhere/a.har: "))
+        #expect(reason.count > "/nowhere/a.har: ".count)
+    }
+
     @Test("An answer that is whole in the archive is given, and one that had no content is empty", arguments: whole)
     func given(_ method: String, _ response: String, _ content: String) throws {
         #expect(try answer(method, response).response.body == Data(content.utf8))

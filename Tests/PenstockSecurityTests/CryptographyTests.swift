@@ -81,7 +81,9 @@ import Testing
         #expect(throws: CryptographyError.invalidKey) {
             try library.authenticationCode(of: Data("a".utf8), key: Data(), by: .sha256)
         }
-        #expect(throws: CryptographyError.invalidKey) { try SharedSecret(text: "") }
+        let empty = #expect(throws: CryptographyError.emptySecret) { try SharedSecret(text: "") }
+        #expect(empty?.description == "the secret has no bytes: what it is read from is empty")
+        #expect(try SharedSecret(Data([0])).bytes.count == 1)
         #expect(try library.authenticationCode(of: Data(), key: Data([0]), by: .sha256).count == 32)
     }
 

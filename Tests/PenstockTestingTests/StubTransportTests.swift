@@ -67,6 +67,59 @@ struct StubTransportTests {
         #expect(try await stub.perform(exchange(.post, "/a")).response.status == 201)
     }
 
+    @Test func `A failure is scripted as an answer is, with a host and a later script in its place`() async throws {
+        let stub = StubTransport()
+        let lost = TransportError(.connectionLost, sendState: .maybeProcessed)
+        stub.on(.get, "/a", failing: lost)
+        stub.on(.get, "/b", host: "pay.test", failing: lost)
+        stub.on(.get, "/b", HTTPResponse(status: 200))
+        let error = await #expect(throws: TransportError.self) { try await stub.perform(exchange(.get, "/a")) }
+        #expect(error?.kind == .connectionLost && error?.sendState == .maybeProcessed)
+        #expect(try await stub.perform(exchange(.get, "/b")).response.status == 200)
+        let other = HTTPRequest(method: .get, url: try HTTPURL("http://pay.test/b"))
+        await #expect(throws: TransportError.self) { try await stub.perform(TransportRequest(other)) }
+        stub.on(.get, "/a", HTTPResponse(status: 204))
+        #expect(try await stub.perform(exchange(.get, "/a")).response.status == 204)
+        #expect(stub.requests.count == 4 && stub.unscripted.isEmpty)
+    }
+
+    @Test func `An answer comes after its delay and no sooner, by the stub's clock`() async throws {
+        let clock = TestClock()
+        let stub = StubTransport(time: clock.timeSource)
+        stub.on(.get, "/a", after: .seconds(2), HTTPResponse(status: 201))
+        stub.on(.get, "/b", after: .seconds(3), failing: TransportError(.connectionLost, sendState: .maybeProcessed))
+        let (first, second) = (try exchange(.get, "/a"), try exchange(.get, "/b"))
+        async let answer = stub.perform(first)
+        async let failure = #expect(throws: TransportError.self) { try await stub.perform(second) }
+        await clock.waitForSleepers(count: 2)
+        clock.advance(by: .milliseconds(1_999))
+        await clock.waitForSleepers(count: 2)
+        clock.advance(by: .milliseconds(1))
+        #expect(try await answer.response.status == 201)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(await failure?.kind == .connectionLost)
+    }
+
+    @Test func `A delay beyond the time-out ends as one, and a cancelled exchange does not wait`() async throws {
+        let clock = TestClock()
+        let stub = StubTransport(time: clock.timeSource)
+        stub.on(.get, "/a", after: .seconds(60), HTTPResponse(status: 200))
+        let url = try HTTPURL("http://shop.test/a")
+        let late = TransportRequest(
+            HTTPRequest(method: .get, url: url), timeouts: Timeouts(firstByte: .seconds(5), idle: nil))
+        async let failure = #expect(throws: TransportError.self) { try await stub.perform(late) }
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(5))
+        #expect(await failure?.kind == .timeout(.firstByte))
+        let control = ExchangeControl()
+        let cancelled = try exchange(.get, "/a", control: control)
+        async let ended = #expect(throws: TransportError.self) { try await stub.perform(cancelled) }
+        await clock.waitForSleepers(count: 1)
+        control.cancel()
+        #expect(await ended?.kind == .cancelled)
+    }
+
     @Test func `A broken answer of a server cannot be given without a wire`() async throws {
         let server = try LoopbackServer { _ in .close }
         defer { server.stop() }

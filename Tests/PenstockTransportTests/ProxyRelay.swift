@@ -18,7 +18,7 @@
         private let led = Locked<[Int]>([])
 
         init(_ kind: Kind) throws {
-            server = try LoopbackServer(serving: { [led] wire, _ in
+            server = try LoopbackServer.serving({ [led] wire, _ in
                 var input = Input(wire: wire)
                 guard let opening = kind == .http ? input.readRequest() : input.readSOCKS(),
                     let origin = try? RawClient(port: opening.port)

@@ -174,7 +174,7 @@ public struct BatchError: Error, Sendable {
 extension BatchError: CustomStringConvertible {
     public var description: String {
         guard let index else { return "the batch was cancelled" }
-        return "call \(index) of the batch, \(endpoint): \(error)"
+        return "call \(index + 1) of the batch, \(endpoint): \(error)"
     }
 }
 

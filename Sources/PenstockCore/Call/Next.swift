@@ -116,7 +116,10 @@ final class Passage: Sendable {
             return (state.uses, state.given)
         }
         guard uses <= limit else {
-            throw APIError(.blocked(reason: "an attempt may be sent only once"), stage: .attemptInterception)
+            throw APIError(
+                .blocked(
+                    reason: "an attempt may be sent only once: what sends a call anew belongs into callInterceptors"),
+                stage: .attemptInterception)
         }
         guard !given.isEmpty else { return }
         // One that sends from several tasks waits for the first good answer, and what another task has just got may be that.

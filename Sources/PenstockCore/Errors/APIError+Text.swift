@@ -43,9 +43,14 @@ extension APIError: CustomStringConvertible, CustomDebugStringConvertible {
         return debugMessage.isEmpty ? nil : PrintableText.redacted(debugMessage)
     }
 
-    /// Only the type: what an error of the app or the platform prints is not known here.
+    /// Only the type, with those that it is nested in: what an error of the app or the platform prints is not known here.
     private var underlyingText: String? {
-        underlying.map { "caused by \(type(of: ($0 as? TransportError)?.underlying ?? $0))" }
+        underlying.map { error in
+            let type = String(reflecting: type(of: (error as? TransportError)?.underlying ?? error))
+            // The module goes, and so does what stands for a private type's file.
+            let names = type.split(separator: ".").dropFirst().filter { !$0.hasPrefix("(unknown context") }
+            return "caused by \(names.joined(separator: "."))"
+        }
     }
 }
 

@@ -48,6 +48,19 @@ public struct HTTPBody: Sendable {
     /// No body.
     public static let none = HTTPBody(source: .none, length: 0)
 
+    /// All of its bytes, where these are in memory: none for no body, and `nil` for a file and for a stream.
+    ///
+    /// ```swift
+    /// let sent = stub.requests.last?.body.data      // what a test looks at
+    /// ```
+    public var data: Data? {
+        switch source {
+        case .none: Data()
+        case .bytes(let data): data
+        case .file, .stream: nil
+        }
+    }
+
     /// A body that is in memory. It can be sent any number of times.
     public static func bytes(_ data: Data) -> HTTPBody {
         HTTPBody(source: .bytes(data), length: data.count)

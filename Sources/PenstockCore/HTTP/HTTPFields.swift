@@ -161,8 +161,9 @@ extension HTTPFields: RandomAccessCollection {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
-        self.init(elements.lazy.map { HTTPField(name: $0.0, value: $0.1) })
+    /// Fields in their order, beside each other where a name comes twice. One whose value is `nil` is left out.
+    public init(dictionaryLiteral elements: (HTTPFieldName, String?)...) {
+        self.init(elements.lazy.compactMap { name, value in value.map { HTTPField(name: name, value: $0) } })
     }
 }
 

@@ -46,6 +46,13 @@ extension RoutePath {
             append(argument: value.uuidString, name)
         }
 
+        /// What would write `nil`, and what has no text that a path could be made of.
+        @available(
+            *, unavailable,
+            message: "a path is made of a String, a number, a UUID or a raw value, and of no optional: unwrap it first"
+        )
+        public mutating func appendInterpolation<Value>(_ value: Value?, name: String? = nil) {}
+
         private mutating func append(argument: String, _ name: String?) {
             let part = Invalid.Part.argument(index: argumentCount, name: name)
             if let reason = PathRules.flaw(inArgument: argument) { fail(part, reason) }

@@ -118,8 +118,6 @@ extension Array: ParameterConvertible where Element: ParameterConvertible {
 extension Dictionary: ParameterConvertible where Key == String, Value: ParameterConvertible {
     /// A dictionary has no order of its own, so its keys are sorted.
     public var parameterValue: ParameterValue {
-        var object = ParameterObject(lazy.map { ($0.key, $0.value.parameterValue) })
-        object.sortKeys()
-        return .object(object)
+        .object(ParameterObject(self))
     }
 }

@@ -22,6 +22,27 @@ public struct ParameterObject: Sendable {
         for (key, value) in members { self[key] = value }
     }
 
+    /// The members of a dictionary, whose keys are sorted, since it has no order of its own.
+    ///
+    /// ```swift
+    /// let filter: [String: String] = form.filled
+    /// let users: [User] = try await client.get("/users", parameters: ParameterObject(filter))
+    /// ```
+    public init(_ dictionary: [String: some ParameterConvertible]) {
+        self.init(dictionary.lazy.map { ($0.key, $0.value.parameterValue) })
+        sortKeys()
+    }
+
+    /// A dictionary of anything says of no value how it is sent.
+    @available(
+        *, unavailable,
+        message: "a value of any type cannot be sent: make it a [String: JSONValue], or a literal of the values"
+    )
+    @_disfavoredOverload
+    public init(_ dictionary: [String: Any]) {
+        self.init()
+    }
+
     /// The keys in the order they were declared.
     public var keys: [String] { members.map(\.key) }
     /// How many members there are at this level.

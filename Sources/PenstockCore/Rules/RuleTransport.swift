@@ -114,7 +114,7 @@ public final class RuleTransport: Transport {
     private func respond(
         _ response: HTTPResponse, after delay: Duration, to exchange: TransportRequest
     ) async throws(TransportError) -> TransportResponse {
-        try await wait(delay, for: exchange)
+        try await exchange.wait(delay, by: time)
         var response = response
         if !HTTPResponse.mayHaveContent(response.status, to: exchange.request.method) { response.body = Data() }
         if let limit = exchange.limits.exceeded(by: response) {
@@ -124,22 +124,25 @@ public final class RuleTransport: Transport {
             TransferProgress(received: response.body.count, expectedToReceive: response.body.count))
         return TransportResponse(response)
     }
+}
 
-    private func wait(_ delay: Duration, for exchange: TransportRequest) async throws(TransportError) {
-        let (limit, phase) = exchange.timeouts.untilHead
+extension TransportRequest {
+    /// Waits as a server would that takes its time: the exchange's time-outs and its control hold.
+    package func wait(_ delay: Duration, by time: TimeSource) async throws(TransportError) {
+        let (limit, phase) = timeouts.untilHead
         let isLate = limit.map { delay > $0 } ?? false
-        let sleep = Task { [time] in
-            await exchange.control.untilResumed()
+        let sleep = Task { [control] in
+            await control.untilResumed()
             if delay > .zero { try await time.sleep(isLate ? limit ?? delay : delay) }
         }
         let running = RuleDelay(sleep)
-        guard exchange.control.attach(running) else {
+        guard control.attach(running) else {
             sleep.cancel()
             throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")
         }
-        defer { exchange.control.detach(running) }
+        defer { control.detach(running) }
         let isOver = if case .success = await sleep.result { true } else { false }
-        guard isOver, !exchange.control.isCancelled else {
+        guard isOver, !control.isCancelled else {
             throw TransportError(.cancelled, sendState: .unsent, message: "cancelled")
         }
         if isLate { throw TransportError(.timeout(phase), sendState: .maybeProcessed, message: "no answer in time") }

@@ -56,6 +56,27 @@ extension APIClient {
             RawRequest(method: request.method), .raw(request), DownloadOrder(destination, id, sha256), own, scope)
     }
 
+    /// Downloads what an endpoint gives into a file, and delivers the result to a closure on the main actor, as
+    /// ``start(_:options:in:completion:)`` does; see ``download(_:to:id:sha256:options:in:)-(E,_,_,_,_,_)``.
+    @discardableResult
+    public func download<E: Endpoint>(
+        _ endpoint: E, to destination: DownloadDestination, id: String? = nil, sha256: String? = nil,
+        options: CallOptions = .init(), in scope: CallScope? = nil,
+        completion: @escaping CallCompletion<DownloadedFile>
+    ) -> Call<DownloadedFile> {
+        download(endpoint, to: destination, id: id, sha256: sha256, options: options, in: scope).onResult(completion)
+    }
+
+    /// The same for what a request of no service gives.
+    @discardableResult
+    public func download(
+        _ request: HTTPRequest, to destination: DownloadDestination, id: String? = nil, sha256: String? = nil,
+        options: CallOptions = .init(), in scope: CallScope? = nil,
+        completion: @escaping CallCompletion<DownloadedFile>
+    ) -> Call<DownloadedFile> {
+        download(request, to: destination, id: id, sha256: sha256, options: options, in: scope).onResult(completion)
+    }
+
     /// Removes what interrupted downloads have left in a folder, but for those that are under way.
     ///
     /// - Parameter age: what was written to within this time stays. A week by default: who has not come back by then does not.

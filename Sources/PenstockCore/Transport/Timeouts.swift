@@ -35,8 +35,9 @@ public struct Timeouts: Sendable {
     }
     /// The whole call: every redirect and every attempt. `nil` by default, because how long a call may take depends on how
     /// much it moves: a call that does not move ends by the other time-outs, and content that comes too slowly by
-    /// ``ResponseLimits/minimumThroughput``. Calls and streams are held to it; downloads, channels and streams of events are not,
-    /// whose length nobody knows beforehand.
+    /// ``ResponseLimits/minimumThroughput``. Calls are held to it to their end, and streams (``APIClient/stream(_:options:in:)``,
+    /// ``APIClient/lines(of:options:in:)``) until their head has come; downloads, channels and streams of events are not, whose
+    /// length nobody knows beforehand.
     public var total: Duration? {
         get { fields.total ?? nil }
         set { fields.total = .some(newValue) }

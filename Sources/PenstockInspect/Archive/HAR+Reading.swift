@@ -11,7 +11,7 @@ extension HAR {
         do {
             data = try Data(contentsOf: file)
         } catch {
-            throw HARError(error)
+            throw .unusableFile(reason: "\(file.path): \(Words.reason(error))")
         }
         do {
             self = try JSONDecoder().decode(HAR.self, from: data)

@@ -106,6 +106,8 @@ public enum HashFunction: String, Hashable, Sendable, CaseIterable {
 public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key has not the form or the length that its algorithm asks for, or is a point that is not on the curve.
     case invalidKey
+    /// A secret of no bytes, which everybody knows.
+    case emptySecret
     /// A password protects the key. Take that off first: `openssl pkey -in key.pem -out plain.pem`.
     case encryptedKey
     /// A nonce or a tag of another length than the algorithm's.
@@ -118,6 +120,7 @@ public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertibl
     public var description: String {
         switch self {
         case .invalidKey: "the key is not one for the algorithm"
+        case .emptySecret: "the secret has no bytes: what it is read from is empty"
         case .encryptedKey: "a password protects the key, which has to be taken off first"
         case .invalidInput: "a nonce or a tag is of the wrong length"
         case .refused: "the content is not what was sealed with the key"

@@ -135,7 +135,7 @@ extension SharedSecret {
         let key = try JSONWebKey(jwk)
         try key.require(type: "oct", use: "sig", operations: ["sign"], algorithms: ["HS256"])
         let secret = try key.bytes("k")
-        guard !key.has("alg") || secret.count >= 32 else { throw .invalidKey }
+        guard !secret.isEmpty, !key.has("alg") || secret.count >= 32 else { throw .invalidKey }
         try self.init(secret)
     }
 }

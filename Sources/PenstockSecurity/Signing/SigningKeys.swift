@@ -36,9 +36,9 @@ public struct SignatureAlgorithm: RawRepresentable, Hashable, Sendable, CustomSt
 public struct SharedSecret: SigningKey, Hashable {
     let bytes: Data
 
-    /// - Throws: ``CryptographyError/invalidKey`` for no bytes at all, which everybody knows.
+    /// - Throws: ``CryptographyError/emptySecret`` for no bytes at all.
     public init(_ bytes: Data) throws(CryptographyError) {
-        guard !bytes.isEmpty else { throw .invalidKey }
+        guard !bytes.isEmpty else { throw .emptySecret }
         self.bytes = bytes
     }
 

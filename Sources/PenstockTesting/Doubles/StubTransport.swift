@@ -27,8 +27,13 @@ public final class StubTransport: Transport {
         let host: String?
     }
 
+    private struct Answer {
+        let respond: Responder
+        let delay: Duration
+    }
+
     private struct State {
-        var script: [Key: Responder] = [:]
+        var script: [Key: Answer] = [:]
         var requests: [HTTPRequest] = []
         var unscripted: [String] = []
         var isShutDown = false
@@ -36,18 +41,23 @@ public final class StubTransport: Transport {
 
     private let state = Locked(State())
     private let fallback: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse?
+    private let time: TimeSource
 
     /// A transport for which nothing is scripted yet.
     ///
-    /// - Parameter respond: asked where ``on(_:_:_:)`` has scripted nothing. Nothing by default.
-    public init(_ respond: @escaping Responder = { _ in nil }) {
+    /// - Parameters:
+    ///   - time: what delays are measured by; a ``TestClock``'s, where a test moves it by hand.
+    ///   - respond: asked where nothing is scripted. Nothing by default.
+    public init(time: TimeSource = .system, _ respond: @escaping Responder = { _ in nil }) {
         fallback = respond
+        self.time = time
     }
 
     /// Answers what the server's handler would, without a socket, and counts the request as the server's.
     ///
     /// Only well-formed answers can be given: one that breaks the wire fails as unsupported.
     public init(answeredBy server: LoopbackServer) {
+        time = .system
         fallback = { request throws(TransportError) in try await StubAnswer.answer(request, by: server) }
     }
 
@@ -60,13 +70,33 @@ public final class StubTransport: Transport {
     ///   - path: with its percent-escapes, as ``HTTPURL/path`` has it.
     ///   - host: whom the request is for, `shop.example.com` or with its port `127.0.0.1:8080`, in any case of letters; `nil`
     ///     for every host for which nothing is scripted. What names the port goes before what does not.
-    public func on(_ method: HTTPMethod, _ path: String, host: String? = nil, respond: @escaping Responder) {
-        state.withLock { $0.script[Key(method: method, path: path, host: host?.lowercased())] = respond }
+    ///   - delay: how long the answer takes. The exchange's time-outs and its end count meanwhile. None by default.
+    public func on(
+        _ method: HTTPMethod, _ path: String, host: String? = nil, after delay: Duration = .zero,
+        respond: @escaping Responder
+    ) {
+        let answer = Answer(respond: respond, delay: delay)
+        state.withLock { $0.script[Key(method: method, path: path, host: host?.lowercased())] = answer }
     }
 
     /// Scripts one response.
-    public func on(_ method: HTTPMethod, _ path: String, host: String? = nil, _ response: HTTPResponse) {
-        on(method, path, host: host) { _ in response }
+    public func on(
+        _ method: HTTPMethod, _ path: String, host: String? = nil, after delay: Duration = .zero,
+        _ response: HTTPResponse
+    ) {
+        on(method, path, host: host, after: delay) { _ in response }
+    }
+
+    /// Scripts a failure, as of a network that is not there.
+    ///
+    /// ```swift
+    /// stub.on(.get, "/products", failing: TransportError(.connectionLost, sendState: .maybeProcessed))
+    /// ```
+    public func on(
+        _ method: HTTPMethod, _ path: String, host: String? = nil, after delay: Duration = .zero,
+        failing error: TransportError
+    ) {
+        on(method, path, host: host, after: delay) { _ throws(TransportError) in throw error }
     }
 
     // MARK: What it saw
@@ -91,7 +121,7 @@ public final class StubTransport: Transport {
         await request.control.untilResumed()
         guard !request.control.isCancelled, !state.withLock(\.isShutDown) else { throw StubAnswer.cancelled }
         try StubAnswer.refuseRejectedFields(request.request)
-        let response = try await answer(request.request)
+        let response = try await answer(request)
         try StubAnswer.keep(request.limits, response)
         return StubAnswer.deliver(response, of: request)
     }
@@ -106,17 +136,21 @@ public final class StubTransport: Transport {
         state.withLock { $0.isShutDown = true }
     }
 
-    private func answer(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        let scripted: Responder? = state.withLock { state in
+    private func answer(_ exchange: TransportRequest) async throws(TransportError) -> HTTPResponse {
+        let request = exchange.request
+        let scripted: Answer? = state.withLock { state in
             state.requests.append(request)
             let url = request.url
             for host in ["\(url.host):\(url.port)", url.host, nil] {
                 let key = Key(method: request.method, path: url.path, host: host)
-                if let responder = state.script[key] { return responder }
+                if let answer = state.script[key] { return answer }
             }
             return nil
         }
-        if let response = try scripted?(request) { return response }
+        if let scripted {
+            if scripted.delay > .zero { try await exchange.wait(scripted.delay, by: time) }
+            if let response = try scripted.respond(request) { return response }
+        }
         if let response = try await fallback(request) { return response }
         let name = "\(request.method) \(request.url.absoluteString)"
         state.withLock { $0.unscripted.append(name) }

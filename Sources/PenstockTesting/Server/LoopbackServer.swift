@@ -68,12 +68,12 @@ public final class LoopbackServer: Sendable {
     /// - Parameter serve: called for each connection on its thread, with its number counted from 1; the connection is closed when
     ///   it returns.
     /// - Throws: as ``init(_:onConnect:onHead:handler:)``.
-    public convenience init(
-        _ configuration: Configuration = .init(), serving serve: @escaping @Sendable (LoopbackWire, Int) -> Void
-    ) throws {
+    public static func serving(
+        _ configuration: Configuration = .init(), _ serve: @escaping @Sendable (LoopbackWire, Int) -> Void
+    ) throws -> LoopbackServer {
         var configuration = configuration
         configuration.serve = serve
-        try self.init(configuration) { _ in .close }
+        return try LoopbackServer(configuration) { _ in .close }
     }
 
     deinit {

@@ -126,7 +126,7 @@ import Testing
         let error = await failure
         #expect(error?.index == 1)
         #expect(error?.endpoint == "CountLetters")
-        #expect(error.map { "\($0)" }?.hasPrefix("call 1 of the batch, CountLetters: ") == true)
+        #expect(error.map { "\($0)" }?.hasPrefix("call 2 of the batch, CountLetters: ") == true)
         #expect(gate.open.isEmpty)
     }
 

@@ -45,6 +45,74 @@ import Testing
         #expect(handle.id != second.id)
     }
 
+    @Test func `a body that is given is sent as it is, with the parameters in the query`() async throws {
+        let rig = Rig()
+        let body = HTTPBody.text("tea")
+        let _: Product = try await rig.client.post("/p", parameters: ["a": 1], body: body)
+        let _: Product = try await rig.client.put("/p", parameters: ["a": 1], body: body)
+        let _: Product = try await rig.client.patch("/p", parameters: ["a": 1], body: body)
+        let _: Product = try await rig.client.send(path: "/p", method: .post, parameters: ["a": 1], body: body)
+        let _: Payload = try await rig.client.post("/p", parameters: ["a": 1], body: body)
+        let _: Payload = try await rig.client.put("/p", parameters: ["a": 1], body: body)
+        let _: Payload = try await rig.client.patch("/p", parameters: ["a": 1], body: body)
+        let _: Payload = try await rig.client.send(path: "/p", method: .post, parameters: ["a": 1], body: body)
+        try await rig.client.post("/p", parameters: ["a": 1], body: body)
+        try await rig.client.put("/p", parameters: ["a": 1], body: body)
+        try await rig.client.patch("/p", parameters: ["a": 1], body: body)
+        try await rig.client.send(path: "/p", method: .post, parameters: ["a": 1], body: body)
+        _ = try await rig.client.start(
+            path: "/p", method: .post, parameters: ["a": 1], body: body, as: Product.self
+        ).value
+        try await rig.client.start(path: "/p", method: .post, parameters: ["a": 1], body: body).value
+        #expect(rig.sent.count == 14)
+        for request in rig.sent {
+            #expect(request.body.data == Data("tea".utf8))
+            #expect(request.fields[.contentType] == "text/plain; charset=utf-8")
+            #expect(request.url.query == "a=1")
+        }
+    }
+
+    @Test func `a call by path alone delivers to a closure, whatever it gives`() async throws {
+        let rig = Rig()
+        let model = await withCheckedContinuation { done in
+            rig.client.start(path: "/p", method: .post, body: .text("a"), as: Product.self) {
+                done.resume(returning: $0)
+            }
+        }
+        #expect(try model.get() == Product(id: 7, name: "tea"))
+        let payload = await withCheckedContinuation { done in
+            rig.client.start(path: "/p", method: .put, body: .text("b"), as: Payload.self) {
+                done.resume(returning: $0)
+            }
+        }
+        #expect(try payload.get().json()["name"] == "tea")
+        let nothing = await withCheckedContinuation { done in
+            rig.client.start(path: "/p", method: .patch, body: .text("c")) { done.resume(returning: $0) }
+        }
+        try nothing.get()
+        #expect(rig.sent.map(\.method) == [.post, .put, .patch])
+        #expect(rig.sent.map(\.text) == ["a", "b", "c"])
+    }
+
+    @Test func `a download delivers its file to a closure, of an endpoint and of a request`() async throws {
+        let rig = Rig()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (first, second) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))
+        let called = await withCheckedContinuation { done in
+            rig.client.download(GetProduct(), to: .file(first)) { done.resume(returning: $0) }
+        }
+        #expect(try called.get().url == first)
+        let request = HTTPRequest(method: .get, url: try HTTPURL("https://films.example.com/7"))
+        let asked = await withCheckedContinuation { done in
+            rig.client.download(request, to: .file(second)) { done.resume(returning: $0) }
+        }
+        #expect(try asked.get().url == second)
+        #expect(try Data(contentsOf: second) == Data(contentsOf: first))
+        #expect(rig.sent.count == 2)
+    }
+
     @Test(.covers("S1.7")) func `short forms send the bytes of the full form`() async throws {
         let rig = Rig { $0.headers = ["X-App": "Shop"] }
         let parameters: ParameterObject = ["b": "x y", "a": [1, 2]]

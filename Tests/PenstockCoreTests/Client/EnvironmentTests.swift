@@ -153,6 +153,21 @@ import Testing
         #expect(rig.sent.isEmpty)
     }
 
+    @Test func `a name that two services have fails by name, unsent, until one is registered in their place`() async {
+        let rig = Rig([.shop(host: "one.example.com"), .shop(host: "two.example.com"), .shop("other")])
+        for _ in 0..<2 {
+            let error = await failure { try await rig.client.send(GetProduct()) }
+            #expect(error?.kind == .invalidConfiguration(reason: #"two services are named "main""#))
+            #expect(error?.stage == .prepare)
+        }
+        #expect(rig.sent.isEmpty)
+        #expect(await failure { let _: Product = try await rig.client.get("/x", service: "other") } == nil)
+        rig.client.configuration.services.register(.main) { .shop(host: "three.example.com") }
+        let derived = rig.client.with { _ in }
+        #expect(await failure { try await derived.send(GetProduct()) } == nil)
+        #expect(rig.hosts == ["development.shop.example.com", "development.three.example.com"])
+    }
+
     @Test(.covers("S1.23")) func `plain http is refused unsent, unless the host is allowed`() async throws {
         let rig = Rig([
             Service(.main, [.development: "http://plain.example.com"], envelope: .retcode),

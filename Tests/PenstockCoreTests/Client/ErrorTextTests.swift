@@ -40,6 +40,22 @@ import Testing
         }
     }
 
+    @Test func `its description names the cause with the types that it is nested in, and without its module`() {
+        let nested: [(any Error, String)] = [
+            (RoutePath.Invalid(.path, .url), "caused by RoutePath.Invalid"),
+            (VaultError.locked, "caused by VaultError"),
+            (HTTPBody.AlreadyRead(), "caused by HTTPBody.AlreadyRead"), (Hidden(), "caused by Hidden"),
+            (
+                TransportError(.other, sendState: .unsent, underlying: HTTPURL.ParseError.missingHost),
+                "caused by HTTPURL.ParseError"
+            ),
+        ]
+        for (cause, text) in nested {
+            let error = APIError(.timeout(.idle), stage: .transport, underlying: cause)
+            #expect(error.description.hasSuffix("; \(text)"), "\(error)")
+        }
+    }
+
     @Test func `every public error of the package has its sentence`() throws {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 1...4 { root.deleteLastPathComponent() }
@@ -53,3 +69,5 @@ import Testing
         for name in declared { #expect(worded.contains(name), "\(name)") }
     }
 }
+
+private struct Hidden: Error {}

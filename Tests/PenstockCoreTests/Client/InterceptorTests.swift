@@ -166,6 +166,7 @@ import Testing
         let error = await failure { try await rig.client.send(GetProduct()) }
         #expect(Self.isBlocked(error))
         #expect(error?.stage == .attemptInterception)
+        #expect(error?.kind.description.contains("what sends a call anew belongs into callInterceptors") == !hidesError)
         #expect(rig.sent.count == 1)
     }
 

@@ -234,12 +234,71 @@ struct Forgetful: Endpoint {
 
 /// What the compiler says to the mistakes that a newcomer makes.
 @Suite(.timeLimit(.minutes(5))) struct DiagnosticTests {
+    private static let dictionary = "ParameterObject(dictionary)"
+
+    /// Each on a line of one program.
+    private static let wrongArguments: [(code: String, says: String)] = [
+        (#"let s: String = try await client.get(p); _ = s"#, "RoutePath(literal: path)"),
+        (#"let s: String = try await client.get("/a/" + p); _ = s"#, #""/users/\(id)""#),
+        (#"let s: String = try await client.post(p, parameters: ["a": 1]); _ = s"#, "RoutePath(literal: path)"),
+        (#"let s: String = try await client.put(p); _ = s"#, "RoutePath(literal: path)"),
+        (#"let s: String = try await client.patch(p); _ = s"#, "RoutePath(literal: path)"),
+        (#"let s: String = try await client.delete(p); _ = s"#, "RoutePath(literal: path)"),
+        (#"let s: String = try await client.send(path: p); _ = s"#, "RoutePath(literal: path)"),
+        (#"client.start(path: p, as: String.self)"#, "RoutePath(literal: path)"),
+        (#"_ = Route.delete(p)"#, "RoutePath(literal: path)"),
+        (#"let s: String = try await client.get("/a/\(none)"); _ = s"#, "of no optional: unwrap it first"),
+        (#"_ = Route.get("/a/\(none)")"#, "of no optional: unwrap it first"),
+        (#"let s: String = try await client.get("/x", parameters: any); _ = s"#, dictionary),
+        (#"let s: String = try await client.post("/x", parameters: texts); _ = s"#, dictionary),
+        (#"let s: String = try await client.put("/x", parameters: Model()); _ = s"#, "body: .json(encoding: model)"),
+        (#"let s: String = try await client.patch("/x", parameters: Model()); _ = s"#, "body: .json(encoding: model)"),
+        (
+            #"let s: String = try await client.delete("/x", parameters: Model()); _ = s"#,
+            "an endpoint that is Encodable"
+        ),
+        (
+            #"let s: String = try await client.send(path: "/x", parameters: Model()); _ = s"#,
+            "an endpoint that is Encodable"
+        ),
+        (#"client.start(path: "/x", parameters: Model(), as: String.self)"#, "an endpoint that is Encodable"),
+        (
+            #"let s: String = try await client.get("/x", parameters: ["a": ["b": 1, "c": "d"]]); _ = s"#,
+            "[...] as ParameterObject"
+        ),
+        ("_ = ParameterObject(any)", "a value of any type cannot be sent"),
+        ("let b: HTTPBody = .json(Model()); _ = b", ".json(encoding: model)"),
+        (#"let m: Model = try await client.get("/x"); _ = m"#, "requires that 'Model' conform to 'Decodable'"),
+    ]
+
+    @Test func `an argument of another type is diagnosed by what to write, in its own line`() async throws {
+        let lines = Self.wrongArguments.map { "do { \($0.code) }" }
+        let head = """
+            import PenstockCore
+            struct Model: Encodable { let name = "tea" }
+            @MainActor func f(
+                _ client: APIClient, _ p: String, _ none: Int?, _ any: [String: Any], _ texts: [String: String]
+            ) async throws {
+
+            """
+        let result = try await Compiler.check(["mistakes.swift": head + lines.joined(separator: "\n") + "\n}"])
+        #expect(!result.succeeded)
+        let first = head.split(separator: "\n", omittingEmptySubsequences: false).count
+        let said = result.diagnostics.split(separator: "\n").filter { $0.contains("error:") }
+        for (number, mistake) in Self.wrongArguments.enumerated() {
+            let place = "mistakes.swift:\(first + number):"
+            #expect(said.contains { $0.contains(place) && $0.contains(mistake.says) }, "\(mistake)")
+        }
+        #expect(said.filter { $0.contains("mistakes.swift:") }.count == lines.count, "\(said)")
+    }
+
     static let mistakes: [(code: String, says: String)] = [
         ("client.start(P()) { print($0.payload) }", "has no member 'payload'"),
         ("client.send(P()) { result in print(result) }", "extra trailing closure passed in call"),
         ("_ = client.request(P())", "has no member 'request'"),
+        (#"let p = "/a"; let r: Route = .get(p); _ = r"#, "RoutePath(literal: path)"),
         (
-            #"let p = "/a"; let r: Route = .get(p)"#,
+            #"let p = "/a"; try await client.delete(p)"#,
             "cannot convert value of type 'String' to expected argument type 'RoutePath'"
         ),
         (#"let c: ParameterObject = ["a": .nothing]"#, "has no member 'nothing'"),
@@ -249,6 +308,66 @@ struct Forgetful: Endpoint {
         ("let o: CallOptions = .with { $0.retry?.limit = nil }; _ = o", "'nil' cannot be assigned to type 'Int'"),
     ]
 
+    @Test(arguments: [[], ["-default-isolation", "MainActor"]])
+    func `an output that nothing says how to decode is diagnosed by what to write`(flags: [String]) async throws {
+        let result = try await Compiler.check(
+            [
+                "mistake.swift": """
+                import PenstockCore
+                struct User: \(flags.isEmpty ? "" : "Decodable, ")Sendable { let id: String }
+                struct Get: Endpoint { typealias Output = User; var route: Route { .get("/x") } }
+                struct List: Endpoint { typealias Output = [User]; var route: Route { .get("/x") } }
+                """
+            ], flags: flags)
+        #expect(!result.succeeded)
+        for type in ["Get", "List"] {
+            #expect(result.diagnostics.contains("type '\(type)' does not conform to protocol 'Endpoint'"))
+        }
+        #expect(result.diagnostics.contains("let it be Decodable (struct User: nonisolated Decodable, Sendable)"))
+        #expect(!result.diagnostics.contains("candidate would match"), "\(result.diagnostics)")
+    }
+
+    @Test(arguments: [[], ["-default-isolation", "MainActor"]])
+    func `what is written for each mistake compiles`(flags: [String]) async throws {
+        let result = try await Compiler.check(
+            [
+                "right.swift": """
+                import Foundation
+                import PenstockCore
+                struct User: nonisolated Decodable, Sendable { let id: String }
+                struct Model: nonisolated Encodable { let name = "tea" }
+                struct Unread: Sendable {}
+                struct Get<Output: Decodable & Sendable>: Endpoint { var route: Route { .get("/x") } }
+                struct Own: Endpoint {
+                    typealias Output = Unread
+                    var route: Route { .get("/x") }
+                    var decoding: ResponseDecoding<Unread> { .custom { _ in Unread() } }
+                }
+                struct Maybe: Endpoint { typealias Output = User?; var route: Route { .get("/x") } }
+                @MainActor func f(_ client: APIClient, _ path: String, _ token: String?) async throws {
+                    let texts = ["a": "b"]
+                    let values: [String: JSONValue] = ["a": "b", "n": [1, nil]]
+                    let (name, age) = ("tea", 3)
+                    let a: User = try await client.get(RoutePath(literal: path), parameters: ParameterObject(texts))
+                    let b: User = try await client.get("/x", parameters: ParameterObject(values))
+                    let c: User = try await client.get("/x", parameters: ["texts": texts, "values": values])
+                    let d: User = try await client.post("/x", body: .json(encoding: Model()))
+                    try await client.put("/x", body: .bytes(Data()))
+                    let e: Payload = try await client.patch("/x", body: .json(["name": name, "age": age]))
+                    client.start(path: "/x", as: User.self) { result in print((try? result.get().id) ?? "") }
+                    client.start(path: "/x") { (result: Result<User, APIError>) in print(result) }
+                    client.start(path: "/x", as: Payload.self) { result in print((try? result.get().data) ?? Data()) }
+                    client.start(path: "/x") { result in print(result) }
+                    let headers = CommonHeaders { ["X-Token": token, "X-App": "shop"] }
+                    let base: BaseURLs = "\\(path)/api"
+                    print(a, b, c, d, e, headers, base)
+                }
+                """
+            ], flags: flags)
+        #expect(result.succeeded, "\(result.diagnostics)")
+        #expect(!result.diagnostics.contains("warning:"), "\(result.diagnostics)")
+    }
+
     @Test(arguments: mistakes) func `a mistake is diagnosed where it is, by what it is`(
         code: String, says: String
     ) async throws {
@@ -256,6 +375,7 @@ struct Forgetful: Endpoint {
             "mistake.swift": """
             import PenstockCore
             struct P: Endpoint { typealias Output = String; var route: Route { .get("/x") } }
+            struct Model: Encodable { let name = "tea" }
             @MainActor func f(_ client: APIClient) async throws {
                 \(code)
             }
@@ -545,6 +665,22 @@ struct Forgetful: Endpoint {
         #expect(
             stub.requests.map(\.url.host) == ["one.example", "one.example", "two.example", "fixed.example"])
     }
+
+    @Test(
+        arguments: [
+            ("\(url)/t", "https://a.example/t"), ("\(url)t", "https://a.example/t"), ("\(url)", "https://a.example/"),
+            ("\("https")://a.example/\("")/t", "https://a.example/t"), ("\(url)//t", "https://a.example//t"),
+            ("https://\("a.example:\(8080)")/", "https://a.example:8080/"), ("\(url)\("/t")", "https://a.example//t"),
+            ("\(url)/\("t/")/\(7)", "https://a.example/t/7"),
+        ] as [(BaseURLs, String)])
+    func `what is interpolated into a base URL is joined with what follows by one slash`(
+        urls: BaseURLs, text: String
+    ) {
+        #expect(urls.text(in: .test) == text)
+        #expect(!urls.isLive)
+    }
+
+    private static var url: String { "https://a.example/" }
 
     @Test func `a base URL prints without its secrets`() {
         let service = Service(.main, "https://a.example/?token=hunter2")

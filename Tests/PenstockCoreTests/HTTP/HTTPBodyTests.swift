@@ -35,6 +35,40 @@ struct HTTPBodyTests {
         #expect(String(decoding: bytes, as: UTF8.self) == #"[{"a":"x/y","b":1},null,true]"#)
     }
 
+    private struct Order: Encodable {
+        let placedAt: Date
+        let note: String?
+        let place = "a/b"
+    }
+
+    @Test("JSON of variables and of a model is written as parameters are")
+    func encoded() {
+        let (name, age, note) = ("tea", 3, String?.none)
+        let object = HTTPBody.json(["name": name, "age": age, "note": note, "tags": ["b", "a"]])
+        #expect(
+            object.data.map { String(decoding: $0, as: UTF8.self) }
+                == #"{"age":3,"name":"tea","note":null,"tags":["b","a"]}"#)
+        let order = Order(placedAt: Date(timeIntervalSince1970: 0), note: nil)
+        let model = HTTPBody.json(encoding: order)
+        #expect(
+            model.data.map { String(decoding: $0, as: UTF8.self) }
+                == #"{"place":"a/b","placedAt":"1970-01-01T00:00:00Z"}"#)
+        let list = HTTPBody.json(encoding: [order], format: JSONFormat(keys: .snakeCase))
+        #expect(
+            list.data.map { String(decoding: $0, as: UTF8.self) }
+                == #"[{"place":"a/b","placed_at":"1970-01-01T00:00:00Z"}]"#)
+        for body in [object, model, list] { #expect(body.contentType == "application/json" && body.isReplayable) }
+        #expect(HTTPBody.json(encoding: Double.nan).data == nil)
+    }
+
+    @Test("What is in memory can be looked at, and a file or a stream cannot")
+    func data() {
+        #expect(HTTPBody.none.data == Data())
+        #expect(HTTPBody.bytes(Data([1, 2])).data == Data([1, 2]))
+        #expect(HTTPBody.file(URL(fileURLWithPath: #filePath)).data == nil)
+        #expect(HTTPBody.stream { HTTPBody.Chunks { $0.finish() } }.data == nil)
+    }
+
     @Test("JSON that has no form is no body, and never is sent as another one")
     func unrepresentable() {
         guard case .stream(let open) = HTTPBody.json([.double(.nan)]).source else {

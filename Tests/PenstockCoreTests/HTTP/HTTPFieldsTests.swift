@@ -21,6 +21,14 @@ struct HTTPFieldsTests {
         #expect(HTTPFieldName("\u{212A}") != HTTPFieldName("k"))
     }
 
+    @Test("A field of a literal without a value is left out, and the others stay in their order")
+    func left() {
+        let token: String? = nil
+        let fields: HTTPFields = ["X-A": "1", "X-Token": token, "X-B": "", "X-A": "2"]
+        #expect(fields.map(\.name.text) == ["X-A", "X-B", "X-A"])
+        #expect(!fields.contains("X-Token"))
+    }
+
     @Test("Duplicates stay, in order")
     func duplicates() {
         var fields: HTTPFields = ["Set-Cookie": "a=1", "X": "y", "set-cookie": "b=2"]

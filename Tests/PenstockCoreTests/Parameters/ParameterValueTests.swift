@@ -20,6 +20,24 @@ struct ParameterValueTests {
         #expect(value.object?.keys == ["account", "page", "tags", "x"])
     }
 
+    @Test("A dictionary of the usual types becomes an object, its keys sorted")
+    func dictionaries() {
+        let texts = ["b": "2", "a": "1", "c": "3"]
+        #expect(ParameterObject(texts).keys == ["a", "b", "c"])
+        #expect(ParameterObject(texts) == ["a": "1", "b": "2", "c": "3"])
+        let optionals: [String: Int?] = ["a": 1, "b": .none]
+        #expect(ParameterObject(optionals) == ["a": 1, "b": .null])
+        let values: [String: JSONValue] = [
+            "a": "x", "b": [1, nil, true, 0.5], "c": ["z": .uint(.max), "y": 1], "d": .null,
+        ]
+        let object = ParameterObject(values)
+        #expect(object.keys == ["a", "b", "c", "d"])
+        #expect(object["b"] == .array([.int(1), .null, .bool(true), .double(0.5)]))
+        #expect(object["c"] == .object(ParameterObject([("y", .int(1)), ("z", .uint(.max))])))
+        #expect(object["c"]?.object?.keys == ["y", "z"])
+        #expect(object["d"] == .null)
+    }
+
     @Test("Variables of the usual types stand in an object literal as they are")
     func variables() throws {
         let account = "alice"

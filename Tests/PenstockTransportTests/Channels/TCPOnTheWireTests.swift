@@ -16,7 +16,7 @@ struct TCPOnTheWireTests {
         _ serve: @escaping @Sendable (LoopbackWire, Int) -> Void,
         _ body: (LoopbackServer, APIClient) async throws -> Void
     ) async throws {
-        let server = try LoopbackServer(.init(tls: tls), serving: serve)
+        let server = try LoopbackServer.serving(.init(tls: tls), serve)
         try await Shop.run(transport, on: server, configured: { $0.options.trust = trust }, body)
     }
 
@@ -138,7 +138,7 @@ struct TCPOnTheWireTests {
         "Peers of one host that say nothing hold up nobody who goes elsewhere",
         arguments: TransportUnderTest.withChannels)
     func stalledElsewhere(transport: TransportUnderTest) async throws {
-        let silent = try LoopbackServer(.init(), serving: { wire, _ in wire.waitForHangUp() })
+        let silent = try LoopbackServer.serving({ wire, _ in wire.waitForHangUp() })
         defer { silent.stop() }
         let echo: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
             Self.lines(wire) { wire.send(Data("\($0)\n".utf8)) }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let fixed: CommonHeaders = ["X-App": "Shop"]
-/// let live = CommonHeaders { ["X-Trace": trace.current] }
+/// let live = CommonHeaders { ["X-Trace": trace.current] }     // nil leaves the header out
 /// ```
 public struct CommonHeaders: Sendable, ExpressibleByDictionaryLiteral {
     private enum Source: Sendable {
@@ -24,9 +24,10 @@ public struct CommonHeaders: Sendable, ExpressibleByDictionaryLiteral {
         source = .fixed(fields)
     }
 
-    /// Headers that stay the same. Of a name that comes twice both lines are sent.
-    public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
-        source = .fixed(HTTPFields(elements.map { HTTPField(name: $0.0, value: $0.1) }))
+    /// Headers that stay the same. Of a name that comes twice both lines are sent, and `nil` leaves one out.
+    public init(dictionaryLiteral elements: (HTTPFieldName, String?)...) {
+        source = .fixed(
+            HTTPFields(elements.compactMap { name, value in value.map { HTTPField(name: name, value: $0) } }))
     }
 
     func read() -> HTTPFields {

@@ -137,6 +137,16 @@ extension Endpoint where _Value == Payload {
     public var decoding: ResponseDecoding<Output> { .same(as: ResponseDecoding<Payload>.payload) }
 }
 
+extension Endpoint {
+    /// Stands where nothing says how the output is decoded, and says what to write.
+    @available(
+        *, unavailable,
+        message:
+            "nothing says how Output is decoded: let it be Decodable (struct User: nonisolated Decodable, Sendable), or declare decoding"
+    )
+    public var decoding: ResponseDecoding<Output> { .same(as: ResponseDecoding<Void>.nothing) }
+}
+
 /// What ``Endpoint/parameterRules`` of an endpoint that is none of its type would have to be: they are `static`, since they say
 /// what holds for all of its endpoints.
 public struct RulesAreStatic: Sendable {}
@@ -184,6 +194,7 @@ public struct AdHocEndpoint<Output: Sendable>: Endpoint {
     public let service: ServiceID
     public let parameters: ParameterObject?
     public let placement: ParameterPlacement
+    public let body: HTTPBody
     public let headers: HeaderEdits
     public let decoding: ResponseDecoding<Output>
 
@@ -193,16 +204,19 @@ public struct AdHocEndpoint<Output: Sendable>: Endpoint {
     ///   - service: ``ServiceID/main`` by default.
     ///   - parameters: `nil`, the default, for none.
     ///   - placement: where they go; by verb unless told otherwise (``Endpoint/placement``).
+    ///   - body: in place of one that the parameters make, which then go into the query. None by default.
     ///   - headers: replace common ones of the same names. None by default.
     ///   - decoding: how the output is made from a response.
     public init(
         _ route: Route, service: ServiceID = .main, parameters: ParameterObject? = nil,
-        placement: ParameterPlacement = .automatic, headers: HeaderEdits = [:], decoding: ResponseDecoding<Output>
+        placement: ParameterPlacement = .automatic, body: HTTPBody = .none, headers: HeaderEdits = [:],
+        decoding: ResponseDecoding<Output>
     ) {
         self.route = route
         self.service = service
         self.parameters = parameters
         self.placement = placement
+        self.body = body
         self.headers = headers
         self.decoding = decoding
     }

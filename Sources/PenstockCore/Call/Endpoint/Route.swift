@@ -31,6 +31,72 @@ public struct Route: Hashable, Sendable {
     public static func options(_ path: RoutePath) -> Route { Route(.options, path) }
 }
 
+/// Paths that are texts, which would lose what an interpolated path knows of its arguments.
+extension Route {
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func get(_ path: String) -> Route { Route(.get, RoutePath(literal: path)) }
+
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func head(_ path: String) -> Route { Route(.head, RoutePath(literal: path)) }
+
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func post(_ path: String) -> Route { Route(.post, RoutePath(literal: path)) }
+
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func put(_ path: String) -> Route { Route(.put, RoutePath(literal: path)) }
+
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func patch(_ path: String) -> Route { Route(.patch, RoutePath(literal: path)) }
+
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func delete(_ path: String) -> Route { Route(.delete, RoutePath(literal: path)) }
+
+    /// A path that is made at run time is a ``RoutePath/init(literal:)``.
+    @available(
+        *, unavailable,
+        message:
+            "a path is written where it is used, which escapes what is interpolated: \"/users/\\(id)\"; one that is made at run time is a RoutePath(literal: path)"
+    )
+    @_disfavoredOverload
+    public static func options(_ path: String) -> Route { Route(.options, RoutePath(literal: path)) }
+}
+
 extension Route {
     /// Two APIs of one service that were given the same verb and path.
     public struct Duplicate: Hashable, Sendable {

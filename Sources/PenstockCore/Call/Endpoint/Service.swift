@@ -60,6 +60,30 @@ public struct BaseURLs: Sendable, ExpressibleByStringInterpolation, ExpressibleB
         self.init(value)
     }
 
+    /// Collects a base URL. What is interpolated and ends in a slash, as the text of a URL does, is joined with what follows by one.
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        fileprivate private(set) var text = ""
+        private var endsInArgument = false
+
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+
+        public mutating func appendLiteral(_ literal: String) {
+            let isSeam = endsInArgument && text.hasSuffix("/") && literal.hasPrefix("/")
+            text += isSeam ? String(literal.dropFirst()) : literal
+            endsInArgument = false
+        }
+
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            text += value.description
+            endsInArgument = true
+        }
+    }
+
+    /// The same in every environment: `"\(server.url)/api"`.
+    public init(stringInterpolation: StringInterpolation) {
+        self.init(stringInterpolation.text)
+    }
+
     /// One for each environment; of two for the same one the last.
     public init(dictionaryLiteral elements: (ServerEnvironment, String)...) {
         self.init(Dictionary(elements) { _, last in last })

@@ -3,24 +3,33 @@ import Foundation
 /// The services of an app, each made once, when it is first asked for.
 public final class ServiceRegistry: Sendable {
     private let entries = Locked<[ServiceID: Entry]>([:])
+    /// Names that the list of services had more than once.
+    private let ambiguous: Locked<Set<ServiceID>>
 
-    /// A registry of services that are made already; of two with one name the last one counts. More can be added by
-    /// ``register(_:_:)``.
+    /// A registry of services that are made already. A name that two of them have is refused when it is asked for. More can be
+    /// added by ``register(_:_:)``.
     public init(_ services: [Service] = []) {
-        let made = services.map { ($0.id, Entry(made: $0)) }
-        entries.withLock { $0 = Dictionary(made) { _, last in last } }
+        let listed = Dictionary(grouping: services, by: \.id)
+        ambiguous = Locked(Set(listed.filter { $0.value.count > 1 }.keys))
+        entries.withLock { $0 = listed.compactMapValues { $0.last.map { Entry(made: $0) } } }
     }
 
     /// Adds a service, or replaces the one of that name for the clients made afterwards. `make` is called once, at the
     /// first look-up, however many callers ask at that moment.
     public func register(_ id: ServiceID, _ make: @escaping @Sendable () -> Service) {
         entries.withLock { $0[id] = Entry(make) }
+        ambiguous.withLock { _ = $0.remove(id) }
     }
 
     /// The service of that name, made now if it was not before.
     ///
-    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when no service has that name.
+    /// - Throws: ``APIError/Kind/invalidConfiguration(reason:)`` when no service has that name, or two of those that the registry
+    ///   was made of.
     public func service(_ id: ServiceID) throws(APIError) -> Service {
+        guard !ambiguous.withLock({ $0.contains(id) }) else {
+            throw APIError(
+                .invalidConfiguration(reason: "two services are named \(String(reflecting: id.name))"), stage: .prepare)
+        }
         guard let entry = entries.withLock({ $0[id] }) else {
             throw APIError(
                 .invalidConfiguration(reason: "no service is named \(String(reflecting: id.name))"), stage: .prepare)

@@ -172,8 +172,8 @@ extension CallOptions {
         set { self[dynamicMember: \.formFormat] = newValue }
     }
 
-    /// The whole call may take this long. It is held for calls and streams; a download, whose length nobody knows, is ended by
-    /// what is slow alone (``Timeouts/total``).
+    /// The whole call may take this long. It is held for calls to their end, and for streams until their head has come; a download,
+    /// whose length nobody knows, is ended by what is slow alone (``Timeouts/total``).
     public static func timeout(_ total: Duration) -> CallOptions { CallOptions().timeout(total) }
 
     /// The whole call may take this long; see ``timeout(_:)-swift.type.method``.

@@ -90,7 +90,7 @@ public struct ClientConfiguration: Sendable {
     /// A configuration with the default of every property.
     ///
     /// - Parameters:
-    ///   - services: those that endpoints name. Of two with one name the last one counts.
+    ///   - services: those that endpoints name. A name that two of them have fails every call that names it.
     ///   - options: the widest level of options.
     ///   - build: decides the first environment, and whether it may be switched. By default it is how the package
     ///     was built. In a debug build the first environment is development, and production where no service has a base
