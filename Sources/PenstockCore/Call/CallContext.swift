@@ -1,3 +1,5 @@
+import Foundation
+
 /// One call on its way: its number, its settings, and how it ends. Given to interceptors, signers and sealers.
 public final class CallContext: Sendable {
     /// The call's number, which its events and its handle have too.
@@ -45,10 +47,14 @@ public final class CallContext: Sendable {
     let onSend: (@Sendable () -> Void)?
     /// The lane that it was begun in; `nil` for a call that renews no credential.
     let lane: RefreshLane?
+    /// Whether it is there for an exchange that may go on without the call.
+    let isDetached: Bool
     let state = Locked(State())
 
     struct State {
         var attempts: [APIError.Attempt] = []
+        /// Those that a detached call has handed to the transport, and of which nothing is known yet.
+        var open: [APIError.Attempt] = []
         var pass = 1
         /// Why there was a pass after the first, once for each.
         var replays: [StageName] = []
@@ -114,7 +120,8 @@ public final class CallContext: Sendable {
         id: CallID, endpoint: any Endpoint.Type, service: ServiceID, environment: ServerEnvironment,
         isolation: IsolationKey, options: ResolvedOptions, control: ExchangeControl,
         in surroundings: Surroundings, streams: Bool = false, isRefresh: Bool = false, upgrade: HTTPUpgrade? = nil,
-        carrier: (any Transport)? = nil, deadline: Duration?? = nil, lane: RefreshLane? = nil
+        carrier: (any Transport)? = nil, deadline: Duration?? = nil, lane: RefreshLane? = nil,
+        isDetached: Bool = false
     ) {
         self.id = id
         endpointType = endpoint
@@ -136,6 +143,7 @@ public final class CallContext: Sendable {
         self.upgrade = upgrade
         self.carrier = carrier
         self.lane = lane
+        self.isDetached = isDetached
         self.deadline = deadline ?? options.settings.timeouts.total.map { [time] in time.now() + $0 }
     }
 
@@ -149,7 +157,8 @@ public final class CallContext: Sendable {
             in: Surroundings(
                 time: time, deadlines: deadlines, lineage: lineage, clocks: clocks, sink: isTold ? relay : nil,
                 onSend: onSend),
-            isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline), lane: lane)
+            isRefresh: isRefresh, carrier: carrier, deadline: .some(deadline), lane: lane,
+            isDetached: true)
         let (pass, replays, key, cookies, initiator, priority) = state.withLock { state in
             (state.pass, state.replays, state.sharedKey(), state.redirectCookies, state.initiator, state.priority)
         }
@@ -173,8 +182,23 @@ public final class CallContext: Sendable {
     /// Every exchange so far.
     public var attempts: [APIError.Attempt] { state.withLock { $0.attempts } }
 
+    /// The same, and those that are under way: whoever leaves them does not hear how they end, and their server may have them.
+    var attemptsLeft: [APIError.Attempt] { state.withLock { $0.attempts + $0.open } }
+
     func record(_ attempt: APIError.Attempt) {
-        state.withLock { $0.attempts.append(attempt) }
+        state.withLock { state in
+            state.attempts.append(attempt)
+            let index = state.open.firstIndex { $0.started == attempt.started && $0.url == attempt.url }
+            if let index { state.open.remove(at: index) }
+        }
+    }
+
+    /// Notes an attempt that is handed to the transport, until it is recorded. Only an exchange that may be left has to know.
+    func open(_ request: HTTPRequest, at started: Date) {
+        guard isDetached else { return }
+        let attempt = APIError.Attempt(
+            method: request.method, url: request.url, started: started, outcome: .cancelled, sendState: .maybeProcessed)
+        state.withLock { $0.open.append(attempt) }
     }
 
     /// Counts one more cookie of a redirect.

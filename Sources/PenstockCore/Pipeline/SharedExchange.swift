@@ -162,7 +162,7 @@ final class SharedExchange<Key: Hashable & Sendable, Note: Sendable>: UrgentWork
 
     private func leave(_ seat: Seat, leads: Bool, _ table: SharedExchanges<Key, Note>) {
         vacate(seat, table)?.carryOut()
-        if leads { relay.leave(attempts: context.attempts) }
+        if leads { relay.leave(attempts: context.attemptsLeft) }
     }
 
     /// One waits no more, of which it may be told twice. When nobody is left, the exchange is marked as ended.

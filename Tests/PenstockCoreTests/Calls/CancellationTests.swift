@@ -62,6 +62,30 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
+    @Test(
+        "A call that is ended tells of the attempt that its server may have, also where that has a context of its own",
+        arguments: ["plain", "hedged", "joined"])
+    func attemptsOfTheEnded(kind: String) async throws {
+        let busy = ScriptedTransport.Step.respond(.init(status: 503))
+        let script = ScriptedTransport([busy, .held(.product)])
+        var configuration = APIClient.Configuration(services: [.shop()])
+        configuration.random = RandomSource { 0 }
+        configuration.cache = .none
+        if kind == "joined" { configuration.options.inFlight = .join }
+        let hedging = kind == "hedged" ? HedgingPolicy(after: .seconds(60)) : nil
+        configuration.options.retry = RetryPolicy(limit: 1, backoff: .init(base: .zero), hedging: hedging)
+        let client = APIClient(configuration, transport: script)
+        let call = client.start(GetProduct())
+        await script.waitForExchanges(count: 2)
+        call.cancel()
+        let error = await call.result.failure
+        #expect(error?.kind == .cancelled)
+        #expect(error?.attempts.map(\.status) == [503, nil])
+        let last = error?.attempts.last
+        #expect(last?.outcome == .cancelled && last?.sendState == .maybeProcessed)
+        #expect(last?.url == script.requests.last?.request.url)
+    }
+
     @Test("Cancelling one call leaves the others", .covers("S2.25"))
     func cancelOne() async throws {
         let transport = CallSupport.holding(2)

@@ -154,7 +154,7 @@ final class HedgedAttempt: CallWait, SharedWork, UrgentWork {
             state.runners.removeAll { $0.context === runner.context }
             return state.runners.isEmpty
         }
-        runner.relay.leave(attempts: runner.context.attempts)
+        runner.relay.leave(attempts: runner.context.attemptsLeft)
         _ = runner.context.close()
         if isLast || isGood(result) { return outcome.keep(result) }
         guard case .success(let exchange) = result else { return }
@@ -178,7 +178,7 @@ final class HedgedAttempt: CallWait, SharedWork, UrgentWork {
         if let alarm { call.deadlines.remove(alarm) }
         for runner in runners {
             runner.context.end(.requested)
-            runner.relay.leave(attempts: runner.context.attempts)
+            runner.relay.leave(attempts: runner.context.attemptsLeft)
         }
     }
 

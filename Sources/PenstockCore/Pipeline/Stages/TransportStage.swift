@@ -23,6 +23,7 @@ struct TransportStage: Stage {
         if call.control.isSuspended { try await call.untilResumed() }
         let exchange = try makeExchange(request, call, next.discards)
         let started = call.time.date()
+        call.open(exchange.request, at: started)
         if isBelowAppCode { return try await sendAlone(exchange, call, started) }
         return try await send(exchange, call, started)
     }
