@@ -176,7 +176,7 @@ struct Authenticate: Stage {
     func source(_ place: Place) -> CredentialKeeper.Source {
         var configuration = configuration
         configuration.pin(to: place.environment)
-        configuration.identity = { place.identity }
+        configuration.pin(to: place.identity)
         let context = RefreshContext(
             client: APIClient(configuration, sharing: SharedState(state, in: place.environment)), key: place.keeper.key,
             environment: place.environment,
