@@ -57,7 +57,9 @@ final class CredentialKeeper: Sendable {
         let context: RefreshContext
 
         var abilities: RefreshCoordinator.Abilities {
-            .init(canLogIn: authenticator.canLogIn, canRefresh: authenticator.canRefresh)
+            .init(
+                canLogIn: authenticator.canLogIn, logsInAhead: authenticator.logsInAhead,
+                canRefresh: authenticator.canRefresh)
         }
     }
 
