@@ -14,7 +14,7 @@
         private static let isAllowed: Bool = {
             let name = "penstock-probe-\(UUID().uuidString)"
             do throws(VaultError) {
-                try KernelKeyring.add(Data([1]), name: name)
+                try KernelKeyring.add(VaultKey.random(), name: name)
                 return try KernelKeyring.remove(name: name)
             } catch {
                 return false
@@ -54,10 +54,12 @@
             #expect(try KernelKeyring.remove(name: name) == false)
             try KernelKeyring.add(VaultKey.random(), name: name)
             #expect(await vaultError { try await vault.load(Sample.key) } == .denied)
-            try KernelKeyring.add(Data([1, 2, 3]), name: name)
-            #expect(await vaultError { try await vault.load(Sample.key) } == .corrupt)
-            try KernelKeyring.add(Data(count: 5_000), name: name)
-            #expect(await vaultError { try await vault.load(Sample.key) } == .corrupt)
+            // By other means than ours.
+            for count in [3, 5_000] {
+                #expect(
+                    ckernelkeyring_add(name, [UInt8](repeating: 1, count: count), count, 0, KEY_SPEC_USER_KEYRING) == 0)
+                #expect(await vaultError { try await vault.load(Sample.key) } == .corrupt)
+            }
             try KernelKeyring.add(key, name: name)
             #expect(try await vault.load(Sample.key) == Sample.item("1"))
             try KernelKeyring.remove(name: name)
@@ -118,7 +120,7 @@
 
         @Test("A key that has expired is none", .enabled(if: KernelKeyringTests.isAllowed))
         func lifetime() async throws {
-            try KernelKeyring.add(VaultKey.random(), name: name, lifetime: .zero)
+            try KernelKeyring.add(VaultKey.random(), name: name, lifetime: .nanoseconds(1))
             let deadline = ContinuousClock.now + .seconds(30)
             var error: VaultError?
             while error == nil, ContinuousClock.now < deadline {
@@ -128,9 +130,48 @@
             #expect(error == .locked)
         }
 
+        @Test(
+            "A name that the kernel would cut off or not take is invalid, wherever it is given",
+            arguments: ["", "penstock\0other", "\0", String(repeating: "n", count: 4_096)])
+        func names(name: String) async throws {
+            #expect(throws: VaultError.invalid) { try KernelKeyring.add(VaultKey.random(), name: name) }
+            #expect(throws: VaultError.invalid) { try KernelKeyring.remove(name: name) }
+            let folder = try Folder()
+            let vault = EncryptedFileVault(file: folder.file, key: .kernelKeyring(name))
+            #expect(
+                await vaultError { try await vault.save(Sample.item("1"), for: Sample.key, over: .anything) }
+                    == .invalid)
+        }
+
+        @Test(
+            "A name may be as long as the kernel's are", .enabled(if: KernelKeyringTests.isAllowed),
+            arguments: [1, 4_095])
+        func lengths(count: Int) throws {
+            let name = String(repeating: "\u{7F}", count: count)
+            let key = VaultKey.random()
+            try KernelKeyring.add(key, name: name)
+            #expect(try KernelKeyring.key(name) == key)
+            #expect(try KernelKeyring.remove(name: name))
+        }
+
+        @Test("A key of another length is invalid, and the one that is there stays", arguments: [0, 31, 33])
+        func sizes(count: Int) {
+            #expect(throws: VaultError.invalid) { try KernelKeyring.add(Data(count: count), name: name) }
+            #expect(throws: (Self.isAllowed ? VaultError.locked : .denied)) { try KernelKeyring.key(name) }
+        }
+
+        @Test(
+            "A lifetime that is over before it begins is invalid",
+            arguments: [Duration.zero, .nanoseconds(-1), .seconds(-5)])
+        func over(lifetime: Duration) {
+            #expect(throws: VaultError.invalid) {
+                try KernelKeyring.add(VaultKey.random(), name: name, lifetime: lifetime)
+            }
+        }
+
         @Test("What a container forbids is denied", .enabled(if: !KernelKeyringTests.isAllowed))
         func denied() {
-            #expect(throws: VaultError.denied) { try KernelKeyring.add(Data([1]), name: name) }
+            #expect(throws: VaultError.denied) { try KernelKeyring.add(VaultKey.random(), name: name) }
         }
 
         @Test(

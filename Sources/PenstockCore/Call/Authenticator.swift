@@ -52,6 +52,11 @@ public protocol Authenticator: Sendable {
     /// Whether ``logIn(after:in:)`` is there to be asked. `false` by default.
     var canLogIn: Bool { get }
 
+    /// Whether ``logIn(after:in:)`` is asked before a request is sent that has no credential, and not first when a request without
+    /// one was refused: where it bothers nobody, as ``OAuth2Authenticator/clientCredentials(tokenURL:clientID:clientSecret:scope:prover:expiry:policy:trustedOrigins:)``
+    /// does. Then a credential may also live for less than ``RefreshPolicy/minimumLifetime``. `false` by default.
+    var logsInAhead: Bool { get }
+
     /// Asks the user, once however many calls wait for it, and for as long as it takes.
     ///
     /// - Parameter credential: the one that is of no more use; `nil` when there was none.
@@ -67,6 +72,7 @@ extension Authenticator {
     public func shouldSendAgain(after response: HTTPResponse, to request: HTTPRequest) -> Bool { false }
     public func canRefresh(_ credential: Credential) -> Bool { false }
     public var canLogIn: Bool { false }
+    public var logsInAhead: Bool { false }
 
     public func refresh(_ credential: Credential, in context: RefreshContext) async throws -> Credential {
         throw AuthenticationFailure.missing

@@ -10,12 +10,15 @@ extension CallContext {
         case superseded
         /// The total time-out ran out while nothing was on the wire that would have kept it.
         case deadline
+        /// It began after its client had been shut down.
+        case shutDown
 
         var kind: APIError.Kind {
             switch self {
             case .requested, .ownerGone: .cancelled
             case .superseded: .dropped(.superseded)
             case .deadline: .timeout(.total)
+            case .shutDown: .blocked(reason: "this client was shut down")
             }
         }
     }

@@ -6,6 +6,7 @@ final class ClientLineage: Sendable {
     /// `nil` for a client that follows its parent.
     private let own: Locked<ServerEnvironment?>
     private let cancellations = Locked(0)
+    private let isClosed = Locked(false)
 
     /// - Parameter environment: that of a client without a parent.
     init(_ environment: ServerEnvironment) {
@@ -32,6 +33,16 @@ final class ClientLineage: Sendable {
 
     func noteCancellation() {
         cancellations.withLock { $0 += 1 }
+    }
+
+    /// Whether it was derived from no other.
+    var isRoot: Bool { parent == nil }
+
+    /// Whether it, or what it was derived from, was shut down.
+    var isShutDown: Bool { isClosed.withLock { $0 } || (parent?.isShutDown ?? false) }
+
+    func shutDown() {
+        isClosed.withLock { $0 = true }
     }
 
     /// Whether it is `other`, or was derived from it.

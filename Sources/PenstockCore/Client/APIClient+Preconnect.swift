@@ -28,6 +28,7 @@ extension APIClient {
         do {
             // After it is in the table, where a sign-out that begins now will find it.
             try state.signOuts.check(call.isolation.identity)
+            guard !state.lineage.isShutDown else { return false }
             try await withTaskCancellationHandler {
                 try await transport.preconnect(exchange)
             } onCancel: {

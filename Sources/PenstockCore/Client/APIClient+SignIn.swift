@@ -12,7 +12,8 @@ extension APIClient {
     /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be kept; it is
     ///   used in this process all the same. It is not where that is ``VaultError/invalid``: for one that has no token, or dates
     ///   that are none. ``APIError/Kind/invalidConfiguration(reason:)`` for a service that has no
-    ///   authenticator, or no base URL here.
+    ///   authenticator, or no base URL here. ``APIError/Kind/cancelled`` when the task was cancelled before the vault had kept it:
+    ///   it is used all the same, and the vault still keeps it when it can.
     /// - Parameter identity: what ``Configuration/identity`` gives for the user, where it does not yet. By default the user of the
     ///   moment: what is signed in while nobody is named is nobody's.
     public func signIn(
@@ -21,7 +22,8 @@ extension APIClient {
         let place = try authentication(of: service, for: identity).place
         state.credentials.beginSession()
         if credential.isValid { state.signOuts.end(place.identity) }
-        try await Self.keeping { () throws(VaultError) in try await place.keeper.signIn(credential) }
+        let writing = try Self.told { () throws(VaultError) in try place.keeper.signingIn(credential) }
+        try await Self.keeping(writing)
     }
 
     /// Deletes the credential of a service for the user of the moment. Calls that wait for a new one fail with
@@ -29,11 +31,12 @@ extension APIClient {
     /// that arrives later is thrown away.
     ///
     /// - Throws: ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/vault(_:)`` when it could not be deleted from
-    ///   the vault; it is not used in this process any more.
+    ///   the vault; it is not used in this process any more. ``APIError/Kind/cancelled`` when the task was cancelled before that: it
+    ///   is deleted all the same when the vault can.
     public func signOut(of service: ServiceID = .main) async throws(APIError) {
         let keeper = try authentication(of: service).place.keeper
         state.credentials.beginSession()
-        try await Self.keeping { () throws(VaultError) in try await keeper.signOut() }
+        try await Self.keeping(keeper.signingOut())
     }
 
     /// The credential of a service for the user of the moment; `nil` when there is none.
@@ -78,11 +81,28 @@ extension APIClient {
         runtime.resolved.settings.environment ?? environment
     }
 
+    /// Waits for a vault, as long as the task is not cancelled: a key of the app's own may never come. What was begun goes on then,
+    /// since a login or a logout is not half done.
     private static func keeping<Value: Sendable>(
-        _ body: () async throws(VaultError) -> Value
+        _ body: @escaping @Sendable () async throws(VaultError) -> Value
     ) async throws(APIError) -> Value {
+        let promise = Promise<Result<Value, VaultError>>()
+        Task {
+            do throws(VaultError) {
+                promise.keep(.success(try await body()))
+            } catch {
+                promise.keep(.failure(error))
+            }
+        }
+        guard let result = await promise.valueUnlessCancelled() else {
+            throw APIError(.cancelled, stage: .authenticate)
+        }
+        return try told { () throws(VaultError) in try result.get() }
+    }
+
+    private static func told<Value>(_ body: () throws(VaultError) -> Value) throws(APIError) -> Value {
         do throws(VaultError) {
-            return try await body()
+            return try body()
         } catch {
             throw APIError(.authentication(.vault(error)), stage: .authenticate, underlying: error)
         }
@@ -117,7 +137,8 @@ extension APIClient {
     /// it was derived from; closes the connections that were made for them; and removes their cookies, their credentials, and all
     /// responses that are stored of them, in every environment, also where one of these clients has a cookie store, a vault or a
     /// cache of its own. The cookies that came while nobody was signed in go as well, since a login's may be among them
-    /// (``adoptCookies(of:)``).
+    /// (``adoptCookies(of:)``); and so do, where ``Configuration/identity`` was set, the credentials that this client's services
+    /// were given while nobody was named, since a ``signIn(_:to:as:)`` that did not say for whom may have left its own there.
     ///
     /// ```swift
     /// await client.signOut(user.id)
@@ -131,12 +152,14 @@ extension APIClient {
     ///
     /// - Parameter identity: what ``Configuration/identity`` gave for them. For `""`, which is nobody, no call is refused.
     /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses, on disk either; see
-    ///   ``CookieStore/settle()`` and ``CacheStore/remove(_:)``.
+    ///   ``CookieStore/settle()`` and ``CacheStore/remove(_:)``. `false` as soon as the task is cancelled: nothing of them is used any
+    ///   more then, and what is left is still removed.
     @discardableResult
     public func signOut(_ identity: String) async -> Bool {
         state.signOuts.begin(identity, asLongAs: configuration.identity)
         state.calls.end { $0.isolation.identity.isWritten(as: identity) }
         transport.closeConnections(of: identity)
-        return await state.holdings.forget(identity)
+        let nobodysServices = configuration.setsIdentity ? configuration.services.ids : []
+        return await state.holdings.forget(Leaver(identity: identity, nobodysServices: nobodysServices))
     }
 }

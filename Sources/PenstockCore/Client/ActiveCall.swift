@@ -54,6 +54,8 @@ final class ActiveCall<E: Endpoint>: Sendable {
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)
         scope = terms.scope.map { [context] in WeakScope($0, context) }
         if let parent, !parent.adopt(context) { context.end(.requested) }
+        // After it is in the table, where a shutdown that begins now will find it. What works for a call under way may do so.
+        if place != nil, lane == nil, client.state.lineage.isShutDown { context.end(.shutDown) }
     }
 
     // MARK: The path

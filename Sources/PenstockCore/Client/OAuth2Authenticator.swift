@@ -1,6 +1,7 @@
 import Foundation
 
-/// OAuth 2.0: bearer tokens, or tokens that are bound to a key of the device, renewed by a refresh token (RFC 6749 §6).
+/// OAuth 2.0: bearer tokens, or tokens that are bound to a key of the device, renewed by a refresh token (RFC 6749 §6) or asked for
+/// with what the client itself is known by (§4.4).
 ///
 /// ```swift
 /// let shop = Service(
@@ -24,6 +25,7 @@ public struct OAuth2Authenticator: Authenticator {
     private let scope: String?
     private let prover: DPoPProver?
     private let login: BearerAuthenticator.LogIn?
+    private var isForClient = false
 
     /// - Parameters:
     ///   - tokenURL: of the token endpoint; the same in every environment.
@@ -62,6 +64,50 @@ public struct OAuth2Authenticator: Authenticator {
         login = logIn
     }
 
+    /// A client that speaks for itself and for no user, such as a daemon: it asks for a token with its secret alone (RFC 6749 §4.4),
+    /// ahead of the first call and whenever the last one has expired or was refused, once however many calls wait for it. Nobody has to
+    /// sign in.
+    ///
+    /// ```swift
+    /// let reports = Service(
+    ///     .main, "https://api.example.com",
+    ///     authenticator: OAuth2Authenticator.clientCredentials(
+    ///         tokenURL: "https://id.example.com/token", clientID: "nightly", clientSecret: secret))
+    /// ```
+    ///
+    /// A refresh token is not used where one is given (§4.4.3). Where no token comes, calls fail as
+    /// ``APIError/Kind/authentication(_:)`` with ``AuthenticationFailure/unavailable``, whose ``APIError/underlying`` says what the token
+    /// endpoint has answered; it is asked again after ``RefreshPolicy/pause``.
+    ///
+    /// - Parameters:
+    ///   - tokenURL: of the token endpoint; the same in every environment.
+    ///   - clientID: as the authorisation server knows the client.
+    ///   - clientSecret: sent as RFC 6749 §2.3.1 says, not in the body.
+    ///   - scope: what is asked for; `nil`, the default, leaves it to the server.
+    ///   - prover: binds tokens to its key (DPoP, RFC 9449); `nil`, the default, uses bearer tokens.
+    ///   - expiry: 401 by default.
+    public static func clientCredentials(
+        tokenURL: String, clientID: String, clientSecret: String, scope: String? = nil, prover: DPoPProver? = nil,
+        expiry: ExpiryRule? = nil, policy: RefreshPolicy = .init(), trustedOrigins: Set<HTTPURL.Origin> = []
+    ) -> OAuth2Authenticator {
+        clientCredentials(
+            tokenURL: { _ in tokenURL }, clientID: clientID, clientSecret: clientSecret, scope: scope, prover: prover,
+            expiry: expiry, policy: policy, trustedOrigins: trustedOrigins)
+    }
+
+    /// The same with a token endpoint for each environment.
+    public static func clientCredentials(
+        tokenURL: @escaping @Sendable (ServerEnvironment) -> String, clientID: String, clientSecret: String,
+        scope: String? = nil, prover: DPoPProver? = nil, expiry: ExpiryRule? = nil, policy: RefreshPolicy = .init(),
+        trustedOrigins: Set<HTTPURL.Origin> = []
+    ) -> OAuth2Authenticator {
+        var authenticator = OAuth2Authenticator(
+            tokenURL: tokenURL, clientID: clientID, clientSecret: clientSecret, scope: scope, prover: prover,
+            expiry: expiry, policy: policy, trustedOrigins: trustedOrigins)
+        authenticator.isForClient = true
+        return authenticator
+    }
+
     public func apply(_ credential: Credential, to request: HTTPRequest, call: CallContext) throws -> HTTPRequest {
         var request = request
         guard let prover else {
@@ -84,7 +130,7 @@ public struct OAuth2Authenticator: Authenticator {
 
     // MARK: The refresh-token grant
 
-    public func canRefresh(_ credential: Credential) -> Bool { credential.refreshToken != nil }
+    public func canRefresh(_ credential: Credential) -> Bool { !isForClient && credential.refreshToken != nil }
 
     public func refresh(_ credential: Credential, in context: RefreshContext) async throws -> Credential {
         guard let refreshToken = credential.refreshToken else { throw AuthenticationFailure.missing }
@@ -171,11 +217,31 @@ public struct OAuth2Authenticator: Authenticator {
         }
     }
 
-    public var canLogIn: Bool { login != nil }
+    public var canLogIn: Bool { login != nil || isForClient }
+
+    public var logsInAhead: Bool { isForClient }
 
     public func logIn(after credential: Credential?, in context: RefreshContext) async throws -> Credential {
+        if isForClient { return try await clientToken(in: context) }
         guard let login else { throw AuthenticationFailure.missing }
         return try await login(credential, context)
+    }
+}
+
+extension OAuth2Authenticator {
+    /// The client-credentials grant (RFC 6749 §4.4.2).
+    private func clientToken(in context: RefreshContext) async throws -> Credential {
+        var form = [("grant_type", "client_credentials")]
+        if let scope { form.append(("scope", scope)) }
+        let response = try await send(form, context)
+        do throws(AuthenticationFailure) {
+            let answer = try TokenResponse(response, needsProof: prover != nil)
+            return Credential(answer.token, expiresIn: answer.lifetime, obtained: context.time.date())
+        } catch {
+            // Nothing was used up, whatever became of it.
+            throw APIError(
+                .authentication(.unavailable), stage: .authenticate, underlying: TokenResponse.error(of: response))
+        }
     }
 }
 

@@ -30,11 +30,17 @@ extension RefreshCoordinator {
     public struct Abilities: Sendable {
         let canRefresh: @Sendable (Credential) -> Bool
         let canLogIn: Bool
+        let logsInAhead: Bool
 
         /// Nobody is asked to log in unless told otherwise.
-        public init(canLogIn: Bool = false, canRefresh: @escaping @Sendable (Credential) -> Bool) {
+        ///
+        /// - Parameter logsInAhead: whether who has no credential logs in before anything is refused; of no effect unless `canLogIn`.
+        public init(
+            canLogIn: Bool = false, logsInAhead: Bool = false, canRefresh: @escaping @Sendable (Credential) -> Bool
+        ) {
             self.canRefresh = canRefresh
             self.canLogIn = canLogIn
+            self.logsInAhead = canLogIn && logsInAhead
         }
     }
 
@@ -78,5 +84,13 @@ extension RefreshCoordinator {
         case sleep(Duration)
         /// The cycle is over.
         case end(Outcome)
+    }
+}
+
+extension RefreshCoordinator {
+    /// Whether a credential is of use for so short a time that it is no better than the one before.
+    func isAlmostDead(_ credential: Credential, at moment: Moment) -> Bool {
+        credential.lifetime.map { $0 < policy.minimumLifetime } ?? false
+            || credential.isDue(at: moment.date, leeway: policy.leeway)
     }
 }

@@ -130,7 +130,7 @@ extension RefreshCoordinator {
             if case .use(let credential) = outcome { return .use(credential) }
             return .fail(failure)
         }
-        guard !isRenewedJustNow(refused, at: moment) else {
+        guard !isRenewedJustNow(refused, abilities, at: moment) else {
             remember(refused, .notRenewed, at: moment, for: policy.pause)
             return .fail(.notRenewed)
         }
@@ -194,7 +194,7 @@ extension RefreshCoordinator {
 
     /// Whether the credential of the moment is the one that was refused, or is to be renewed before it is used.
     private func isUnusable(after refused: Refused, _ abilities: Abilities, _ moment: Moment) -> Bool {
-        guard let known else { return refused != .nothing }
+        guard let known else { return refused != .nothing || abilities.logsInAhead }
         guard refused == .nothing else { return refused == .version(known.credential.version) }
         if abilities.canRefresh(known.credential) { return isDue(at: moment) }
         return abilities.canLogIn && known.credential.isExpired(at: moment.date)
@@ -214,14 +214,10 @@ extension RefreshCoordinator {
         return isAlmostDead(known.credential, at: moment) && begun <= remembered.at && moment.now < remembered.until
     }
 
-    private func isAlmostDead(_ credential: Credential, at moment: Moment) -> Bool {
-        credential.lifetime.map { $0 < policy.minimumLifetime } ?? false
-            || credential.isDue(at: moment.date, leeway: policy.leeway)
-    }
-
     /// Whether what was refused is so new that the refusal does not mean that it has expired.
-    private func isRenewedJustNow(_ refused: Refused, at moment: Moment) -> Bool {
+    private func isRenewedJustNow(_ refused: Refused, _ abilities: Abilities, at moment: Moment) -> Bool {
         guard let renewed, refused == .version(renewed.version) else { return false }
+        if abilities.logsInAhead, known?.credential.isExpired(at: moment.date) ?? false { return false }
         return moment.now - renewed.at < policy.minimumLifetime
     }
 
@@ -380,6 +376,7 @@ extension RefreshCoordinator {
     /// - Parameter discarded: what is there and of no more use.
     private mutating func nothingThere(but discarded: CredentialRecord?) -> Action {
         switch wanted {
+        case .nothing where abilities.logsInAhead: logIn(discarded)
         case .nothing: end(isInsisting ? .fail(.missing) : .use(nil))
         case .anonymous: abilities.canLogIn ? logIn(discarded) : end(.fail(.missing))
         case .version: abilities.canLogIn ? logIn(discarded) : end(.fail(.signedOut))
@@ -453,7 +450,9 @@ extension RefreshCoordinator {
     private mutating func stored(_ new: CredentialRecord, _ moment: Moment) -> Action {
         let credential = new.credential
         (known, remembered, renewed) = (new, nil, (credential.version, moment.now))
-        guard wanted == .version(credential.version) || isAlmostDead(credential, at: moment) else {
+        // Where one is had for the asking, another follows one that dies soon.
+        let isTooShort = !abilities.logsInAhead && isAlmostDead(credential, at: moment)
+        guard wanted == .version(credential.version) || isTooShort else {
             return end(.use(credential))
         }
         remember(.version(credential.version), .notRenewed, at: moment, for: policy.pause)

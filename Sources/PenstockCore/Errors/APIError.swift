@@ -52,8 +52,8 @@ public struct APIError: Error, Sendable {
         case invalidConfiguration(reason: String)
         /// A policy or the app's own code forbids the request: plain `http` to a host that is not allowed it, a
         /// redirect that must not be followed, a body that can be read only once and is needed again, an interceptor, a
-        /// signer or a sealer that threw an error of its own. ``APIError/response`` holds the redirect where it was
-        /// one.
+        /// signer or a sealer that threw an error of its own, a client that was shut down. ``APIError/response`` holds
+        /// the redirect where it was one.
         case blocked(reason: String)
         /// The transport cannot enforce what was asked, or what was asked does not go together, such as a streamed
         /// response that has to be unsealed. The request was not sent.

@@ -14,6 +14,9 @@ final class CallTable: Sendable {
     private struct State: Sendable {
         var entries: [Entry?] = []
         var free: [Int] = []
+        /// What is told of each call that goes.
+        var watchers: [Int: @Sendable () -> Void] = [:]
+        var lastWatcher = 0
     }
 
     private let state = Locked(State())
@@ -35,13 +38,43 @@ final class CallTable: Sendable {
 
     /// Nothing where the call has gone already.
     func remove(_ call: CallContext, at place: Place) {
-        state.withLock { state in
-            guard place.index < state.entries.count, state.entries[place.index]?.call === call else { return }
+        let watchers = state.withLock { state -> [Int: @Sendable () -> Void] in
+            guard place.index < state.entries.count, state.entries[place.index]?.call === call else { return [:] }
             state.entries[place.index] = nil
             state.free.append(place.index)
             // What a crowd took is given back when it has gone.
-            if state.free.count == state.entries.count, state.entries.count > 1_024 { state = State() }
+            if state.free.count == state.entries.count, state.entries.count > 1_024 {
+                (state.entries, state.free) = ([], [])
+            }
+            return state.watchers
         }
+        if !watchers.isEmpty { for watcher in watchers.values { watcher() } }
+    }
+
+    /// Waits until there are none left.
+    ///
+    /// - Parameters:
+    ///   - client: whose calls, together with those of the clients derived from it.
+    ///   - limit: how long they are waited for at most. It ends with the task as well.
+    /// - Returns: whether none is left.
+    func drained(of client: ClientLineage, within limit: Duration, by time: TimeSource) async -> Bool {
+        let promise = Promise<Void>()
+        let look: @Sendable () -> Void = { [self] in
+            if calls(of: client).isEmpty { promise.keep(()) }
+        }
+        let number = state.withLock { state in
+            state.lastWatcher += 1
+            state.watchers[state.lastWatcher] = look
+            return state.lastWatcher
+        }
+        defer { state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
+        look()
+        let alarm = Task {
+            try await time.sleep(limit)
+            promise.abandon()
+        }
+        defer { alarm.cancel() }
+        return await promise.valueUnlessCancelled() != nil
     }
 
     /// - Parameter client: whose calls, together with those of the clients derived from it; `nil` for everyone's.

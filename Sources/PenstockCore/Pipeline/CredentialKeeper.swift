@@ -82,7 +82,9 @@ final class CredentialKeeper: Sendable {
         let context: RefreshContext
 
         var abilities: RefreshCoordinator.Abilities {
-            .init(canLogIn: authenticator.canLogIn, canRefresh: authenticator.canRefresh)
+            .init(
+                canLogIn: authenticator.canLogIn, logsInAhead: authenticator.logsInAhead,
+                canRefresh: authenticator.canRefresh)
         }
     }
 
@@ -195,42 +197,55 @@ final class CredentialKeeper: Sendable {
         return try await vault.load(key).map { item throws(VaultError) in try CredentialRecord(item).credential }
     }
 
+    /// A login or a logout that has taken effect in this process: calling it brings it to the vault, and is to be done once.
+    typealias Writing = @Sendable () async throws(VaultError) -> Void
+
+    /// Signs in, and writes it.
     func signIn(_ credential: Credential) async throws(VaultError) {
+        try await signingIn(credential)()
+    }
+
+    /// Signs in, at once. Calls that wait go on.
+    func signingIn(_ credential: Credential) throws(VaultError) -> Writing {
         guard credential.isValid else { throw .invalid }
         writes.withLock { $0 += 1 }
-        defer { writes.withLock { $0 -= 1 } }
         let (record, waiting, renewals) = state.withLock { state in
             (state.coordinator.signIn(credential), state.takeWaiting(), state.renewals)
         }
         for renewal in renewals { renewal.revoke() }
         for waiter in waiting { waiter.promise.keep(.use(credential)) }
-        do throws(VaultError) {
-            try await vault.save(record.item, for: key, over: .anything)
-            try await settleVault(after: record.version)
-        } catch {
-            state.withLock { $0.coordinator.couldNotWrite(record) }
-            throw error
+        return { [self] () throws(VaultError) in
+            defer { writes.withLock { $0 -= 1 } }
+            do throws(VaultError) {
+                try await vault.save(record.item, for: key, over: .anything)
+                try await settleVault(after: record.version)
+            } catch {
+                state.withLock { $0.coordinator.couldNotWrite(record) }
+                throw error
+            }
         }
     }
 
-    /// Calls that wait are told. What is under way comes to nothing, and the old refresh token is sent no more.
-    func signOut() async throws(VaultError) {
+    /// Signs out, at once. Calls that wait are told. What is under way comes to nothing, and the old refresh token is sent no more.
+    func signingOut() -> Writing {
         writes.withLock { $0 += 1 }
-        defer { writes.withLock { $0 -= 1 } }
         let (waiting, cycle, renewals) = state.withLock { state in
             state.coordinator.signOut()
             return (state.takeWaiting(), state.coordinator.cycle, state.renewals)
         }
         for renewal in renewals { renewal.revoke() }
         for waiter in waiting { waiter.promise.keep(.fail(.signedOut)) }
-        do throws(VaultError) {
-            try await vault.delete(key, where: .anything)
-            try await settleVault(after: nil)
-        } catch {
-            state.withLock { state in
-                if state.coordinator.cycle == cycle { state.coordinator.note(isErased: false) }
+        return { [self] () throws(VaultError) in
+            defer { writes.withLock { $0 -= 1 } }
+            do throws(VaultError) {
+                try await vault.delete(key, where: .anything)
+                try await settleVault(after: nil)
+            } catch {
+                state.withLock { state in
+                    if state.coordinator.cycle == cycle { state.coordinator.note(isErased: false) }
+                }
+                throw error
             }
-            throw error
         }
     }
 
@@ -275,12 +290,7 @@ final class CredentialKeeper: Sendable {
         }
         if answer == .begin { run(cycle, source) }
         defer { leave(number) }
-        let outcome = await withTaskCancellationHandler {
-            await promise.value()
-        } onCancel: {
-            promise.abandon()
-        }
-        switch outcome {
+        switch await promise.valueUnlessCancelled() {
         case .use: return answer == .begin
         case .fail(let failure): throw error(of: failure)
         case nil: throw APIError(.cancelled, stage: .authenticate)
@@ -447,34 +457,51 @@ final class CredentialTable: Sendable {
         sessions.withLock { $0 += 1 }
     }
 
-    /// Signs an account out of everything.
+    /// Signs whoever has signed out of everything, at once; nothing is waited for.
     ///
-    /// - Returns: whether nothing of it is left in the vault.
-    func forget(account: String) async -> Bool {
+    /// - Returns: what deletes their credentials from the vault, and says whether nothing of them is left there.
+    func forgetting(_ leaver: Leaver) -> @Sendable () async -> Bool {
         beginSession()
-        let known = keepers.withLock { $0.filter { $0.key.account.isWritten(as: account) } }
-        var isGone = true
-        for keeper in known.values {
-            do { try await keeper.signOut() } catch { isGone = false }
+        let known = keepers.withLock { $0.filter { leaver.has($0.key) } }.values
+        // All of them before any is waited for: a vault that hangs with the first leaves none of the others in use.
+        let writings = known.map { $0.signingOut() }
+        return { [self] in
+            var isGone = true
+            for writing in writings {
+                do { try await writing() } catch { isGone = false }
+            }
+            if await vault.forget(leaver) {
+                for keeper in known { keeper.noteErased() }
+            } else {
+                isGone = false
+            }
+            // Who has signed in meanwhile stays so.
+            for keeper in keepers.withLock({ $0 }).values where leaver.has(keeper.key) {
+                do { try await keeper.settleVault(after: nil) } catch { isGone = false }
+            }
+            return isGone
         }
-        if await vault.forget(account: account) {
-            for keeper in known.values { keeper.noteErased() }
-        } else {
-            isGone = false
-        }
-        // Who has signed in meanwhile stays so.
-        for keeper in keepers.withLock({ $0 }).values where keeper.key.account.isWritten(as: account) {
-            do { try await keeper.settleVault(after: nil) } catch { isGone = false }
-        }
-        return isGone
+    }
+}
+
+/// Whose credentials are deleted by a logout.
+struct Leaver: Sendable {
+    let identity: String
+    /// The services whose credentials of nobody's go as well: what a login has brought may be kept there, where the app named
+    /// its user only after. None for a client that names no users, all of whose credentials are nobody's.
+    let nobodysServices: [ServiceID]
+
+    func has(_ key: CredentialKey) -> Bool {
+        if key.account.isWritten(as: identity) { return true }
+        return key.account.isEmpty && nobodysServices.contains { $0.name.isWritten(as: key.service) }
     }
 }
 
 extension CredentialVault {
-    /// - Returns: whether nothing of the account is left.
-    func forget(account: String) async -> Bool {
+    /// - Returns: whether nothing of theirs is left.
+    func forget(_ leaver: Leaver) async -> Bool {
         do {
-            for key in try await keys() where key.account.isWritten(as: account) {
+            for key in try await keys() where leaver.has(key) {
                 try await delete(key, where: .anything)
             }
             return true

@@ -10,16 +10,22 @@ final class Holdings: Sendable {
         }
     }
 
-    /// Removes what is kept of a user.
+    /// Removes what is kept of a user. Cookies and credentials are of no more use when the first is waited for.
     ///
-    /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses.
-    func forget(_ identity: String) async -> Bool {
-        let all = all.withLock { $0 }
-        // At once, before anything is waited for.
-        for holding in all { holding.forgetCookies(of: identity) }
-        var isGone = true
-        for holding in all where await !holding.forget(identity) { isGone = false }
-        return isGone
+    /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses; `false` as soon as the
+    ///   task is cancelled. The removal goes on then.
+    func forget(_ leaver: Leaver) async -> Bool {
+        let removals = all.withLock { $0 }.map { $0.forgetting(leaver) }
+        let promise = Promise<Bool>()
+        Task {
+            // Side by side: one that never comes to its end keeps nothing of the others.
+            let isGone = await withTaskGroup(of: Bool.self) { group in
+                for removal in removals { group.addTask { await removal() } }
+                return await group.reduce(true) { $0 && $1 }
+            }
+            promise.keep(isGone)
+        }
+        return await promise.valueUnlessCancelled() ?? false
     }
 }
 
@@ -40,23 +46,24 @@ struct Holding: Sendable {
 
     var isGone: Bool { credentials == nil && vault == nil && cookies == nil && cache == nil }
 
-    func forgetCookies(of identity: String) {
+    private func forgetCookies(of identity: String) {
         cookies?.store.removeAll(ofIdentity: identity)
         // What a login was answered with came while nobody was signed in, and stays nobody's unless it was adopted.
         if !identity.isEmpty { cookies?.store.removeAll(ofIdentity: "") }
     }
 
-    func forget(_ identity: String) async -> Bool {
-        let isSignedOut =
-            if let credentials {
-                await credentials.forget(account: identity)
-            } else {
-                await vault?.forget(account: identity) ?? true
-            }
-        let areCookiesGone = await cookies?.store.settle() ?? true
-        let isForgotten = isSignedOut && areCookiesGone
-        guard let cache else { return isForgotten }
-        return await cache.change(nil) { await cache.store.remove([.identity(identity)]) } && isForgotten
+    /// - Returns: what does all of it that has to be waited for, and says whether nothing is left.
+    func forgetting(_ leaver: Leaver) -> @Sendable () async -> Bool {
+        forgetCookies(of: leaver.identity)
+        let (credentials, vault, cookies, cache) = (credentials, vault, cookies, cache)
+        let signingOut = credentials?.forgetting(leaver)
+        return {
+            async let isCacheEmpty =
+                cache?.change(nil) { await cache?.store.remove([.identity(leaver.identity)]) ?? true } ?? true
+            let isSignedOut = if let signingOut { await signingOut() } else { await vault?.forget(leaver) ?? true }
+            let areCookiesGone = await cookies?.store.settle() ?? true
+            return await isCacheEmpty && isSignedOut && areCookiesGone
+        }
     }
 }
 

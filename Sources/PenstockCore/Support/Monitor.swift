@@ -147,6 +147,15 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
+    /// The same; `nil` also as soon as the waiting task is cancelled.
+    func valueUnlessCancelled() async -> Value? {
+        await withTaskCancellationHandler {
+            await value()
+        } onCancel: {
+            abandon()
+        }
+    }
+
     private func settle(_ new: Outcome) {
         outcome.withLock { if $0 == nil { $0 = new } }
     }

@@ -54,11 +54,7 @@ package final class SharedTask<Value: Sendable>: Sendable {
             return state.outcome
         }
         if let known { promise.keep(known) }
-        let value = await withTaskCancellationHandler {
-            await promise.value()
-        } onCancel: {
-            promise.abandon()
-        }
+        let value = await promise.valueUnlessCancelled()
         leave(promise)
         return value
     }

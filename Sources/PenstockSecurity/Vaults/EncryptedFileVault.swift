@@ -13,25 +13,36 @@ import PenstockCore
 /// vault's file of the same key was: give each vault a key of its own.
 ///
 /// It is replaced as a whole and at one moment: whoever is killed while writing leaves the old one, or the new one. Several
-/// processes may share it; each waits for the others, by a lock on a file beside it, for ten seconds at most. File and key are
-/// 0600, and folders that are made for them 0700.
+/// processes may share it; each that writes waits for the others, by a lock on a file beside it, for ten seconds from its
+/// own call at most, or until its task is cancelled. Whoever reads waits for nobody. File and key are 0600, and folders that are
+/// made for them 0700.
 ///
 /// Its errors: ``VaultError/locked`` while the key is not to be had; ``VaultError/denied`` where the file belongs to somebody
 /// else or was sealed by another key; ``VaultError/corrupt`` when it was damaged or is of a later version, in which case it is
-/// left as it is until ``erase()``; ``VaultError/unavailable`` for a full disk, or a process that holds the lock for too long.
+/// left as it is until ``erase()``; ``VaultError/unavailable`` for a full disk, a process that holds the lock for too long, or a
+/// task that was cancelled while it waited.
 public final class EncryptedFileVault: CredentialVault {
     private let file: PrivateFile
     private let key: VaultKey
-    private let queue = VaultQueue("file")
+    private let time: TimeSource
+    private let changes = VaultQueue("file")
+    /// What reads is not held up by what waits for its turn to write, nor by another that reads from a slow disk.
+    private let reads = VaultQueue("file.read", attributes: .concurrent)
 
     /// Nothing is read or written before it is first used.
     ///
     /// - Parameters:
     ///   - file: made when it is first written, with its folder. No link.
     ///   - key: a file beside the vault's, by its name with `.key` behind, unless told otherwise.
-    public init(file: URL, key: VaultKey? = nil) {
+    public convenience init(file: URL, key: VaultKey? = nil) {
+        self.init(file: file, key: key, time: .system)
+    }
+
+    /// - Parameter time: by which others are waited for.
+    init(file: URL, key: VaultKey? = nil, time: TimeSource) {
         self.file = PrivateFile(file)
         self.key = key ?? .file(file.appendingPathExtension("key"))
+        self.time = time
     }
 
     public func load(_ key: CredentialKey) async throws(VaultError) -> VaultItem? {
@@ -66,30 +77,51 @@ public final class EncryptedFileVault: CredentialVault {
     /// Deletes the file and, where it has a file of its own, its key, whatever is in them: the way out when the vault is
     /// ``VaultError/corrupt``, or its key is lost. Other vaults that share the key's file lose what is in them, too.
     public func erase() async throws(VaultError) {
-        try await queue.run { [file, key] () throws(VaultError) in
+        try await changes.runPatiently(by: time) { [file, key] () throws(VaultError) -> Void? in
+            guard let lock = try Self.lock(file) else { return nil }
+            defer { withExtendedLifetime(lock) {} }
             try VaultError.ofFile { () throws(PrivateFileError) in
-                let lock = try FileLock(ofVault: file)
-                defer { withExtendedLifetime(lock) {} }
                 try file.remove()
                 if case .file(let keyFile) = key.origin { try keyFile.remove() }
             }
+            return ()
         }
+    }
+
+    /// - Returns: `nil` while somebody else holds it.
+    private static func lock(_ file: PrivateFile) throws(VaultError) -> FileLock? {
+        try VaultError.unlessBusy { () throws(PrivateFileError) in try FileLock(ofVault: file, patience: .zero) }
     }
 
     /// What a reader finds is whole, since the file is replaced as a whole: it needs no lock.
     private func read() async throws(VaultError) -> SealedItems {
         let given = try await key.given()
-        return try await queue.run { [file, key] () throws(VaultError) in try Self.items(of: file, key, given) }
+        return try await reads.run { [file, key] () throws(VaultError) in
+            var found = try Self.contents(of: file)
+            while true {
+                do throws(VaultError) {
+                    return try Self.items(in: found, key, given)
+                } catch {
+                    // File and key are two: the vault may have been erased, and made anew, between the one and the other.
+                    let present = try Self.contents(of: file)
+                    guard present != found else { throw error }
+                    found = present
+                }
+            }
+        }
+    }
+
+    private static func contents(of file: PrivateFile) throws(VaultError) -> Data? {
+        try VaultError.ofFile { () throws(PrivateFileError) in
+            try file.contents(limit: SealedItems.limit, .narrows)
+        }
     }
 
     private static func items(
-        of file: PrivateFile, _ key: VaultKey, _ given: Data?
+        in bytes: Data?, _ key: VaultKey, _ given: Data?
     ) throws(VaultError) -> SealedItems {
-        let found = try VaultError.ofFile { () throws(PrivateFileError) in
-            try file.contents(limit: SealedItems.limit, .narrows)
-        }
-        guard let bytes = found else { return SealedItems() }
-        return try SealedItems(bytes, key: key.bytes(given, makes: false))
+        guard let bytes else { return SealedItems() }
+        return try SealedItems(bytes, key: key.bytes(given))
     }
 
     /// Reads, changes and writes as one step.
@@ -97,12 +129,13 @@ public final class EncryptedFileVault: CredentialVault {
         _ body: @escaping @Sendable (inout [CredentialKey: VaultItem]) -> Bool
     ) async throws(VaultError) -> Bool {
         let given = try await key.given()
-        return try await queue.run { [file, key] () throws(VaultError) in
-            let lock = try VaultError.ofFile { () throws(PrivateFileError) in try FileLock(ofVault: file) }
+        return try await changes.runPatiently(by: time) { [file, key] () throws(VaultError) in
+            guard let lock = try Self.lock(file) else { return nil }
             defer { withExtendedLifetime(lock) {} }
-            var sealed = try Self.items(of: file, key, given)
+            var sealed = try Self.items(in: Self.contents(of: file), key, given)
             guard body(&sealed.items) else { return false }
-            let bytes = try sealed.sealed(by: key.bytes(given, makes: !file.exists))
+            guard let sealing = file.exists ? try key.bytes(given) : try key.madeBytes(given) else { return nil }
+            let bytes = try sealed.sealed(by: sealing)
             try VaultError.ofFile { () throws(PrivateFileError) in try file.replace(with: bytes) }
             return true
         }

@@ -9,7 +9,9 @@
         ///
         /// It is looked for in the user's keyring (`@u`), and in those of the process and of its session where that has
         /// none. While it is nowhere, because it has expired, or the machine was started anew, the vault is
-        /// ``VaultError/locked``.
+        /// ``VaultError/locked``; by a name that no key can have, it is ``VaultError/invalid``.
+        ///
+        /// - Parameter name: 1 to 4,095 bytes of UTF-8 without a NUL.
         public static func kernelKeyring(_ name: String) -> VaultKey {
             VaultKey(origin: .held { () throws(VaultError) in try KernelKeyring.key(name) })
         }
@@ -23,12 +25,16 @@
         /// Unlocks the vaults whose key has this name, for every program of the user's.
         ///
         /// - Parameters:
-        ///   - key: takes the place of one that has the name.
-        ///   - lifetime: after which the kernel forgets it, in whole seconds; `nil`, the default, keeps it until it is
-        ///     removed, or the machine is started anew.
-        /// - Throws: ``VaultError/denied`` where the process may not, as in many containers; ``VaultError/unavailable`` where
+        ///   - key: ``VaultKey/size`` bytes; takes the place of one that has the name.
+        ///   - name: 1 to 4,095 bytes of UTF-8 without a NUL.
+        ///   - lifetime: after which the kernel forgets it, in whole seconds, and one second at least; `nil`, the default, keeps
+        ///     it until it is removed, or the machine is started anew.
+        /// - Throws: ``VaultError/invalid`` for a key, a name or a lifetime that is none, and nothing is changed then;
+        ///   ``VaultError/denied`` where the process may not, as in many containers; ``VaultError/unavailable`` where
         ///   the user's quota is used up.
         public static func add(_ key: Data, name: String, lifetime: Duration? = nil) throws(VaultError) {
+            try check(name)
+            guard key.count == VaultKey.size, lifetime.map({ $0 > .zero }) ?? true else { throw .invalid }
             let bytes = [UInt8](key)
             // Nothing is "for good" to the kernel.
             let seconds = lifetime.map { UInt32(clamping: max($0.components.seconds, 1)) } ?? 0
@@ -40,9 +46,11 @@
         /// Locks the vaults whose key has this name, unless a keyring of the session has one as well, which stays.
         ///
         /// - Returns: whether there was one in the user's keyring.
-        /// - Throws: ``VaultError/denied`` where the process may not remove it.
+        /// - Throws: ``VaultError/denied`` where the process may not remove it; ``VaultError/invalid`` for a name that no key can
+        ///   have.
         @discardableResult
         public static func remove(name: String) throws(VaultError) -> Bool {
+            try check(name)
             let key = ckernelkeyring_find(name, KEY_SPEC_USER_KEYRING)
             guard key >= 0 else {
                 let error = VaultError(keyErrno: errno)
@@ -53,7 +61,13 @@
             return true
         }
 
+        /// What is written in C takes a name for ended at a NUL, and would open another key.
+        private static func check(_ name: String) throws(VaultError) {
+            guard (1...4_095).contains(name.utf8.count), !name.utf8.contains(0) else { throw .invalid }
+        }
+
         static func key(_ name: String) throws(VaultError) -> Data {
+            try check(name)
             let key = try find(name)
             var bytes = [UInt8](repeating: 0, count: limit)
             let count = ckernelkeyring_read(key, &bytes, limit)

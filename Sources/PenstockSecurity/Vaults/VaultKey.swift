@@ -27,7 +27,8 @@ public struct VaultKey: Sendable {
     /// the user has typed.
     ///
     /// - Parameter give: ``VaultKey/size`` bytes; any other number is ``VaultError/invalid``. What it throws is what the vault
-    ///   throws when it is a ``VaultError``, and ``VaultError/locked`` when it is something else.
+    ///   throws when it is a ``VaultError``, and ``VaultError/locked`` when it is something else. It runs in a task of its own, which
+    ///   is cancelled with the one that waits for it; whether it heeds that or not, the vault is ``VaultError/unavailable`` then.
     public static func app(_ give: @escaping @Sendable () async throws -> Data) -> VaultKey {
         VaultKey(origin: .app(give))
     }
@@ -43,19 +44,22 @@ extension VaultKey {
     /// What has to be waited for, without a thread; `nil` for a key that is read where the vault is.
     func given() async throws(VaultError) -> Data? {
         guard case .app(let give) = origin else { return nil }
-        do {
-            return try Self.checked(try await give(), or: .invalid)
-        } catch let error as VaultError {
-            throw error
-        } catch {
-            throw .locked
+        // The app's code may never return, and whoever waits for it may leave all the same.
+        let asking = SharedTask<Result<Data, VaultError>>()
+        _ = asking.join()
+        asking.start {
+            do {
+                return .success(try Self.checked(try await give(), or: .invalid))
+            } catch {
+                return .failure(error as? VaultError ?? .locked)
+            }
         }
+        guard let answer = await asking.value() else { throw .unavailable }
+        return try answer.get()
     }
 
-    /// - Parameters:
-    ///   - given: what ``given()`` has returned.
-    ///   - makes: whether a new key may be made where there is none, as there is nothing yet that an old one had sealed.
-    func bytes(_ given: Data?, makes: Bool) throws(VaultError) -> Data {
+    /// - Parameter given: what ``given()`` has returned.
+    func bytes(_ given: Data?) throws(VaultError) -> Data {
         switch origin {
         case .app:
             guard let given else { throw .locked }
@@ -66,15 +70,25 @@ extension VaultKey {
             let found = try VaultError.ofFile { () throws(PrivateFileError) in
                 try file.contents(limit: 4_096, .refuses)
             }
-            // An empty one is being made, or whoever made it was killed.
-            if let found, !(makes && found.isEmpty) { return try Self.checked(found, or: .corrupt) }
-            guard makes else { throw .locked }
-            let key = try VaultError.ofFile { () throws(PrivateFileError) in
-                try file.makeFolder()
-                return try file.contents(limit: 4_096, .refuses, patience: FileLock.patience, orMade: Self.random)
-            }
-            return try Self.checked(key, or: .corrupt)
+            guard let found else { throw .locked }
+            return try Self.checked(found, or: .corrupt)
         }
+    }
+
+    /// The same for a vault that is not there yet. A new key may be made where there is none, as there is nothing that an old one
+    /// had sealed.
+    ///
+    /// - Returns: `nil` while somebody else makes it.
+    func madeBytes(_ given: Data?) throws(VaultError) -> Data? {
+        guard case .file(let file) = origin else { return try bytes(given) }
+        let found = try VaultError.unlessBusy { () throws(PrivateFileError) in
+            // What is there already may be in a folder where nothing may be written.
+            if let found = try file.contents(limit: 4_096, .refuses), !found.isEmpty { return found }
+            try file.makeFolder()
+            // An empty one is being made, or whoever made it was killed.
+            return try file.contents(limit: 4_096, .refuses, patience: .zero, orMade: Self.random)
+        }
+        return try found.map { bytes throws(VaultError) in try Self.checked(bytes, or: .corrupt) }
     }
 
     private static func checked(_ bytes: Data, or error: VaultError) throws(VaultError) -> Data {

@@ -349,7 +349,7 @@ private let leveled: [any Leveled.Type] = [Leveled1.self, Leveled2.self, Leveled
         ]
         let names = Mirror(reflecting: APIClient.Configuration(services: [])).children.compactMap(\.label)
         // What are no settings, but the memory of those that were made.
-        #expect(Set(names) == Set(effects.keys).union(["setsEnvironment", "isPinned", "setsCookies"]))
+        #expect(Set(names) == Set(effects.keys).union(["setsEnvironment", "isPinned", "setsCookies", "setsIdentity"]))
         let rig = Rig { configuration in for effect in effects.values { effect.set(&configuration) } }
         _ = try await rig.client.send(Tuned())
         for (name, effect) in effects { #expect(try await effect.shows(rig), "\(name)") }

@@ -120,4 +120,71 @@ import Testing
         _ = try await rig.client.send(GetProduct())
         #expect(rig.sent.count == 2)
     }
+
+    // MARK: Nobody's credentials
+
+    private static func services(_ ids: ServiceID...) -> [Service] {
+        ids.map { id in .shop(id) { $0.authenticator = BearerAuthenticator() } }
+    }
+
+    @Test func `a credential that was kept for nobody goes with whoever signs out`() async throws {
+        let (user, vault) = (Box(""), MemoryVault())
+        let rig = Rig(Self.services(.main, "other")) {
+            $0.identity = { user.value }
+            $0.vault = vault
+        }
+        for service: ServiceID in [.main, "other"] { try await rig.client.signIn(Credential("alice"), to: service) }
+        try await rig.client.signIn(Credential("bob"), as: "bob")
+        user.value = "alice"
+        #expect(await rig.client.signOut("alice"))
+        user.value = ""
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.sent.map { $0.fields[.authorization] } == [nil])
+        #expect(try await vault.keys().map(\.account) == ["bob"])
+    }
+
+    @Test func `another client finds nothing of it either, where nobody had asked for it since`() async throws {
+        let (user, vault) = (Box(""), MemoryVault())
+        let make = {
+            Rig(Self.services(.main)) {
+                $0.identity = { user.value }
+                $0.vault = vault
+            }
+        }
+        try await make().client.signIn(Credential("alice"))
+        #expect(await make().client.signOut("alice"))
+        #expect(try await vault.keys().isEmpty)
+    }
+
+    @Test func `nobody's credentials of services that the client does not know stay`() async throws {
+        let (user, vault) = (Box(""), MemoryVault())
+        let other = Rig(Self.services("other")) { $0.vault = vault }
+        try await other.client.signIn(Credential("key"), to: "other")
+        let rig = Rig(Self.services(.main)) {
+            $0.identity = { user.value }
+            $0.vault = vault
+        }
+        try await rig.client.signIn(Credential("alice"))
+        #expect(await rig.client.signOut("alice"))
+        #expect(try await vault.keys().map(\.service) == ["other"])
+    }
+
+    @Test func `the credential of a client that names no users is not somebody's who signs out`() async throws {
+        let rig = Rig(Self.services(.main))
+        try await rig.client.signIn(Credential("only"))
+        #expect(await rig.client.signOut("alice"))
+        _ = try await rig.client.send(GetProduct())
+        #expect(rig.sent.map { $0.fields[.authorization] } == ["Bearer only"])
+        #expect(await rig.client.signOut(""))
+        #expect(try await rig.client.accounts().isEmpty)
+    }
+
+    @Test func `what renews the credential of a client that names no users names none either`() async throws {
+        let rig = Rig(Self.services(.main))
+        try await rig.client.signIn(Credential("only"))
+        let stage = try #require(try rig.client.runtime(for: .main).authenticate)
+        let context = stage.source(try stage.place(rig.client.environment, "")).context
+        #expect(await context.client.signOut("alice"))
+        #expect(try await rig.client.credential()?.token == "only")
+    }
 }

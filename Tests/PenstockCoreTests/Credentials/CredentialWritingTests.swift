@@ -111,4 +111,78 @@ import Testing
         _ = try await rig.client.send(GetProduct())
         #expect(desk.sent.last?.fields[.authorization] == "Bearer alice")
     }
+
+    // MARK: A vault that never answers
+
+    @Test func `who waits for a login to be written may leave, and it is used and written all the same`() async throws {
+        let (rig, vault) = try await Self.alice()
+        rig.desk.accept("bob")
+        vault.state.withLock { $0.isHolding = true }
+        let login = Task { await failure { try await rig.signIn("bob") } }
+        await vault.state.wait { $0.arrived == 2 }
+        login.cancel()
+        #expect(await login.value?.kind == .cancelled)
+        _ = try await rig.client.send(GetProduct())
+        #expect(Self.tokens(rig.desk) == ["Bearer bob"])
+        vault.state.withLock { $0.isHolding = false }
+        while !Task.isCancelled, try await AuthRig(vault: vault).client.credential()?.token != "bob" {
+            await Task.yield()
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `who waits for a logout to be written may leave, and it is one and written all the same`(isOfAll: Bool)
+        async throws
+    {
+        let (rig, vault) = try await Self.alice()
+        vault.state.withLock { $0.isHolding = true }
+        let logout = Task {
+            if isOfAll { return await rig.client.signOut("") ? nil : APIError.Kind.cancelled }
+            return await failure { try await rig.client.signOut() }?.kind
+        }
+        await vault.state.wait { $0.arrived == 2 }
+        logout.cancel()
+        #expect(await logout.value == .cancelled)
+        _ = await failure { try await rig.client.send(GetProduct()) }
+        #expect(Self.tokens(rig.desk) == [nil])
+        vault.state.withLock { $0.isHolding = false }
+        while !Task.isCancelled, try await !vault.keys().isEmpty { await Task.yield() }
+    }
+
+    @Test func `a task that is cancelled already signs in and out`() async throws {
+        let (rig, vault) = try await Self.alice()
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            #expect(await failure { try await rig.signIn("bob") }?.kind == .cancelled)
+            #expect(await rig.client.signOut("") == false)
+        }.value
+        _ = await failure { try await rig.client.send(GetProduct()) }
+        #expect(Self.tokens(rig.desk) == [nil])
+        while !Task.isCancelled, try await !vault.keys().isEmpty { await Task.yield() }
+    }
+
+    @Test func `one service whose logout is not written yet keeps no other in use`() async throws {
+        let vault = Vault()
+        let services = (1...3).map { number in
+            Service.shop(ServiceID("\(number)")) { $0.authenticator = BearerAuthenticator() }
+        }
+        let cache = MemoryCacheStore()
+        let rig = Rig(services) {
+            $0.vault = vault
+            $0.cache = .store(cache)
+            $0.identity = { "alice" }
+        }
+        for service in services { try await rig.client.signIn(Credential("token"), to: service.id) }
+        vault.state.withLock { $0.isHolding = true }
+        let logout = Task { await rig.client.signOut("alice") }
+        await vault.state.wait { $0.arrived == 4 }
+        for service in services {
+            let stage = try #require(try rig.client.runtime(for: service.id).authenticate)
+            let keeper = try stage.place(rig.client.environment, "alice").keeper
+            #expect(keeper.ready() == .use(nil), "\(service.id)")
+        }
+        vault.state.withLock { $0.isHolding = false }
+        #expect(await logout.value)
+        #expect(try await vault.keys().isEmpty)
+    }
 }

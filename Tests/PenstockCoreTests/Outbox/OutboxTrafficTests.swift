@@ -117,6 +117,19 @@ struct OutboxTrafficTests {
         await rig.outbox.close()
     }
 
+    @Test("Nothing is begun by a client that was shut down, and nothing that waits is undeliverable for it")
+    func shutDown() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let rig = Self.rig(stub, user: Locked("anna"))
+        let receipts = try await Self.put(10, rig)
+        await rig.client.shutdown(draining: .zero)
+        rig.outbox.start()
+        await rig.advance { rig.clock.now.offset > .seconds(30) }
+        #expect(receipts.allSatisfy { !$0.state.isLast && !$0.state.isFailed })
+        #expect(stub.requests.isEmpty)
+        await rig.outbox.close()
+    }
+
     // MARK: A user who has signed out
 
     @Test(

@@ -32,7 +32,11 @@ public struct ClientConfiguration: Sendable {
     /// (`Authorization`, `Cookie`, every field and parameter that ``Redaction`` takes for a secret) is found with
     /// just that set again. What a stage below the cache adds, such as an attempt interceptor or a signer, cannot
     /// be seen there: what came of such a request is not stored. Setting the identity is better in both cases.
-    public var identity: @Sendable () -> String
+    public var identity: @Sendable () -> String {
+        didSet { setsIdentity = true }
+    }
+    /// Whether it was set since the configuration was made: credentials that are nobody's are one user's otherwise.
+    private(set) var setsIdentity = false
     /// Where cookies are kept: by default in memory, until the app ends, apart for each ``identity`` and environment; see
     /// ``MemoryCookieStore``, and ``FileCookieStore`` for those that are to be there when the app is started again. `nil`
     /// keeps none and sends none.
@@ -134,6 +138,13 @@ public struct ClientConfiguration: Sendable {
     mutating func pin(to environment: ServerEnvironment) {
         self.environment = environment
         isPinned = true
+    }
+
+    /// Has the client speak for one user, whoever the app's is by then.
+    mutating func pin(to identity: String) {
+        let wasSet = setsIdentity
+        self.identity = { identity }
+        setsIdentity = wasSet
     }
 
     /// Prepares the copy that a derived client's changes are made to.

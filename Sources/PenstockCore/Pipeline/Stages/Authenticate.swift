@@ -39,7 +39,7 @@ struct Authenticate: Stage {
         guard let place = self.place(for: request, call) else { return try await next(request) }
         let begun = call.time.now()
         let credential: Credential?
-        if case .use(let ready)? = place.keeper.ready() {
+        if case .use(let ready)? = ready(at: place) {
             credential = ready
         } else {
             credential = try await place.keeper.credential(
@@ -59,19 +59,25 @@ struct Authenticate: Stage {
         return exchange
     }
 
+    /// The credential, where it can be used at once; `nil` where it has to be asked for, if only to be told that there is none.
+    private func ready(at place: Place) -> RefreshCoordinator.Answer? {
+        let answer = place.keeper.ready()
+        return answer == .use(nil) && authenticator.logsInAhead ? nil : answer
+    }
+
     // MARK: Before the attempt has a place
 
     /// Waits until the credential of an attempt can be used at once.
     ///
     /// - Throws: what the attempt would fail of.
     func untilReady(_ request: HTTPRequest, _ call: CallContext) async throws(APIError) {
-        guard let place = self.place(for: request, call), place.keeper.ready() == nil else { return }
+        guard let place = self.place(for: request, call), ready(at: place) == nil else { return }
         _ = try await place.keeper.credential(after: .nothing, begun: call.time.now(), for: call, by: source(place))
     }
 
     /// Whether an attempt that is sent now would wait for its credential.
     func makesWait(_ request: HTTPRequest, _ call: CallContext) -> Bool {
-        guard let place = self.place(for: request, call), place.keeper.ready() == nil else { return false }
+        guard let place = self.place(for: request, call), ready(at: place) == nil else { return false }
         return place.keeper.makesWait(call, by: source(place))
     }
 
@@ -176,7 +182,7 @@ struct Authenticate: Stage {
     func source(_ place: Place) -> CredentialKeeper.Source {
         var configuration = configuration
         configuration.pin(to: place.environment)
-        configuration.identity = { place.identity }
+        configuration.pin(to: place.identity)
         let context = RefreshContext(
             client: APIClient(configuration, sharing: SharedState(state, in: place.environment)), key: place.keeper.key,
             environment: place.environment,

@@ -1,0 +1,32 @@
+extension APIClient {
+    /// Has the client make no more calls, and waits for those that are under way: for a daemon that was told to end.
+    ///
+    /// ```swift
+    /// let isWhole = await client.shutdown(draining: .seconds(10))
+    /// exit(isWhole ? 0 : 1)
+    /// ```
+    ///
+    /// From now on each call that begins fails at once as ``APIError/Kind/blocked(reason:)``, whose reason is that the client was
+    /// shut down, and nothing is sent of it; an outbox keeps what is written. The calls under way go on to their end, with all that
+    /// they take: they are sent again, follow redirects, and renew their credential. What is left when the time is up is ended as by
+    /// ``cancelAll()``, and so are requests to renew a credential: they fail as ``APIError/Kind/cancelled``. A stream and a channel
+    /// are under way as long as they are open, so that whoever has some closes them first.
+    ///
+    /// It reaches this client and those that were derived from it (``with(_:)``), as all does that is done to a client. After their
+    /// calls the transport is shut down, with all of its connections, also where other clients were made with the same one. A
+    /// derived client uses the transport of the one that it was derived from, and leaves it as it is: the others go on.
+    ///
+    /// Nothing makes a client go on that was shut down. To do it twice does no harm.
+    ///
+    /// - Parameter limit: how long calls are waited for. Those under way are ended at once by zero, and as soon as the task is
+    ///   cancelled.
+    /// - Returns: whether all calls came to their end by themselves, be it a success or a failure.
+    @discardableResult
+    public func shutdown(draining limit: Duration) async -> Bool {
+        state.lineage.shutDown()
+        let isDrained = await state.calls.drained(of: state.lineage, within: limit, by: configuration.time)
+        state.calls.end(of: state.lineage) { _ in true }
+        if state.lineage.isRoot { await transport.shutdown() }
+        return isDrained
+    }
+}
