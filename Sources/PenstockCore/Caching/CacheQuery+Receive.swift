@@ -41,8 +41,9 @@ extension CacheQuery {
             return CacheUpdate(stored: stored, updated: freshened(stored, by: arrival, isChosen: isChosen))
         }
         guard let updated = updates.first(where: { $0.stored.variant == chosen.variant })?.updated,
-            let hit = hit(updated, .validated, now: arrival.responseTime)
+            var hit = hit(updated, .validated, now: arrival.responseTime)
         else { return CacheReception(answer: .sendAgain, refusal: .status) }
+        hit.original = chosen
         let mayUpdate = identified.mayUpdate && !ResponseControl(arrival.fields).noStore
         return CacheReception(answer: .stored(hit), updates: mayUpdate ? updates : [])
     }

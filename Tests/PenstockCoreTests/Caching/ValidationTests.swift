@@ -276,6 +276,22 @@ import Testing
         #expect(try CacheFixtures.decide(request, [update.updated], after: 51) == "use fresh")
     }
 
+    @Test(arguments: ["max-age=10", "no-store"])
+    func `the body is that of the response that a 304 has chosen, also where nothing of the 304 is stored`(
+        control: String
+    ) throws {
+        let first = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"])
+        let second = try Self.stored(["ETag": "\"b\"", "Vary": "Foo"], to: ["Foo": "2"])
+        let reception = try Self.receive(
+            ["ETag": "\"b\"", "Vary": "Foo", "Cache-Control": control], stored: [first, second], request: ["Foo": "1"])
+        let hit = try #require(Self.hit(reception))
+        #expect(hit.original == second)
+        // It answers requests now that another one has answered so far.
+        #expect(hit.stored.variant == first?.variant)
+        #expect(hit.stored.fields["ETag"] == "\"b\"")
+        #expect(reception.updates.isEmpty == (control == "no-store"))
+    }
+
     @Test func `a strong tag updates every response that has it`() throws {
         let first = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"])
         let second = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "2"])
