@@ -147,11 +147,13 @@ extension CacheQuery {
     }
 
     /// A response to HEAD updates the stored responses that it could have been the head of, and makes the others
-    /// invalid.
+    /// invalid. What was invalid before stays so, unless a validator came that is the stored one's.
     func headUpdates(by arrival: CacheArrival) -> [CacheUpdate] {
         guard !policy.isOff, !control.noStore, !ResponseControl(arrival.fields).noStore else { return [] }
         return candidates.filter { $0.variant.matches(request.fields, digests) }.map { stored in
-            let updated = freshened(stored, by: arrival, isChosen: true)
+            var updated = freshened(stored, by: arrival, isChosen: true)
+            // Something was changed since it came: only a validator tells that it is the current one all the same.
+            updated.isInvalidated = stored.isInvalidated && arrival.fields.first(of: Self.validators) == nil
             // Only what a GET would be answered with may move, or it would take the place of something newer.
             let staysInPlace = updated.variant == stored.variant || stored.variant == selected?.variant
             guard isHead(arrival, of: stored), staysInPlace else {

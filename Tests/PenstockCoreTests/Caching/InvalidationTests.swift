@@ -105,6 +105,22 @@ import Testing
         #expect(update?.updated.variant.selectors == [.init(name: "foo", value: "1")])
     }
 
+    @Test(
+        arguments: [
+            ([:], true), (["Content-Length": "10"], true), (["ETag": "\"a\""], false),
+            (["Last-Modified": CacheFixtures.date(-9)], false), (["ETag": "\"b\""], true),
+        ] as [(HTTPFields, Bool)])
+    func `HEAD makes valid again what its validator is of, and nothing else`(fields: HTTPFields, isInvalid: Bool) throws {
+        let validators: HTTPFields = ["ETag": "\"a\"", "Last-Modified": CacheFixtures.date(-9)]
+        var stored = try #require(try CacheFixtures.stored(validators))
+        stored.isInvalidated = true
+        let update = try CacheFixtures.query(.head, [:], [stored]).receive(CacheFixtures.arrival(fields)).updates.first
+        #expect(update?.updated.isInvalidated == isInvalid)
+        stored.isInvalidated = false
+        let valid = try CacheFixtures.query(.head, [:], [stored]).receive(CacheFixtures.arrival(fields)).updates.first
+        #expect(valid?.updated.isInvalidated == (fields["ETag"] == "\"b\""))
+    }
+
     @Test func `HEAD leaves other variants alone, and errors change nothing`() throws {
         let stored = try #require(try CacheFixtures.stored(["Vary": "Foo"], to: ["Foo": "1"]))
         let other = try CacheFixtures.query(.head, ["Foo": "2"], [stored])
