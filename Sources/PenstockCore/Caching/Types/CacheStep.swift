@@ -44,7 +44,7 @@ package struct CacheHit: Sendable {
     /// What the caller gets: 200 or the stored status; 304, 206 or 416 where the request asked for it.
     package let status: Int
     /// The stored fields with `Age` (RFC 9111 §5.1), changed as the status asks.
-    package let fields: HTTPFields
+    package internal(set) var fields: HTTPFields
     /// Which bytes of the stored body are the content, counted from the first stored one. `nil` when there is none.
     package let content: Range<Int>?
 }
