@@ -7,6 +7,7 @@ extension CacheQuery {
         var reception = answer(arrival, exchange)
         reception.invalidations = invalidations(by: arrival)
         if request.method == .head, arrival.status == 200 { reception.updates += headUpdates(by: arrival) }
+        reception.updates += refusalUpdates(by: arrival)
         return reception
     }
 
