@@ -36,7 +36,10 @@ extension CacheHop {
         else { throw error }
         call.emit(.cacheDecided(hit.reason, CacheStatus(hit)))
         guard let place = place(of: hit.stored), let body = try await body(for: hit, at: place) else { throw error }
-        return exchange(for: hit, at: place, with: body)
+        // RFC 9211 §2.1: a hit is what nothing was sent for.
+        var status = CacheStatus(sent.value)
+        status.reason = hit.reason
+        return exchange(for: hit, at: place, with: body, status: status)
     }
 
     // MARK: A response
