@@ -218,13 +218,15 @@ import Testing
         "The body of an answer is that of the response that a 304 speaks of", .covers("S3.37"),
         arguments: ["max-age=1", "no-store"], [nil, "bytes=0-1"])
     func chosenBody(control: String, range: String?) async throws {
-        func stored(_ text: String, _ tag: String) -> HTTPResponse {
+        @Sendable func stored(_ text: String, _ tag: String) -> HTTPResponse {
             let fields: HTTPFields = ["Vary": "X", "Cache-Control": "max-age=1", "ETag": tag]
             return HTTPResponse(status: 200, fields: fields, body: Data(text.utf8))
         }
         let rig = CacheRig(answering: { $0.fields["X"] == "1" ? stored("one", "\"1\"") : stored("two", "\"2\"") })
         let url = try HTTPURL("https://a.example/x")
-        for value in ["1", "2"] { _ = try await rig.client.send(HTTPRequest(method: .get, url: url, fields: ["X": value])) }
+        for value in ["1", "2"] {
+            _ = try await rig.client.send(HTTPRequest(method: .get, url: url, fields: ["X": value]))
+        }
         rig.pass(5)
         rig.serves(
             HTTPResponse(status: 304, fields: ["Vary": "X", "ETag": "\"2\"", "Cache-Control": control]))

@@ -58,6 +58,34 @@ import Testing
         #expect(stored.response.bodyLength == 16)
     }
 
+    @Test("One that turns out too long to be stored leaves nothing older in its place", .covers("S3.37"))
+    func tooLong() async throws {
+        let store = MemoryCacheStore(limits: CacheLimits(bytes: 1 << 20, entries: 9, bodyBytes: 15))
+        let client = client(
+            [.stream(Self.head, [Self.pieces[0]]), .stream(Self.head, Self.pieces), .stream(Self.head, Self.pieces)],
+            store)
+        #expect(try await client.stream(Tea()).collect() == Self.pieces[0])
+        #expect(await store.statistics().entries == 1)
+        #expect(try await client.stream(Tea(), options: .cache(.reload)).collect() == Data("firstsecondthird".utf8))
+        #expect(await store.statistics().entries == 0)
+        #expect(try await client.stream(Tea()).source == .network)
+    }
+
+    @Test("A part is not stored while it is streamed", .covers("S3.37"))
+    func part() async throws {
+        let store = MemoryCacheStore()
+        let head = HTTPResponse(
+            status: 206,
+            fields: [
+                "Cache-Control": "max-age=60", "ETag": "\"1\"", "Content-Range": "bytes 0-4/16",
+                "Content-Length": "5",
+            ])
+        let client = client([.stream(head, [Self.pieces[0]])], store)
+        let range = CallOptions.headers(["Range": "bytes=0-4"])
+        #expect(try await client.stream(Tea(), options: range).collect() == Self.pieces[0])
+        #expect(await store.statistics().entries == 0)
+    }
+
     @Test("A status that is no success is not stored", .covers("S2.13"))
     func refused() async throws {
         let store = MemoryCacheStore()
