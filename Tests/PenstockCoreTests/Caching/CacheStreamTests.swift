@@ -1,8 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 /// Streamed responses and the cache.
 @Suite(.timeLimit(.minutes(5))) struct CacheStreamTests {
@@ -69,6 +70,21 @@ import Testing
         #expect(try await client.stream(Tea(), options: .cache(.reload)).collect() == Data("firstsecondthird".utf8))
         #expect(await store.statistics().entries == 0)
         #expect(try await client.stream(Tea()).source == .network)
+    }
+
+    @Test("Stored content that is replaced while it is read breaks off as a connection does", .covers("S3.37"))
+    func replaced() async throws {
+        let store = MemoryCacheStore()
+        let response = CachedResponse(
+            key: CacheKey(url: try HTTPURL("https://a.example/x"), partition: CachePartition()), status: 200,
+            fields: [:],
+            requestTime: .distantPast, responseTime: .distantPast, bodyLength: 5)
+        let stored = try #require(await store.put(response, body: Self.pieces[0]))
+        let content = StoredContent(StoredResponse(response, entry: stored.entry, body: nil), 0..<5, store)
+        await store.put(response, body: Self.pieces[1])
+        let error = await #expect(throws: TransportError.self) { try await content.next() }
+        #expect(error?.kind == .connectionLost)
+        #expect(error?.sendState == .answered)
     }
 
     @Test("A part is not stored while it is streamed", .covers("S3.37"))
