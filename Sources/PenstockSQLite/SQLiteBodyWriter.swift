@@ -35,6 +35,9 @@ final class SQLiteBodyWriter: CacheBodyWriter {
             case .room: return true
             case .tooLong:
                 abandon()
+                _ = await store.change { [response] database throws(SQLiteError) in
+                    try database.removeVariant(of: response)
+                }
                 return false
             case .piece(let piece, let index):
                 guard await write(piece, at: index) else {

@@ -7,6 +7,7 @@ extension CacheQuery {
         var reception = answer(arrival, exchange)
         reception.invalidations = invalidations(by: arrival)
         if request.method == .head, arrival.status == 200 { reception.updates += headUpdates(by: arrival) }
+        reception.updates += refusalUpdates(by: arrival)
         return reception
     }
 
@@ -41,8 +42,10 @@ extension CacheQuery {
             return CacheUpdate(stored: stored, updated: freshened(stored, by: arrival, isChosen: isChosen))
         }
         guard let updated = updates.first(where: { $0.stored.variant == chosen.variant })?.updated,
-            let hit = hit(updated, .validated, now: arrival.responseTime)
+            var hit = hit(updated, .validated, now: arrival.responseTime)
         else { return CacheReception(answer: .sendAgain, refusal: .status) }
+        hit.original = chosen
+        hit.fields.merge(StoredFields.withheld(from: arrival, besides: updated.fields))
         let mayUpdate = identified.mayUpdate && !ResponseControl(arrival.fields).noStore
         return CacheReception(answer: .stored(hit), updates: mayUpdate ? updates : [])
     }
@@ -74,8 +77,9 @@ extension CacheQuery {
     private func receiveMissing(_ arrival: CacheArrival, _ exchange: CacheExchange) -> CacheReception {
         guard arrival.status == 206, let stored = exchange.selected, storageRefusal(of: arrival) == nil,
             let insertion = joined(stored, with: arrival), insertion.response.part == nil,
-            let hit = hit(insertion.response, .completed, now: arrival.responseTime)
+            var hit = hit(insertion.response, .completed, now: arrival.responseTime)
         else { return CacheReception(answer: .sendAgain, refusal: .part) }
+        hit.fields.merge(StoredFields.withheld(from: arrival, besides: insertion.response.fields))
         return CacheReception(answer: .stored(hit), insertion: insertion)
     }
 }

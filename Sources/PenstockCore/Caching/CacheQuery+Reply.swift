@@ -70,7 +70,8 @@ extension CacheQuery {
         let ttl = Self.whole(freshness.remaining, within: -1e15...1e15)
         let (status, fields, content) = reply(stored, shape, age: age)
         return CacheHit(
-            stored: stored, age: age, ttl: ttl, isStale: !freshness.isFresh && !reason.isConfirmed, reason: reason,
+            stored: stored, original: stored, age: age, ttl: ttl, isStale: !freshness.isFresh && !reason.isConfirmed,
+            reason: reason,
             status: status, fields: fields, content: content)
     }
 

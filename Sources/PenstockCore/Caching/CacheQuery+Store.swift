@@ -147,20 +147,30 @@ extension CacheQuery {
     }
 
     /// A response to HEAD updates the stored responses that it could have been the head of, and makes the others
-    /// invalid.
+    /// invalid. What was invalid before stays so, unless a validator came that is the stored one's.
     func headUpdates(by arrival: CacheArrival) -> [CacheUpdate] {
         guard !policy.isOff, !control.noStore, !ResponseControl(arrival.fields).noStore else { return [] }
         return candidates.filter { $0.variant.matches(request.fields, digests) }.map { stored in
-            let updated = freshened(stored, by: arrival, isChosen: true)
+            var updated = freshened(stored, by: arrival, isChosen: true)
+            // Something was changed since it came: only a validator tells that it is the current one all the same.
+            updated.isInvalidated = stored.isInvalidated && arrival.fields.first(of: Self.validators) == nil
             // Only what a GET would be answered with may move, or it would take the place of something newer.
             let staysInPlace = updated.variant == stored.variant || stored.variant == selected?.variant
-            guard isHead(arrival, of: stored), staysInPlace else {
-                var invalid = stored
-                invalid.isInvalidated = true
-                return CacheUpdate(stored: stored, updated: invalid)
-            }
+            guard isHead(arrival, of: stored), staysInPlace else { return CacheUpdate(invalidating: stored) }
             return CacheUpdate(stored: stored, updated: updated)
         }
+    }
+
+    /// Statuses by which a server says that the request's owner may not have it, or that it is not there any more.
+    private static let refusals = [401, 403, 404, 410]
+
+    /// A read that is refused makes invalid what it would have been answered with, as that is what the server no longer gives. HEAD
+    /// does not: servers refuse it where they answer GET.
+    func refusalUpdates(by arrival: CacheArrival) -> [CacheUpdate] {
+        guard Self.refusals.contains(arrival.status), isReadable, request.method != .head, let stored = selected,
+            stored.status < 400, !stored.isInvalidated
+        else { return [] }
+        return [CacheUpdate(invalidating: stored)]
     }
 
     /// Whether status, validators and length agree, as far as they came and are known.

@@ -64,7 +64,7 @@ extension CacheQuery {
         .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .range, .ifRange,
     ]
 
-    private static let validators: HTTPFieldNames = [.eTag, .lastModified]
+    static let validators: HTTPFieldNames = [.eTag, .lastModified]
 
     private func missing(from part: CachedPart, _ held: Range<Int>) -> String? {
         if held.lowerBound == 0 { return "bytes=\(held.upperBound)-" }

@@ -28,9 +28,9 @@ public struct CacheStatus: Hashable, Sendable, CustomStringConvertible {
 
     /// Where the answer came from.
     public enum Outcome: Hashable, Sendable {
-        /// Answered from the cache; `ttl` is in seconds, negative when stale (§2.1, §2.4).
+        /// Answered from the cache, with nothing sent before; `ttl` is in seconds, negative when stale (§2.1, §2.4).
         case hit(ttl: Int)
-        /// The request was sent, for this reason (§2.2).
+        /// The request was sent, for this reason (§2.2), also where what is stored has stepped in for an answer that did not come.
         case forward(Forward)
         /// Neither: nothing usable was stored, and nothing was allowed to be sent.
         case none

@@ -37,6 +37,31 @@ extension CacheStoreConformance {
             _ = await probe.store.remove([.entry(gone.entry)])
             try expect(await probe.marks("/a"), is: ["en"], "left")
         },
+        Rule("What has taken an older response's place takes it along") { probe in
+            for wait in [false, true] {
+                for byTag in [false, true] {
+                    try await probe.put("/a", "old")
+                    try await probe.put("/a", "nl", language: "nl")
+                    await probe.store.flush()
+                    let new = try await probe.put("/a", "new", tags: ["t"])
+                    if wait { await probe.store.flush() }
+                    try expect(await probe.store.remove([byTag ? .tag("t") : .entry(new.entry)]), is: true, "done")
+                    try expect(await probe.marks("/a"), is: ["nl"], "left")
+                    await probe.store.flush()
+                    try expect(await probe.marks("/a"), is: ["nl"], "left afterwards")
+                }
+            }
+        },
+        Rule("By a tag that a response was given later goes the response") { probe in
+            let old = try await probe.put("/a", "old")
+            await probe.store.flush()
+            let tagged = probe.response(try probe.key("/a"), mark: "tagged", tags: ["t"])
+            try expect(await probe.store.update(old.entry, to: tagged) != nil, "not updated")
+            try expect(await probe.store.remove([.tag("t")]), is: true, "done")
+            try expect(await probe.marks("/a"), is: [], "left")
+            await probe.store.flush()
+            try expect(await probe.marks("/a"), is: [], "left afterwards")
+        },
         Rule("By tag goes what has the tag") { probe in
             try await fill(probe)
             try await expect(probe, after: .tag("a"), keeps: { !$0.target.hasPrefix("/a") })

@@ -87,6 +87,50 @@ import Testing
         #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
     }
 
+    @Test("What steps in says that the server was asked", .covers("S3.37"))
+    func steppedIn() async throws {
+        let rig = CacheRig()
+        _ = try await rig.tea()
+        rig.pass(61)
+        rig.isOffline()
+        #expect(try await rig.tea().cacheStatus?.description == "Penstock; fwd=stale; detail=disconnected")
+    }
+
+    @Test(
+        "What the server refuses is not given from the store any more without asking", .covers("S2.11", "S3.37"),
+        arguments: [401, 403, 404, 410])
+    func refused(status: Int) async throws {
+        let rig = CacheRig(nil)
+        _ = try await rig.tea()
+        rig.serves(HTTPResponse(status: status))
+        #expect(await failure { try await rig.tea() }?.kind == .httpStatus(status))
+        #expect(await failure { try await rig.tea(.http) }?.kind == .httpStatus(status))
+        #expect(rig.hits == 3)
+        rig.isOffline()
+        #expect(await failure { try await rig.tea() }?.kind == .unreachable(.offline))
+        // What comes of it later is stored and given as ever.
+        rig.serves(.tea(2))
+        #expect(try await rig.tea().value.id == 2)
+        #expect(try await rig.tea(.http).source == .memory)
+    }
+
+    @Test("networkOnly leaves what it writes to be asked about, and obeys only-if-cached", .covers("S2.11", "S3.37"))
+    func networkOnlyObligations() async throws {
+        let rig = CacheRig()
+        let url = try HTTPURL("https://a.example/x")
+        let read = HTTPRequest(method: .get, url: url)
+        _ = try await rig.client.send(read)
+        #expect(try await rig.client.send(read).source == .memory)
+        let write = HTTPRequest(method: .post, url: url, body: .bytes(Data("x".utf8)))
+        _ = try await rig.client.send(write, options: .cache(.networkOnly))
+        #expect(try await rig.client.send(read).source == .network)
+        let reads = rig.hits
+        let bound = HTTPRequest(method: .get, url: url, fields: ["Cache-Control": "only-if-cached"])
+        let answer = try await rig.client.send(bound, options: .cache(.networkOnly))
+        #expect(answer.http.status == 504)
+        #expect(rig.hits == reads)
+    }
+
     @Test("What steps in for a failed load is one value, in a closure as in a sequence", .covers("S2.11"))
     @MainActor func oneValue() async throws {
         let rig = CacheRig(nil)

@@ -101,11 +101,11 @@ import Testing
             changes.applied(to: [alice, bob]).map { "\($0.entry.row)" + ($0.response.isInvalidated ? " invalid" : "") }
         }
         #expect(seen() == ["1", "2"])
-        changes.begin(1, [.identity("bob"), .identity("carol")], .invalidation)
+        changes.begin(1, [.identity("bob"), .identity("carol")], beside: [], .invalidation)
         #expect(seen() == ["1", "2 invalid"])
         #expect(changes.applied(to: [bob]).first?.entry == bob.entry)
-        changes.begin(2, [.identity("alice")], .removal)
-        changes.begin(3, [.all], .invalidation)
+        changes.begin(2, [.identity("alice")], beside: [], .removal)
+        changes.begin(3, [.all], beside: [], .invalidation)
         #expect(seen() == ["2 invalid"])
         changes.end(2)
         #expect(seen() == ["1 invalid", "2 invalid"])

@@ -61,6 +61,28 @@ import Testing
         #expect(shared.events.grammarViolations.isEmpty)
     }
 
+    /// Fields of two calls that are not answered alike.
+    static let deciding: [(HeaderEdits, HeaderEdits)] = [
+        (["Range": "bytes=0-1"], ["Range": "bytes=2-3"]),
+        (["Range": "bytes=0-1", "If-Range": "\"1\""], ["Range": "bytes=0-1", "If-Range": "\"2\""]),
+        (["Accept-Encoding": "gzip"], ["Accept-Encoding": "identity"]),
+        (["Cache-Control": "max-age=5"], ["Cache-Control": "max-age=9"]),
+    ]
+
+    @Test("Calls that differ in what decides on the answer each get their own", .covers("S3.37"), arguments: deciding)
+    func differing(first: HeaderEdits, second: HeaderEdits) async throws {
+        let shared = Shared([.held(.respond(.tea(1, Self.fields))), .respond(.tea(2, Self.fields))])
+        let one = shared.client.start(Tea(), options: .headers(first))
+        await shared.script.waitForExchanges(count: 1)
+        let other = shared.client.start(Tea(), options: .headers(second))
+        while !Task.isCancelled, shared.joined == 0, shared.script.requests.count < 2 { await Task.yield() }
+        #expect(shared.joined == 0)
+        if shared.joined == 0 { #expect(try await other.value.id == 2) }
+        shared.script.release()
+        #expect(try await one.value.id == 1)
+        #expect(shared.script.requests.count == 2)
+    }
+
     @Test("A reload waits for no answer to another call", .covers("S3.37"))
     func reload() async throws {
         let shared = Shared([

@@ -214,6 +214,31 @@ import Testing
         #expect(rig.hits == 3)
     }
 
+    @Test(
+        "The body of an answer is that of the response that a 304 speaks of", .covers("S3.37"),
+        arguments: ["max-age=1", "no-store"], [nil, "bytes=0-1"])
+    func chosenBody(control: String, range: String?) async throws {
+        @Sendable func stored(_ text: String, _ tag: String) -> HTTPResponse {
+            let fields: HTTPFields = ["Vary": "X", "Cache-Control": "max-age=1", "ETag": tag]
+            return HTTPResponse(status: 200, fields: fields, body: Data(text.utf8))
+        }
+        let rig = CacheRig(answering: { $0.fields["X"] == "1" ? stored("one", "\"1\"") : stored("two", "\"2\"") })
+        let url = try HTTPURL("https://a.example/x")
+        for value in ["1", "2"] {
+            _ = try await rig.client.send(HTTPRequest(method: .get, url: url, fields: ["X": value]))
+        }
+        rig.pass(5)
+        rig.serves(
+            HTTPResponse(status: 304, fields: ["Vary": "X", "ETag": "\"2\"", "Cache-Control": control]))
+        var request = HTTPRequest(method: .get, url: url, fields: ["X": "1"])
+        if let range { request.fields.append(range, for: "Range") }
+        let answer = try await rig.client.send(request)
+        #expect(rig.lastSent["If-None-Match"] == "\"1\", \"2\"")
+        #expect(answer.value == Data((range == nil ? "two" : "tw").utf8))
+        #expect(answer.http.fields["ETag"] == "\"2\"")
+        #expect(answer.http.status == (range == nil ? 200 : 206))
+    }
+
     @Test("A user who signs in while another's call is in flight gets an answer of their own", .covers("H28"))
     func usersInFlight() async throws {
         let script = ScriptedTransport([

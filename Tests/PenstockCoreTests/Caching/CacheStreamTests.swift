@@ -1,8 +1,9 @@
 import Foundation
-import PenstockCore
 import PenstockTestSupport
 import PenstockTesting
 import Testing
+
+@testable import PenstockCore
 
 /// Streamed responses and the cache.
 @Suite(.timeLimit(.minutes(5))) struct CacheStreamTests {
@@ -56,6 +57,49 @@ import Testing
         #expect(try await client.stream(Tea()).collect() == Data("firstsecondthird".utf8))
         let stored = try #require(await store.entries(after: nil, limit: 1).first)
         #expect(stored.response.bodyLength == 16)
+    }
+
+    @Test("One that turns out too long to be stored leaves nothing older in its place", .covers("S3.37"))
+    func tooLong() async throws {
+        let store = MemoryCacheStore(limits: CacheLimits(bytes: 1 << 20, entries: 9, bodyBytes: 15))
+        let client = client(
+            [.stream(Self.head, [Self.pieces[0]]), .stream(Self.head, Self.pieces), .stream(Self.head, Self.pieces)],
+            store)
+        #expect(try await client.stream(Tea()).collect() == Self.pieces[0])
+        #expect(await store.statistics().entries == 1)
+        #expect(try await client.stream(Tea(), options: .cache(.reload)).collect() == Data("firstsecondthird".utf8))
+        #expect(await store.statistics().entries == 0)
+        #expect(try await client.stream(Tea()).source == .network)
+    }
+
+    @Test("Stored content that is replaced while it is read breaks off as a connection does", .covers("S3.37"))
+    func replaced() async throws {
+        let store = MemoryCacheStore()
+        let response = CachedResponse(
+            key: CacheKey(url: try HTTPURL("https://a.example/x"), partition: CachePartition()), status: 200,
+            fields: [:],
+            requestTime: .distantPast, responseTime: .distantPast, bodyLength: 5)
+        let stored = try #require(await store.put(response, body: Self.pieces[0]))
+        let content = StoredContent(StoredResponse(response, entry: stored.entry, body: nil), 0..<5, store)
+        await store.put(response, body: Self.pieces[1])
+        let error = await #expect(throws: TransportError.self) { try await content.next() }
+        #expect(error?.kind == .connectionLost)
+        #expect(error?.sendState == .answered)
+    }
+
+    @Test("A part is not stored while it is streamed", .covers("S3.37"))
+    func part() async throws {
+        let store = MemoryCacheStore()
+        let head = HTTPResponse(
+            status: 206,
+            fields: [
+                "Cache-Control": "max-age=60", "ETag": "\"1\"", "Content-Range": "bytes 0-4/16",
+                "Content-Length": "5",
+            ])
+        let client = client([.stream(head, [Self.pieces[0]])], store)
+        let range = CallOptions.headers(["Range": "bytes=0-4"])
+        #expect(try await client.stream(Tea(), options: range).collect() == Self.pieces[0])
+        #expect(await store.statistics().entries == 0)
     }
 
     @Test("A status that is no success is not stored", .covers("S2.13"))

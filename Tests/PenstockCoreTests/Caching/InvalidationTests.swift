@@ -105,6 +105,40 @@ import Testing
         #expect(update?.updated.variant.selectors == [.init(name: "foo", value: "1")])
     }
 
+    @Test(
+        arguments: [
+            ([:], true), (["Content-Length": "10"], true), (["ETag": "\"a\""], false),
+            (["Last-Modified": CacheFixtures.date(-9)], false), (["ETag": "\"b\""], true),
+        ] as [(HTTPFields, Bool)])
+    func `HEAD makes valid again what its validator is of, and nothing else`(fields: HTTPFields, isInvalid: Bool) throws
+    {
+        let validators: HTTPFields = ["ETag": "\"a\"", "Last-Modified": CacheFixtures.date(-9)]
+        var stored = try #require(try CacheFixtures.stored(validators))
+        stored.isInvalidated = true
+        let update = try CacheFixtures.query(.head, [:], [stored]).receive(CacheFixtures.arrival(fields)).updates.first
+        #expect(update?.updated.isInvalidated == isInvalid)
+        stored.isInvalidated = false
+        let valid = try CacheFixtures.query(.head, [:], [stored]).receive(CacheFixtures.arrival(fields)).updates.first
+        #expect(valid?.updated.isInvalidated == (fields["ETag"] == "\"b\""))
+    }
+
+    @Test(arguments: [400, 401, 402, 403, 404, 405, 410, 451, 500])
+    func `a read that is refused makes invalid what it would be answered with`(status: Int) throws {
+        let refuses = [401, 403, 404, 410].contains(status)
+        let own = try #require(try CacheFixtures.stored(["Vary": "Foo"], to: ["Foo": "1"]))
+        let other = try #require(try CacheFixtures.stored(["Vary": "Foo"], to: ["Foo": "2"]))
+        let arrival = CacheFixtures.arrival(["Cache-Control": "no-store"], status: status, at: 50)
+        let get = try CacheFixtures.query(.get, ["Foo": "1"], [own, other]).receive(arrival)
+        #expect(get.updates.map(\.stored) == (refuses ? [own] : []))
+        #expect(get.updates.allSatisfy { $0.updated.isInvalidated && $0.updated.fields == own.fields })
+        #expect(try CacheFixtures.query(.get, ["Foo": "3"], [own, other]).receive(arrival).updates.isEmpty)
+        #expect(try CacheFixtures.query(.head, ["Foo": "1"], [own, other]).receive(arrival).updates.isEmpty)
+        #expect(try CacheFixtures.query(.post, ["Foo": "1"], [own, other]).receive(arrival).updates.isEmpty)
+        for stored in [own.invalid, try #require(try CacheFixtures.stored([:], status: 404))] {
+            #expect(try CacheFixtures.query(.get, ["Foo": "1"], [stored]).receive(arrival).updates.isEmpty)
+        }
+    }
+
     @Test func `HEAD leaves other variants alone, and errors change nothing`() throws {
         let stored = try #require(try CacheFixtures.stored(["Vary": "Foo"], to: ["Foo": "1"]))
         let other = try CacheFixtures.query(.head, ["Foo": "2"], [stored])
@@ -112,6 +146,14 @@ import Testing
         let same = try CacheFixtures.query(.head, ["Foo": "1"], [stored])
         #expect(same.receive(CacheFixtures.arrival([:], status: 404)).updates.isEmpty)
         #expect(same.receive(CacheFixtures.arrival(["Cache-Control": "no-store"])).updates.isEmpty)
+    }
+}
+
+extension CachedResponse {
+    fileprivate var invalid: CachedResponse {
+        var response = self
+        response.isInvalidated = true
+        return response
     }
 }
 

@@ -208,6 +208,34 @@ import Testing
         if let hit { #expect(hit.isStale == (elapsed >= 100)) }
     }
 
+    /// Seconds since a response came that was stored with a lifetime of 100, the lifetime of the call, what it does, and whether
+    /// the response steps in for no answer.
+    static let lifetimes: [(TimeInterval, Duration?, String, Bool)] = [
+        (99, nil, "deliver fresh", true),
+        (100, nil, "ask no-cache", false),
+        (-61, nil, "ask no-cache", false),
+        (99, .seconds(50), "ask expired", true),
+        (100, .seconds(50), "ask expired", true),
+        (100, .seconds(200), "deliver fresh", true),
+    ]
+
+    @Test(arguments: lifetimes)
+    func `another call's lifetime stands in place of the server's rules for as long as it lasts`(
+        elapsed: TimeInterval, ttl: Duration?, step: String, stepsIn: Bool
+    ) throws {
+        for control in ["no-cache", "must-revalidate"] {
+            let stored = try CacheFixtures.stored(
+                ["Cache-Control": control, "ETag": "\"1\""], policy: CachePolicy(.http, ttl: .seconds(100)))
+            let query = try CacheFixtures.query(
+                .get, [:], [stored].compactMap(\.self), policy: CachePolicy(.http, ttl: ttl))
+            let now = CacheFixtures.start + elapsed
+            let reason = elapsed < 0 ? "ask clock-moved-back" : "ask expired"
+            let expected = control == "must-revalidate" && step == "ask no-cache" ? reason : step
+            #expect(query.plan(now: now).map(Self.words) == [expected])
+            #expect((query.fallback(for: .disconnected, now: now) != nil) == stepsIn)
+        }
+    }
+
     @Test func `four statuses say that the server failed`() throws {
         let stored = try CacheFixtures.stored(["Cache-Control": "max-age=100"])
         let query = try CacheFixtures.query(.get, [:], [stored].compactMap(\.self), policy: .networkElseCache)

@@ -68,6 +68,48 @@ import Testing
         #expect(try await Self.seen(paths, in: TieredCacheStore(over: below)) == expected)
     }
 
+    @Test(
+        "What is older below changes with what took its place and was not written yet", .covers("S4.21", "S3.45"),
+        arguments: [true, false], [true, false])
+    func notYetWritten(isInvalidation: Bool, byTag: Bool) async throws {
+        let below = GatedStore()
+        let layered = TieredCacheStore(over: below, writeDelay: .seconds(3_600))
+        await below.put(try Self.response("/a"), body: Data("old".utf8))
+        await below.put(try Self.response("/other"), body: Data("b".utf8))
+        let new = try #require(await layered.put(try Self.response("/a", "2", tags: ["t"]), body: Data("new".utf8)))
+        let selection = byTag ? CacheSelection.tag("t") : .entry(new.entry)
+        below.holdsChanges()
+        let change = Task {
+            isInvalidation ? await layered.invalidate([selection]) : await layered.remove([selection])
+        }
+        await below.untilHeld()
+        let expected = [isInvalidation ? "invalid" : "gone", "fresh"]
+        #expect(try await Self.seen(["/a", "/other"], in: layered) == expected)
+        below.release()
+        #expect(await change.value)
+        #expect(try await Self.seen(["/a", "/other"], in: layered) == expected)
+        // Also where the process is killed before anything else is written.
+        #expect(try await Self.seen(["/a", "/other"], in: TieredCacheStore(over: below)) == expected)
+        await layered.flush()
+        #expect(try await Self.seen(["/a", "/other"], in: layered) == expected)
+        #expect(await layered.find(try Self.key("/a")).first?.response.fields["X-Mark"] == (isInvalidation ? "2" : nil))
+    }
+
+    @Test("What is older below goes with what is kept in memory alone", .covers("S4.21", "S3.45"))
+    func olderThanAlone() async throws {
+        let below = GatedStore()
+        let layered = TieredCacheStore(over: below, writeDelay: .seconds(3_600))
+        await below.put(try Self.response("/a"), body: Data("old".utf8))
+        _ = await layered.find(try Self.key("/a"))
+        await layered.put(try Self.response("/a", "2", tags: ["t"]), body: Data("new".utf8))
+        below.refusesPuts()
+        await layered.flush()
+        #expect(await layered.find(try Self.key("/a")).first?.response.fields["X-Mark"] == "2")
+        #expect(await layered.remove([.tag("t")]))
+        #expect(try await Self.seen(["/a"], in: layered) == ["gone"])
+        #expect(await below.statistics().entries == 0)
+    }
+
     @Test("A read that began before a change and ends after it takes nothing old into memory", .covers("S4.21"))
     func overtaken() async throws {
         let below = GatedStore()
@@ -184,6 +226,45 @@ import Testing
         await layered.flush()
         #expect(await below.statistics().entries == 0)
     }
+
+    @Test("What is lost to another process's removal brings nothing older back", .covers("S3.45", "S4.21"))
+    func lostToForeignRemoval() async throws {
+        let below = GatedStore()
+        let layered = TieredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+        for path in ["/a", "/b", "/c"] { await below.put(try Self.response(path), body: Data("old".utf8)) }
+        for path in ["/a", "/b"] { await layered.put(try Self.response(path, "2"), body: Data("new".utf8)) }
+        below.noteForeign(isRemoval: true)
+        #expect(try await Self.seen(["/a", "/b", "/c"], in: layered) == ["gone", "gone", "fresh"])
+        #expect(await below.statistics().entries == 3)
+        // What comes now is kept.
+        await layered.put(try Self.response("/b", "3"), body: Data("newest".utf8))
+        #expect(try await Self.seen(["/a", "/b", "/c"], in: layered) == ["gone", "fresh", "fresh"])
+        await layered.flush()
+        #expect(try await Self.seen(["/a", "/b", "/c"], in: layered) == ["gone", "fresh", "fresh"])
+        #expect(await below.responses(for: try Self.key("/b")).map { $0.response.fields["X-Mark"] } == ["3"])
+        #expect(await below.statistics().entries == 2)
+        // It has been removed once, and nothing that comes later is.
+        await below.put(try Self.response("/a", "4"), body: Data("foreign".utf8))
+        below.noteForeign(isRemoval: false)
+        #expect(try await Self.seen(["/a"], in: layered) == ["fresh"])
+    }
+
+    @Test("A change that waits for its turn finds what is out of date removed", .covers("S3.45"))
+    func largeAfterForeignRemoval() async throws {
+        let below = GatedStore()
+        var limits = CacheLimits.memory
+        limits.bodyBytes = 5
+        let layered = TieredCacheStore(over: below, limits: limits, coherence: .zero, writeDelay: .seconds(3_600))
+        await below.put(try Self.response("/a"), body: Data("old".utf8))
+        await layered.put(try Self.response("/a", "2"), body: Data("new".utf8))
+        below.noteForeign(isRemoval: true)
+        #expect(try await Self.seen(["/a"], in: layered) == ["gone"])
+        // It is written at once.
+        await layered.put(try Self.response("/a", "3"), body: Data("too large for the memory".utf8))
+        #expect(try await Self.seen(["/a"], in: layered) == ["fresh"])
+        await layered.flush()
+        #expect(await below.responses(for: try Self.key("/a")).map { $0.response.fields["X-Mark"] } == ["3"])
+    }
 }
 
 /// A store in memory that hands bodies out apart, holds what a test wants held, and tells of changes by others.
@@ -196,6 +277,7 @@ private final class GatedStore: PunctualCacheStore, MemoryBackedStore {
         var holdsLooks = false
         var unseen: UInt64 = 0
         var looks: [@Sendable () -> Void] = []
+        var refusesPuts = false
     }
 
     let memory = MemoryCacheStore()
@@ -205,6 +287,13 @@ private final class GatedStore: PunctualCacheStore, MemoryBackedStore {
 
     func holdsChanges() { state.withLock { $0.holdsChanges = true } }
     func holdsReads() { state.withLock { $0.holdsReads = true } }
+
+    func refusesPuts() { state.withLock { $0.refusesPuts = true } }
+
+    @discardableResult
+    func put(_ response: CachedResponse, body: Data) async -> StoredResponse? {
+        state.withLock(\.refusesPuts) ? nil : await memory.put(response, body: body)
+    }
 
     func untilHeld() async {
         for await _ in held.stream { return }

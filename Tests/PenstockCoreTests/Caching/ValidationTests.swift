@@ -234,6 +234,30 @@ import Testing
         #expect(try CacheFixtures.decide([:], [updated], after: 61) == "revalidate expired")
     }
 
+    /// What is stored says, what the 304 says, and the field that the caller gets.
+    static let withheld: [(String, HTTPFields, String?)] = [
+        ("max-age=10, no-cache=\"X\"", ["X": "2"], "2"),
+        ("max-age=10", ["X": "2", "Cache-Control": "no-cache=\"X\""], "2"),
+        ("max-age=10", ["Cache-Control": "no-cache=\"X\""], nil),
+        ("max-age=10, no-cache=\"X\"", ["X": "2", "Connection": "X"], nil),
+        ("max-age=10, no-cache=\"X\"", ["X": "2", "Cache-Control": "max-age=10"], "2"),
+    ]
+
+    @Test(arguments: withheld) func `a field that may not be stored is of the answer to the 304 that has brought it`(
+        control: String, fields: HTTPFields, seen: String?
+    ) throws {
+        var fields = fields
+        fields[.eTag] = "\"a\""
+        fields[.contentType] = "text/html"
+        let stored = try Self.stored(["ETag": "\"a\"", "Cache-Control": control])
+        let reception = try Self.receive(fields, stored: [stored])
+        let hit = try #require(Self.hit(reception))
+        #expect(hit.fields["X"] == seen)
+        #expect(hit.fields["Content-Type"] == "text/plain")
+        let isStorable = fields["Cache-Control"] == "max-age=10"
+        #expect(reception.updates.first?.updated.fields["X"] == (isStorable ? "2" : nil))
+    }
+
     @Test func `the caller's own condition is answered by what was validated`() throws {
         let stored = try Self.stored(["ETag": "\"a\"", "Last-Modified": Self.modified])
         let same = try Self.receive(["ETag": "\"a\""], stored: [stored], request: ["If-None-Match": "\"a\""])
@@ -274,6 +298,22 @@ import Testing
         #expect(update.stored == second)
         #expect(update.updated.variant.selectors == [.init(name: "foo", value: "3")])
         #expect(try CacheFixtures.decide(request, [update.updated], after: 51) == "use fresh")
+    }
+
+    @Test(arguments: ["max-age=10", "no-store"])
+    func `the body is that of the response that a 304 has chosen, also where nothing of the 304 is stored`(
+        control: String
+    ) throws {
+        let first = try Self.stored(["ETag": "\"a\"", "Vary": "Foo"], to: ["Foo": "1"])
+        let second = try Self.stored(["ETag": "\"b\"", "Vary": "Foo"], to: ["Foo": "2"])
+        let reception = try Self.receive(
+            ["ETag": "\"b\"", "Vary": "Foo", "Cache-Control": control], stored: [first, second], request: ["Foo": "1"])
+        let hit = try #require(Self.hit(reception))
+        #expect(hit.original == second)
+        // It answers requests now that another one has answered so far.
+        #expect(hit.stored.variant == first?.variant)
+        #expect(hit.stored.fields["ETag"] == "\"b\"")
+        #expect(reception.updates.isEmpty == (control == "no-store"))
     }
 
     @Test func `a strong tag updates every response that has it`() throws {

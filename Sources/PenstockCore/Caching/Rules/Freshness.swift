@@ -70,7 +70,8 @@ struct Freshness {
     let remaining: TimeInterval
     /// `false` when the clock was set back behind the time the response came.
     let isAgeKnown: Bool
-    /// Whether the app's lifetime stands in place of the server's rules.
+    /// Whether the app's lifetime stands in place of the server's rules: one of the call's own always, and one that the
+    /// response was stored with for as long as it lasts.
     let isAppOwned: Bool
 
     /// A clock that is a little behind is no wonder where clocks are corrected.
@@ -83,9 +84,9 @@ struct Freshness {
         age = terms.initialAge + resident
         isAgeKnown = elapsed >= -Self.clockTolerance
         let appLifetime = ttl ?? stored.appTTL
-        isAppOwned = appLifetime != nil
-        let remaining = appLifetime.map { $0.seconds - resident } ?? terms.lifetime - age
-        self.remaining = isAgeKnown ? remaining : min(remaining, 0)
+        let left = appLifetime.map { $0.seconds - resident } ?? terms.lifetime - age
+        remaining = isAgeKnown ? left : min(left, 0)
+        isAppOwned = ttl != nil || stored.appTTL != nil && remaining > 0
     }
 
     /// §4.2: the lifetime exceeds the age.

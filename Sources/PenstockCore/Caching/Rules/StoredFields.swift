@@ -33,15 +33,34 @@ enum StoredFields {
         return storable(fields)
     }
 
+    /// The fields of a response without the representation that `no-cache="…"` keeps out of the store: they are of the answer
+    /// which that response has made possible, and of no later one (§5.2.2.4).
+    ///
+    /// - Parameter stored: the fields that are stored now.
+    static func withheld(from arrival: CacheArrival, besides stored: HTTPFields) -> HTTPFields {
+        let names = HTTPFieldNames(withheldNames(stored))
+        guard arrival.fields.first(of: names) != nil else { return [:] }
+        let others = arrival.fields.without(connectionNames(arrival.fields)).without(bodyFields)
+        return HTTPFields(others.filter { names.contains($0.name) })
+    }
+
     private static func storable(_ fields: HTTPFields) -> HTTPFields {
-        var others = ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
+        fields.without(connectionNames(fields) + withheldNames(fields))
+    }
+
+    private static func withheldNames(_ fields: HTTPFields) -> [HTTPFieldName] {
+        ResponseControl(fields).withheldFields.filter { !cacheFields.contains($0) }
+    }
+
+    private static func connectionNames(_ fields: HTTPFields) -> HTTPFieldNames {
+        var others: [HTTPFieldName] = []
         // By far the most common `Connection` names no field.
         for field in fields where field.name == .connection && !field.value.isWritten(as: "keep-alive") {
             // No field has a name that is no token.
             others += FieldList.members(field.value).filter { $0.utf8.allSatisfy(HTTPSyntax.isTokenByte) }
                 .map { HTTPFieldName(String($0)) }
         }
-        return fields.without(connectionFields + others)
+        return connectionFields + others
     }
 }
 

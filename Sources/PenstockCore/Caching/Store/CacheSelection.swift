@@ -45,6 +45,14 @@ public enum CacheSelection: Hashable, Sendable {
         }
     }
 
+    /// Whether it depends on a response's key alone, so that whatever has a response's place is selected with it.
+    var isOfKeys: Bool {
+        switch self {
+        case .all, .key, .url, .path, .partition, .identity, .environment: true
+        case .entry, .tag: false
+        }
+    }
+
     /// The same, with `partition` for the present user.
     func of(_ partition: CachePartition) -> CacheSelection {
         switch self {

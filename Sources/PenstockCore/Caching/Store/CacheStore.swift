@@ -120,7 +120,8 @@ package protocol PunctualCacheStore: SharedCacheStore {
 public protocol CacheBodyWriter: AnyObject, Sendable {
     /// Adds bytes to the end. Not to be called by two tasks at a time.
     ///
-    /// - Returns: `false` when the body has become too large or the store can no longer write; nothing will be stored.
+    /// - Returns: `false` when the body has become too large or the store can no longer write; nothing will be stored. What
+    ///   has the response's place while its body becomes too large is removed, as it is out of date.
     func append(_ data: Data) async -> Bool
 
     /// The body is whole: the response can be found from now on, with the length that was written.
@@ -161,6 +162,14 @@ extension CacheStore {
     }
 }
 
+extension CacheStore {
+    /// Removes what a response would take the place of, where that is out of date and the response itself is not stored.
+    package func removeOlder(than response: CachedResponse) async {
+        let older = await find(response.key).filter { $0.response.variant == response.variant }
+        if !older.isEmpty { await remove(older.map { .entry($0.entry) }) }
+    }
+}
+
 /// A store that never waits, so that nobody needs to watch over it: it has no disk, and no other process has it.
 protocol PromptCacheStore: CacheStore {
     /// ``CacheStore/put(_:body:)`` without a wait.
@@ -184,14 +193,21 @@ package final class CollectingWriter: CacheBodyWriter {
     }
 
     package func append(_ data: Data) async -> Bool {
-        body.withLock { body in
-            guard let count = body?.count, count + data.count <= limit else {
+        let step = body.withLock { body -> Step in
+            guard let count = body?.count else { return .over }
+            guard count + data.count <= limit else {
                 body = nil
-                return false
+                return .tooLong
             }
             body?.append(data)
-            return true
+            return .taken
         }
+        if step == .tooLong { await store.removeOlder(than: response) }
+        return step == .taken
+    }
+
+    private enum Step {
+        case taken, tooLong, over
     }
 
     package func finish() async -> StoredResponse? {

@@ -8,26 +8,38 @@ struct PendingChanges: Sendable {
     fileprivate struct Change: Sendable {
         let number: UInt64
         let selections: [CacheSelection]
+        let slots: Set<CacheSlot>
         let effect: Effect
     }
 
     private var changes: [Change] = []
+    /// Where the store below has something older than what memory alone had, which has been lost: it is to be removed.
+    private(set) var overtaken: Set<CacheSlot> = []
 
-    mutating func begin(_ number: UInt64, _ selections: [CacheSelection], _ effect: Effect) {
-        changes.append(Change(number: number, selections: selections, effect: effect))
+    /// - Parameter slots: where the selected responses were in memory alone, and what is older goes with them.
+    mutating func begin(
+        _ number: UInt64, _ selections: [CacheSelection], beside slots: Set<CacheSlot>, _ effect: Effect
+    ) {
+        changes.append(Change(number: number, selections: selections, slots: slots, effect: effect))
     }
 
     mutating func end(_ number: UInt64) {
         changes.removeAll { $0.number == number }
     }
 
+    mutating func overtake(_ slots: Set<CacheSlot>) { overtaken.formUnion(slots) }
+
+    /// What was overtaken there has been removed.
+    mutating func settle(_ slots: Set<CacheSlot>) { overtaken.subtract(slots) }
+
     /// Responses as the store below will have them.
     func applied(to found: [StoredResponse]) -> [StoredResponse] {
-        changes.isEmpty ? found : found.compactMap(applied)
+        changes.isEmpty && overtaken.isEmpty ? found : found.compactMap(applied)
     }
 
     private func applied(to stored: StoredResponse) -> StoredResponse? {
         var response = stored.response
+        if overtaken.contains(response.slot) { return nil }
         for change in changes where change.selects(stored) {
             guard change.effect == .invalidation else { return nil }
             response.isInvalidated = true
@@ -38,8 +50,19 @@ struct PendingChanges: Sendable {
 
 extension PendingChanges.Change {
     fileprivate func selects(_ stored: StoredResponse) -> Bool {
-        selections.contains { $0.contains(stored.response, stored: stored.entry) }
+        slots.contains(stored.response.slot)
+            || selections.contains { $0.contains(stored.response, stored: stored.entry) }
     }
+}
+
+/// What a store holds one response of at most.
+struct CacheSlot: Hashable, Sendable {
+    let key: CacheKey
+    let variant: CacheVariant
+}
+
+extension CachedResponse {
+    var slot: CacheSlot { CacheSlot(key: key, variant: variant) }
 }
 
 /// Lets one change after the other through, in the order in which they came.

@@ -62,6 +62,32 @@ extension TieredCacheStore {
         await below.close()
     }
 
+    /// Does something with the store below when its turn has come, after what is out of date there has been removed.
+    func inTurn<Output>(_ body: () async -> Output) async -> Output {
+        await lane.run {
+            await removeOvertaken()
+            return await body()
+        }
+    }
+
+    private func removeOvertaken() async {
+        let slots = state.withLock { $0.pending.overtaken }
+        guard !slots.isEmpty else { return }
+        let entries = await selections(of: slots)
+        if !entries.isEmpty { await below.remove(entries) }
+        state.withLock { $0.pending.settle(slots) }
+    }
+
+    /// What the store below has in these slots.
+    private func selections(of slots: Set<CacheSlot>) async -> [CacheSelection] {
+        var selections: [CacheSelection] = []
+        for key in Set(slots.map(\.key)) {
+            let found = await below.responses(for: key).filter { slots.contains($0.response.slot) }
+            selections += found.map { .entry($0.entry) }
+        }
+        return selections
+    }
+
     /// Changes one response below, in its turn. Meanwhile its key is not at hand, and nothing that was noted before of
     /// the response is written after it.
     func change<Output>(_ key: CacheKey, _ variant: CacheVariant, _ body: () async -> Output) async -> Output {
@@ -70,29 +96,40 @@ extension TieredCacheStore {
             state.table.remove(key) { _ in true }
             state.unwritten.remove(key) { $0.stored.response.variant == variant }
         }
-        let output = await lane.run(body)
+        let output = await inTurn(body)
         state.withLock { $0.invalidations.end([key]) }
         return output
     }
 
+    /// Removes what a response would take the place of: in memory, in the queue and below.
+    fileprivate func removeOlderEverywhere(than response: CachedResponse) async {
+        await change(response.key, response.variant) { await below.removeOlder(than: response) }
+    }
+
     /// Changes the selected responses at one moment for all readers: in memory and in the queue at once, and what is read
-    /// from below as if that had been changed too, until it has, in its turn.
+    /// from below as if that had been changed too, until it has, in its turn. What the store below still has in the place of
+    /// a selected response that it has not been told of is changed with it: it would come back as if it were the newest.
     private func change(
         _ selections: [CacheSelection], _ effect: PendingChanges.Effect,
         _ note: (inout State, CacheSelection) -> Void, below body: ([CacheSelection]) async -> Bool
     ) async -> Bool {
-        let number = state.withLock { state in
+        let (number, slots) = state.withLock { state in
             state.invalidations.begin(nil)
             defer { state.lastChange += 1 }
+            var slots: Set<CacheSlot> = []
             for selection in selections {
                 let selection = state.written(selection)
+                slots.formUnion(state.slotsOfUntold(selectedBy: selection))
                 for key in state.table.keys(for: selection) { state.table.forget(key, selectedBy: selection) }
                 note(&state, selection)
             }
-            state.pending.begin(state.lastChange, selections.map(state.written), effect)
-            return state.lastChange
+            state.pending.begin(state.lastChange, selections.map(state.written), beside: slots, effect)
+            return (state.lastChange, slots)
         }
-        let isDone = await lane.run { await body(state.withLock { state in selections.map(state.written) }) }
+        let isDone = await inTurn {
+            let older = await self.selections(of: slots)
+            return await body(state.withLock { state in selections.map(state.written) } + older)
+        }
         state.withLock { state in
             state.pending.end(number)
             state.invalidations.end(nil)
@@ -101,11 +138,31 @@ extension TieredCacheStore {
     }
 }
 
+extension TieredCacheStore.State {
+    /// Where selected responses are that the store below has not been told of, and would not find by the selection.
+    fileprivate func slotsOfUntold(selectedBy selection: CacheSelection) -> Set<CacheSlot> {
+        if selection.isOfKeys { return [] }
+        let untold = unwritten.all.map(\.stored) + alone(of: table.keys(for: selection))
+        return Set(untold.filter { selection.contains($0.response, stored: $0.entry) }.map(\.response.slot))
+    }
+
+    /// Where all responses are that the store below has not been told of.
+    var slotsOfUntold: Set<CacheSlot> {
+        Set((unwritten.all.map(\.stored) + alone(of: table.keys(for: .all))).map(\.response.slot))
+    }
+
+    /// Responses in memory that the store below does not have.
+    private func alone(of keys: [CacheKey]) -> [StoredResponse] {
+        keys.flatMap { table.peek($0)?.responses ?? [] }.filter { written($0.entry) == nil }
+    }
+}
+
 /// Writes below, and takes what is finished into memory.
 private final class TieredWriter: CacheBodyWriter {
     private let writer: any CacheBodyWriter
     private let response: CachedResponse
     private let store: TieredCacheStore
+    private let isOver = Locked(false)
 
     init(_ writer: any CacheBodyWriter, of response: CachedResponse, store: TieredCacheStore) {
         self.writer = writer
@@ -114,14 +171,27 @@ private final class TieredWriter: CacheBodyWriter {
     }
 
     func append(_ data: Data) async -> Bool {
-        await writer.append(data)
+        if await writer.append(data) { return true }
+        // What was there is out of date, and what has come has no place.
+        if end() { await store.removeOlderEverywhere(than: response) }
+        return false
+    }
+
+    /// - Returns: whether it was not over before.
+    private func end() -> Bool {
+        isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
     }
 
     func finish() async -> StoredResponse? {
-        await store.change(response.key, response.variant) { await writer.finish() }
+        _ = end()
+        return await store.change(response.key, response.variant) { await writer.finish() }
     }
 
     func abandon() {
+        _ = end()
         writer.abandon()
     }
 }

@@ -41,7 +41,7 @@ extension TieredCacheStore {
 
     /// Hands everything to the store below that it has not been told of when this begins.
     func writeUnwritten() async {
-        await lane.run {
+        await inTurn {
             var rest = state.withLock { $0.unwritten.all }[...]
             while !rest.isEmpty {
                 let batch = rest.prefix(Self.batch)
@@ -60,10 +60,17 @@ extension TieredCacheStore {
         return state.withLock { $0.put(response, body, among: others, ticket) }
     }
 
-    private func writeSoon() async {
-        let mustWait = state.withLock { state in
+    /// Sees to it that the store below is told of everything in a while.
+    func beginToWrite() {
+        state.withLock { state in
             if state.writer == nil { state.writer = Task { await self.writeLater() } }
-            return state.unwritten.count > Self.patience.responses || state.unwritten.bytes > Self.patience.bytes
+        }
+    }
+
+    private func writeSoon() async {
+        beginToWrite()
+        let mustWait = state.withLock { state in
+            state.unwritten.count > Self.patience.responses || state.unwritten.bytes > Self.patience.bytes
         }
         if mustWait { await writeUnwritten() }
     }

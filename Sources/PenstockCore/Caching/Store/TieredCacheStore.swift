@@ -125,19 +125,20 @@ public final class TieredCacheStore: CacheStore {
     }
 
     /// Asks the store below to look, in time for the next reader. What it has found costs each key one look-up below; what was
-    /// not written yet is lost only where others have removed something.
+    /// not written yet is lost only where others have removed something, and what is older below goes with it.
     ///
     /// - Returns: whether it has looked lately, so that what is in memory may be given out.
     private func isUpToDate() -> Bool {
         guard let shared else { return true }
         let now = time.now()
         let (changes, removals) = (shared.foreignChanges, shared.foreignRemovals)
-        let (isRecent, look) = state.withLock { state in
+        let (isRecent, look, isOvertaken) = state.withLock { state in
             if changes != state.seenChanges || removals != state.seenRemovals {
                 state.invalidations.begin(nil)
                 if removals == state.seenRemovals {
                     state.table.distrust()
                 } else {
+                    state.pending.overtake(state.slotsOfUntold)
                     state.table.removeAll()
                     // It may have been among what they removed.
                     state.unwritten.removeAll()
@@ -145,8 +146,9 @@ public final class TieredCacheStore: CacheStore {
                 (state.seenChanges, state.seenRemovals) = (changes, removals)
                 state.invalidations.end(nil)
             }
-            return (state.looks.isRecent(at: now), state.looks.begin(at: now))
+            return (state.looks.isRecent(at: now), state.looks.begin(at: now), !state.pending.overtaken.isEmpty)
         }
+        if isOvertaken { beginToWrite() }
         if let look { self.look(look, in: shared) }
         return isRecent
     }

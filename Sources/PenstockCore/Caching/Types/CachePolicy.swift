@@ -15,6 +15,9 @@
 /// ``APIResponse/source`` tell; `send` gives the value alone and cannot. Where a failure must be seen as one, as by a
 /// monitor or by "pull to refresh", take ``reload``.
 ///
+/// A read that is answered 401, 403, 404 or 410 makes invalid what is stored of it, in every mode that stores: it is asked about
+/// before it is given again, and does not step in for a failure.
+///
 /// ```swift
 /// CachePolicy(.http, ttl: .seconds(300))                      // five minutes, whatever the server says
 /// CachePolicy(.networkElseCache, maxStale: .seconds(86_400))  // a day old at most when offline
@@ -46,7 +49,7 @@ public struct CachePolicy: Hashable, Sendable {
     /// How long a response is fresh after it came. It replaces all that the server says about reuse but `no-store`:
     /// lifetimes, `no-cache` and `must-revalidate`. `nil`, the default, leaves it to the server, but for what a call with a
     /// lifetime has stored: that is fresh for as long to every call which names none, as ``CachedResponse/appTTL`` stays
-    /// with the response. Zero and less turn the cache off: nothing is read or stored.
+    /// with the response; once that time is over, the server's `no-cache` and `must-revalidate` count again for these. Zero and less turn the cache off: nothing is read or stored.
     public var ttl: Duration?
     /// How long after its freshness a response is still taken when a load fails. It extends what the server's and the
     /// request's `stale-if-error` allow, and never overrules the server's `no-cache` or `must-revalidate`, unless

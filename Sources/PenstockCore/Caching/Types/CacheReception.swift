@@ -84,6 +84,15 @@ package struct CacheUpdate: Sendable {
     }
 }
 
+extension CacheUpdate {
+    /// The update that makes a stored response invalid: it must be asked about before it is used again.
+    init(invalidating stored: CachedResponse) {
+        var invalid = stored
+        invalid.isInvalidated = true
+        self.init(stored: stored, updated: invalid)
+    }
+}
+
 /// Why a response is not stored (RFC 9111 §3).
 package enum CacheStorageRefusal: String, Hashable, Sendable, CaseIterable {
     /// The policy stores nothing.

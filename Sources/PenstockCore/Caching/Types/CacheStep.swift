@@ -28,8 +28,11 @@ package enum CacheStep: Sendable {
 
 /// A stored response that answers a request, and the response that is made of it.
 package struct CacheHit: Sendable {
-    /// The response as it is stored, without its body.
+    /// The response that answers, without its body: as it is stored, or with what a 304 has just changed of it.
     package let stored: CachedResponse
+    /// The response as the store has it, by which its body is found there: a 304 may give ``stored`` another variant, which
+    /// may be the one of another body. What was completed just now has that of ``stored``.
+    package internal(set) var original: CachedResponse
     /// Its age in whole seconds (RFC 9111 §4.2.3).
     package let age: Int
     /// How many whole seconds it stays fresh, rounded down; negative when it is stale by so many.
@@ -41,7 +44,7 @@ package struct CacheHit: Sendable {
     /// What the caller gets: 200 or the stored status; 304, 206 or 416 where the request asked for it.
     package let status: Int
     /// The stored fields with `Age` (RFC 9111 §5.1), changed as the status asks.
-    package let fields: HTTPFields
+    package internal(set) var fields: HTTPFields
     /// Which bytes of the stored body are the content, counted from the first stored one. `nil` when there is none.
     package let content: Range<Int>?
 }

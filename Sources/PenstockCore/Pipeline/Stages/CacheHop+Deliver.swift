@@ -96,7 +96,9 @@ final class StoredContent: TransportContent {
         let wanted = rest.withLock { $0 }
         guard !wanted.isEmpty else { return nil }
         guard let found = await bytes(from: wanted.lowerBound), !found.isEmpty else {
-            throw TransportError(.other, sendState: .answered, message: "the stored content is no longer there")
+            // To a reader it is content that breaks off in the middle, like that of a connection.
+            throw TransportError(
+                .connectionLost, sendState: .answered, message: "the stored content is no longer there")
         }
         let piece = found.count <= wanted.count ? found : found.bytes(0..<wanted.count)
         rest.withLock { rest in

@@ -36,7 +36,10 @@ extension CacheHop {
         else { throw error }
         call.emit(.cacheDecided(hit.reason, CacheStatus(hit)))
         guard let place = place(of: hit.stored), let body = try await body(for: hit, at: place) else { throw error }
-        return exchange(for: hit, at: place, with: body)
+        // RFC 9211 §2.1: a hit is what nothing was sent for.
+        var status = CacheStatus(sent.value)
+        status.reason = hit.reason
+        return exchange(for: hit, at: place, with: body, status: status)
     }
 
     // MARK: A response
@@ -95,7 +98,7 @@ extension CacheHop {
         answer.exchange.content?.discard()
         call.emit(.cacheDecided(hit.reason, answer.status))
         if let insertion = reception.insertion { return try await completed(hit, insertion, answer) }
-        guard let place = original(of: hit, reception) else { return try await sendAgain(answer) }
+        guard let place = place(of: hit.original) else { return try await sendAgain(answer) }
         let source = hit.reason == .validated ? ResponseSource.revalidated : self.source
         // The body first: an update may move it.
         guard let body = try await body(for: hit, at: place) else { return try await sendAgain(answer) }
@@ -121,14 +124,6 @@ extension CacheHop {
         whole.cache?.status.isStored = true
         whole.leave(CacheSettlement(access, call.isolation.partition, fill: fill))
         return whole
-    }
-
-    /// Where the body is of a response that was just validated.
-    private func original(of hit: CacheHit, _ reception: CacheReception) -> StoredResponse? {
-        let update = reception.updates.first { $0.updated.variant == hit.stored.variant }
-        let tag = hit.stored.fields[.eTag].map(ExactText.init)
-        return place(of: update?.stored ?? hit.stored)
-            ?? stored.first { $0.response.fields[.eTag].map(ExactText.init) == tag }
     }
 }
 

@@ -28,7 +28,8 @@ extension CacheHop {
         await access.change(for: call) { [self] in
             await access.fill(answer.ticket) {
                 for update in updates {
-                    await apply(isSelectable(update.updated, answer) ? update : update.invalidating)
+                    await apply(
+                        isSelectable(update.updated, answer) ? update : CacheUpdate(invalidating: update.stored))
                 }
             }
         }
@@ -95,15 +96,6 @@ extension CacheHop {
             }
         }
         return body.count == insertion.response.bodyLength ? body : nil
-    }
-}
-
-extension CacheUpdate {
-    /// The update that invalidates, instead of one with new fields: the stored response must be asked about before it is used again.
-    fileprivate var invalidating: CacheUpdate {
-        var invalid = stored
-        invalid.isInvalidated = true
-        return CacheUpdate(stored: stored, updated: invalid)
     }
 }
 
