@@ -161,8 +161,9 @@ extension CacheQuery {
         }
     }
 
-    /// Statuses by which a server says that the request's owner may not have it, or that it is not there any more.
-    private static let refusals = [401, 403, 404, 410]
+    /// Statuses by which a server says that the request's owner may not have it, or that it is not there any more. A 401 says
+    /// neither: the credential may only have to be renewed.
+    private static let refusals = [403, 404, 410]
 
     /// A read that is refused makes invalid what it would have been answered with, as that is what the server no longer gives. HEAD
     /// does not: servers refuse it where they answer GET.

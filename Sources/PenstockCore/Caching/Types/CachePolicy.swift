@@ -15,7 +15,7 @@
 /// ``APIResponse/source`` tell; `send` gives the value alone and cannot. Where a failure must be seen as one, as by a
 /// monitor or by "pull to refresh", take ``reload``.
 ///
-/// A read that is answered 401, 403, 404 or 410 makes invalid what is stored of it, in every mode that stores: it is asked about
+/// A read that is answered 403, 404 or 410 makes invalid what is stored of it, in every mode that stores: it is asked about
 /// before it is given again, and does not step in for a failure.
 ///
 /// ```swift
