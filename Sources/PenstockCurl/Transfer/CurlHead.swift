@@ -40,6 +40,10 @@
         var endsWithConnection: Bool {
             contentLength == nil && !isChunked && version != .http2 && status != 204 && status != 304
         }
+        /// Whether libcurl drops what comes behind the content without closing the connection (``CurlFault/untoldSurplus``).
+        func mayHideSurplus(_ method: HTTPMethod) -> Bool {
+            version != .http2 && (isChunked || contentLength == 0 || !allowsContent || method == .head)
+        }
         /// Whether the final response's head is complete.
         var isComplete: Bool { phase == .body }
 

@@ -98,6 +98,10 @@
         /// Bytes, or an end, that come on an idle connection are taken for the answer to the next request (RFC 9112 §9.2,
         /// §11.2). Seen with 7.88. The socket is looked at before each request, and shut where something has come.
         case unaskedBytes
+        /// Bytes behind a response without content, or behind the last chunk, that were read together with it are dropped, and
+        /// told as debug text alone. The connection is kept, and what comes after them would be taken for the answer to the next
+        /// request (RFC 9112 §6.3, §9.3). Seen with 7.88. That text is listened to from the head on, and the connection closed.
+        case untoldSurplus
         /// While sending is paused, the end of an early response is not told. Seen with 7.88. Sending is resumed so that it is.
         case silentEnd
         /// An end of the socket without TLS's `close_notify` counts as the end of content that only the connection delimits
