@@ -182,14 +182,21 @@
             }
         }
 
-        /// A line that continues the one before joins it with one space (RFC 9112 §5.2).
+        private static func codings(of value: String) -> Int {
+            Array(value.utf8).withUnsafeBytes(codings)
+        }
+
+        /// A line that continues the one before joins it with one space (RFC 9112 §5.2), which is no part of the value where
+        /// either has none.
         private mutating func unfold(_ line: UnsafeRawBufferPointer) -> TransportError.Kind? {
             guard let last = fields.last else { return .protocolViolation }
             let known = [HTTPFieldName.contentLength, .transferEncoding]
             guard !known.contains(last.name) else { return .protocolViolation }
             var rebuilt = HTTPFields()
             for field in fields.dropLast() { rebuilt.add(field) }
-            let value = "\(last.value) \(Self.text(Self.trimmed(line), of: last.name))"
+            let more = Self.text(Self.trimmed(line), of: last.name)
+            let value = last.value.isEmpty || more.isEmpty ? last.value + more : "\(last.value) \(more)"
+            if last.name == .contentEncoding { codings += Self.codings(of: value) - Self.codings(of: last.value) }
             rebuilt.add(HTTPField(name: last.name, value: value))
             fields = rebuilt
             return nil
