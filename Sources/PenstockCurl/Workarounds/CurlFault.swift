@@ -69,6 +69,11 @@
         /// next failure is then taken for a refusal and its request sent again. Seen with 7.88. A handle that met with a failure
         /// is not used again, and an attempt after one over such a connection counts as refused only where a GOAWAY says so.
         case rememberedRefusal
+        /// A stream that the server resets with NO_ERROR counts as ended, also in the midst of its content, and content without a
+        /// length seems whole (RFC 9113 §8.1). So it does where the server breaks HTTP/2 itself. Nothing tells it from a good end.
+        /// Seen with 7.88. Who asks is told that the content may be cut off: the cache does not store it, and a download asks
+        /// whether there is more.
+        case untoldReset
         /// A head that the socket does not take at once is kept, may be sent by another stream, and is counted only later. Seen
         /// with 7.88. What was handed over beside other streams counts as sent.
         case uncountedHead

@@ -17,6 +17,24 @@
         }
     }
 
+    /// Content over HTTP/2 that neither a length nor a coding tells the end of. See ``CurlFault/untoldReset``.
+    extension CurlTransfer {
+        /// Whether nobody knows if the content of a success is whole. That of a part says where it ends (RFC 9110 §14.4).
+        var mayBeCutOff: Bool {
+            guard state.head.version == .http2, state.head.contentLength == nil, CurlFault.untoldReset.isPresent,
+                (200...299).contains(state.head.status), state.head.status != 204, state.head.status != 206,
+                request.request.method != .head
+            else { return false }
+            return request.request.fields.contains(.acceptEncoding) || !isCoded
+        }
+
+        /// Whether the content has codings that are removed, which end where they say.
+        private var isCoded: Bool {
+            guard state.head.codings > 0 else { return false }
+            return (try? ContentCoding.applied(state.head.fields)) ?? nil != nil
+        }
+    }
+
     /// Reads the debug text that libcurl writes about a transfer, for what it tells in no other way. See
     /// ``CurlFault/untoldLeave``.
     enum CurlDebugText {
