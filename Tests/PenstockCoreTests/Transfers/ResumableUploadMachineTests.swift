@@ -429,6 +429,10 @@ import Testing
         let tus = ResumableUploadProtocol.tus.answer(response, from: url, at: .now)
         #expect(tus.offset == 5 && tus.isComplete == nil && tus.limits == UploadLimits(maximumSize: 7))
         #expect(!tus.isCompletedProblem)
+        // Of several, which one counts would be a guess.
+        var several = response
+        several.fields.append("abd", for: .location)
+        #expect(ResumableUploadProtocol.tus.answer(several, from: url, at: .now).location == nil)
         // What is longer could be kept and not read again.
         for (length, isTaken) in [(16 << 10, true), ((16 << 10) + 1, false)] {
             let response = HTTPResponse(
