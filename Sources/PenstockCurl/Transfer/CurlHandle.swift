@@ -258,15 +258,6 @@
 
         // MARK: The connection
 
-        /// Whether TLS has agreed on HTTP/2 (RFC 7301); `nil` where it cannot be asked.
-        var agreesOnHTTP2: Bool? {
-            guard let session = ccurl_openssl_session(easy) else { return nil }
-            var name: UnsafePointer<UInt8>?
-            var length: UInt32 = 0
-            SSL_get0_alpn_selected(OpaquePointer(session), &name, &length)
-            return UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8)
-        }
-
         /// libcurl says what it wants of a socket.
         func watches(_ descriptor: Int32, _ what: Int32) {
             (state.watched, state.hasStoppedReading) = (descriptor, what != CURL_POLL_IN && what != CURL_POLL_INOUT)

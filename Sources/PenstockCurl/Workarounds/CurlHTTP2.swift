@@ -1,5 +1,6 @@
 #if os(Linux)
     import CCurl
+    import COpenSSL
     import Foundation
     import PenstockCore
 
@@ -32,6 +33,17 @@
         private var isCoded: Bool {
             guard state.head.codings > 0 else { return false }
             return (try? ContentCoding.applied(state.head.fields)) ?? nil != nil
+        }
+    }
+
+    extension CurlHandle {
+        /// Whether TLS has agreed on HTTP/2 (RFC 7301); `nil` where it cannot be asked.
+        var agreesOnHTTP2: Bool? {
+            guard let session = ccurl_openssl_session(easy) else { return nil }
+            var name: UnsafePointer<UInt8>?
+            var length: UInt32 = 0
+            SSL_get0_alpn_selected(OpaquePointer(session), &name, &length)
+            return UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8)
         }
     }
 
