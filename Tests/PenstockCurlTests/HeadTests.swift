@@ -40,6 +40,29 @@
             return reading
         }
 
+        @Test(
+            "A continued line adds to the value of the first, and white space to neither end of it",
+            arguments: [
+                (["ETag:", " \"v1\""], "\"v1\""), (["ETag: a", " ", "\t"], "a"), (["ETag:", " ", " a", " b"], "a b"),
+                (["ETag: a ", "  b  "], "a b"), (["ETag:", " "], ""),
+            ])
+        func continued(lines: [String], value: String) {
+            #expect(read(["HTTP/1.1 200 OK"] + lines, nil).fields == ["ETag: \(value)"])
+        }
+
+        @Test(
+            "Codings are counted in continued lines as well",
+            arguments: [
+                (["Content-Encoding:", " gzip"], 1), (["Content-Encoding: gzip,", " br, identity,", "\tgzip"], 3),
+                (["Content-Encoding: gz", " ip"], 1), (["Content-Encoding: gzip", " "], 1),
+                (["Content-Encoding: gzip", "X-A: a", " gzip, gzip"], 1),
+            ])
+        func continuedCodings(lines: [String], count: Int) {
+            let lines = ["HTTP/1.1 200 OK"] + lines
+            #expect(read(lines, nil).codings == count)
+            #expect(read(lines, CurlHeaderLineCache()).codings == count)
+        }
+
         @Test("A byte of Location that is no UTF-8 leads to itself, and in other fields stands for a character")
         func otherBytes() throws {
             var head = CurlHead()

@@ -27,6 +27,7 @@ extension CacheQuery {
             return .noStore
         }
         if arrival.status == 206, PartialContent.bytes(of: arrival) == nil { return .part }
+        if arrival.mayBeCutOff { return .mayBeCutOff }
         if !isReusable(arrival, response) { return .notCacheable }
         return replacesBetter(arrival, response) ? .error : nil
     }

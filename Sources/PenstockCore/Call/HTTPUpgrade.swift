@@ -175,13 +175,15 @@ struct UpgradeReply: Sendable {
     private mutating func line() throws(TransportError) -> ArraySlice<UInt8>? {
         guard let end = bytes[start...].firstIndex(of: 0x0A) else {
             guard headBytes + bytes.count - start <= limits.headerBytes else {
-                throw .init(.limitExceeded(.headerBytes))
+                throw .init(.limitExceeded(.headerBytes), Self.tooLarge)
             }
             return nil
         }
         headBytes += end + 1 - start
-        guard headBytes <= limits.headerBytes else { throw .init(.limitExceeded(.headerBytes)) }
-        guard end > start, bytes[end - 1] == 0x0D else { throw .init(.protocolViolation) }
+        guard headBytes <= limits.headerBytes else { throw .init(.limitExceeded(.headerBytes), Self.tooLarge) }
+        guard end > start, bytes[end - 1] == 0x0D else {
+            throw .init(.protocolViolation, "a line of the head ends without CR")
+        }
         defer { start = end + 1 }
         return bytes[start..<(end - 1)]
     }
@@ -191,18 +193,21 @@ struct UpgradeReply: Sendable {
         // Three characters from 100 on are digits.
         guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", parts[1].utf8.count == 3,
             let code = Int(parts[1]), code >= 100
-        else { throw .init(.protocolViolation) }
+        else { throw .init(.protocolViolation, "the answer begins with no status line") }
         version = parts[0] == "HTTP/1.1" ? .http11 : .http10
         status = code
     }
 
     private mutating func takeField(_ line: ArraySlice<UInt8>) throws(TransportError) {
-        guard fields.count < limits.headerCount else { throw .init(.limitExceeded(.headerCount)) }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .init(.protocolViolation) }
+        guard fields.count < limits.headerCount else { throw .init(.limitExceeded(.headerCount), Self.tooLarge) }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .init(.protocolViolation, Self.noField) }
         let name = HTTPFieldName(line[..<colon].withUnsafeBytes(HTTPSyntax.text))
         fields.append(line[(colon + 1)...].withUnsafeBytes { HTTPSyntax.value($0, of: name) }, for: name)
-        guard fields.rejected.isEmpty else { throw .init(.protocolViolation) }
+        guard fields.rejected.isEmpty else { throw .init(.protocolViolation, Self.noField) }
     }
+
+    private static let tooLarge = "the head is larger than its limit"
+    private static let noField = "a line of the head is no field, or continues one"
 
     private mutating func endBlock() {
         guard let code = status, code >= 200 || code == 101 else {
@@ -220,8 +225,8 @@ struct UpgradeReply: Sendable {
 }
 
 extension TransportError {
-    fileprivate init(_ kind: Kind) {
-        self.init(kind, sendState: .answered)
+    fileprivate init(_ kind: Kind, _ message: String) {
+        self.init(kind, sendState: .answered, message: message)
     }
 }
 

@@ -105,7 +105,8 @@ public struct APIError: Error, Sendable {
     /// How a connection that was made failed its exchange.
     @nonexhaustive
     public enum TransportFault: String, Hashable, Sendable {
-        /// The connection was reset, was closed early, or ended before the length that it had announced.
+        /// The connection was reset, was closed early, or ended before the length that it had announced. Over HTTP/2 on Linux also
+        /// where the server broke HTTP/2 itself, which mostly is all that is known of it there.
         case connectionLost
         /// What the server sent breaks HTTP, or is not of the media type without which it cannot be read.
         case protocolViolation

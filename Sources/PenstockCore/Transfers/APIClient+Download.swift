@@ -261,12 +261,14 @@ struct DownloadRun<E: Endpoint> {
                 return error
             }
         }
-        last = response
         let fields = response.http.fields
-        let verdict = plan.judge(response.http.status, fields, to: ask, at: call.context.time.date())
+        let verdict = plan.judge(
+            response.http.status, fields, to: ask, at: call.context.time.date(),
+            mayBeCutOff: response.completion.connection.mayBeCutOff)
         guard case .write(let from, _) = verdict else {
             return try await act(on: verdict) { response.reader.refuse($0, DownloadRefusal(reason: $1)) }
         }
+        last = response
         do throws(SystemError) {
             if from == 0 { try await begin(response.http) } else { part?.length = plan.length }
             // In a part as well it is that of the whole (RFC 9530 §3).
@@ -283,7 +285,9 @@ struct DownloadRun<E: Endpoint> {
     ) async throws(APIError) -> DownloadPlan.Step {
         switch verdict {
         case .fail(let kind, let reason): throw refuse(kind, reason)
-        case .finish: return .finish
+        case .finish:
+            _ = refuse(.cancelled, "all of it is there")
+            return .finish
         case .drop, .write:
             _ = refuse(.cancelled, "the part is of no use")
             part = nil

@@ -116,6 +116,9 @@ struct DownloadPlan: Hashable, Sendable {
     /// How many answers were in full, and brought some of the rest.
     private var answers = 0
     private var begunAt = 0
+    /// Whether the exchange does not tell whether it has brought all, and from where on more was asked for because of that.
+    private var mayBeCutOff = false
+    private var askedOnAt: Int?
     private var end: Int?
     /// How far exchanges before this one have come, at most, and of which version that is.
     private var reached = 0
@@ -162,8 +165,13 @@ struct DownloadPlan: Hashable, Sendable {
     // MARK: The head
 
     /// Judges the head of an answer.
-    mutating func judge(_ status: Int, _ fields: HTTPFields, to ask: Ask, at now: Date) -> Verdict {
-        switch status {
+    ///
+    /// - Parameter mayBeCutOff: ``ConnectionInfo/mayBeCutOff``.
+    mutating func judge(
+        _ status: Int, _ fields: HTTPFields, to ask: Ask, at now: Date, mayBeCutOff: Bool = false
+    ) -> Verdict {
+        self.mayBeCutOff = mayBeCutOff
+        return switch status {
         case 204, 205: .fail(.httpStatus(status), "the answer has no content, which is no empty file")
         case 206: partial(fields, to: ask)
         case 416: unsatisfiable(fields, to: ask)
@@ -173,6 +181,8 @@ struct DownloadPlan: Hashable, Sendable {
     }
 
     private mutating func whole(_ fields: HTTPFields, to ask: Ask, at now: Date) -> Verdict {
+        // Who sends all of the same version again says nothing of where it ends.
+        if case .rest(askedOnAt, let tag) = ask, Self.strongValidator(fields, at: now) == tag { return .finish }
         let isCoded = ContentCoding.isCoded(fields)
         if isCoded, ask != .coded {
             (asksCoded, offset, validator, length) = (true, 0, nil, nil)
@@ -210,7 +220,9 @@ struct DownloadPlan: Hashable, Sendable {
 
     private mutating func unsatisfiable(_ fields: HTTPFields, to ask: Ask) -> Verdict {
         guard case .rest(let from, let ifRange) = ask else { return .fail(.httpStatus(416), "") }
-        guard Self.unsatisfiedLength(fields) == from, length == nil || length == from, Self.isSame(fields, as: ifRange)
+        let told = Self.unsatisfiedLength(fields)
+        guard told == from || told == nil && askedOnAt == from, length == nil || length == from,
+            Self.isSame(fields, as: ifRange)
         else {
             return restart("the server has no bytes where the file should go on")
         }
@@ -246,7 +258,11 @@ struct DownloadPlan: Hashable, Sendable {
     /// - Parameter random: draws the wait.
     mutating func ended(using random: inout some RandomNumberGenerator) -> Step {
         // All of it ends where it ends; of a part without a length of the whole only the next answer tells.
-        if let length { if offset == length { return .finish } } else if begunAt == 0, end == nil { return .finish }
+        if let length {
+            if offset == length { return .finish }
+        } else if begunAt == 0, end == nil {
+            return askOn()
+        }
         // A server may send less than the rest, but it has to get on.
         guard offset == end, offset > begunAt, validator != nil else {
             return failed(.transport(.connectionLost), using: &random)
@@ -256,6 +272,14 @@ struct DownloadPlan: Hashable, Sendable {
         guard answers <= Self.mostAnswers + offset >> 10 else {
             return .fail(.transport(.protocolViolation), "the file comes in too many parts")
         }
+        return .ask(ask, after: .zero)
+    }
+
+    /// Where nobody knows whether all has come, the rest is asked for once: that there is none is the proof.
+    private mutating func askOn() -> Step {
+        guard mayBeCutOff, askedOnAt == nil, offset > 0, validator != nil else { return .finish }
+        askedOnAt = offset
+        reached = max(reached, offset)
         return .ask(ask, after: .zero)
     }
 

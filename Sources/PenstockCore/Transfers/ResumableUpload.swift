@@ -102,7 +102,7 @@ public final class ResumableUpload: Sendable {
 /// How much an upload bears before it fails.
 public struct ResumableUploadPolicy: Hashable, Sendable {
     /// How many requests in a row may fail, or bring the server no further. 8 by default: with the waits between them, about half
-    /// a minute without a connection.
+    /// a minute without a connection. The count begins anew when the server has 64 KiB more.
     public var patience: Int
     /// How often the upload may be begun anew in one process because the server knows nothing of it any more (404, 410). 3 by
     /// default: a server that forgets it more often keeps none. With 0 it fails as ``ResumableUploadError/gone`` at once. An upload

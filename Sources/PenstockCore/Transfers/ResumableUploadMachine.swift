@@ -9,7 +9,8 @@ public enum ResumableUploadError: Error, Hashable, Sendable {
     case inUse
     /// The server says that it has bytes which were never sent to it, or expects another length than the file's.
     case impossibleOffset
-    /// The server takes requests, and no byte more: as many in a row as ``ResumableUploadPolicy/patience`` says.
+    /// The server takes requests, and no byte more: as many in a row as ``ResumableUploadPolicy/patience`` says. Or it takes so little with
+    /// each that there would be no end of it: more than 1,024 requests, and one for each KiB that it has.
     case stalled
     /// The server does not say where the upload can be continued, or how many bytes it has.
     case notResumable
@@ -74,6 +75,10 @@ struct ResumableUploadMachine: Hashable, Sendable {
     private(set) var progress: Progress
     private(set) var limits = UploadLimits()
     private var failures = 0
+    /// How far the server was when the failures were last forgotten.
+    private var forgotten: Int
+    /// How many answers of the server say that it has taken more.
+    private var answers = 0
     private var restarts = 0
 
     init(
@@ -83,6 +88,7 @@ struct ResumableUploadMachine: Hashable, Sendable {
         self.length = length
         self.policy = policy
         self.progress = progress
+        forgotten = progress.confirmed
     }
 
     mutating func decide(on event: Event) -> Decision {
@@ -157,6 +163,8 @@ struct ResumableUploadMachine: Hashable, Sendable {
         guard offset <= max(bytes.upperBound, progress.confirmed) else { return .fail(.impossibleOffset) }
         // The server has taken nothing, or has lost what it had.
         guard offset > bytes.lowerBound else { return askAgain() }
+        answers += 1
+        guard answers <= Self.mostAnswers + offset >> 10 || offset == length else { return .fail(.stalled) }
         return go(on: offset, answer, to: .append(bytes, completes: completes))
     }
 
@@ -180,8 +188,16 @@ struct ResumableUploadMachine: Hashable, Sendable {
     private mutating func advance(to offset: Int) {
         guard offset > progress.confirmed else { return }
         progress.confirmed = offset
-        failures = 0
+        guard offset - forgotten >= Self.headway else { return }
+        (failures, forgotten) = (0, offset)
     }
+
+    /// What counts as headway, in bytes. Failures in a row are counted until the server has taken so much more: one that takes less
+    /// each time is no better than one that takes nothing.
+    static let headway = 64 << 10
+
+    /// How many answers a file may be taken in, besides one for each KiB: what is taken in less at a time for long is not taken.
+    static let mostAnswers = 1_024
 
     // MARK: What goes wrong
 
@@ -202,6 +218,7 @@ struct ResumableUploadMachine: Hashable, Sendable {
         restarts += 1
         guard restarts <= policy.restarts else { return .fail(.gone) }
         progress = Progress()
+        (forgotten, answers) = (0, 0)
         return .send(.create)
     }
 

@@ -109,7 +109,9 @@ extension ResumableUploadProtocol {
     ///   - now: what a `Retry-After` that is a date is compared with.
     func answer(_ response: HTTPResponse, from url: HTTPURL, at now: Date) -> UploadAnswer {
         var answer = UploadAnswer(status: response.status)
-        answer.location = response.fields[.location].flatMap { text in
+        // Of several, which one counts would be a guess.
+        let locations = response.fields.values(of: .location)
+        answer.location = (locations.count == 1 ? locations.first : nil).flatMap { text in
             text.utf8.count <= Self.longestLocation ? try? url.resolving(text) : nil
         }
         answer.retryAfter = RetryAfter.delay(in: response.fields, at: now)

@@ -128,9 +128,11 @@
         }
 
         /// Whether there are bytes to read, or the end, or an error.
-        func hasNews(_ descriptor: Int32, isPlain: Bool) -> Bool {
+        ///
+        /// - Parameter easy: the handle whose request is about to go over the connection.
+        func hasNews(_ descriptor: Int32, isPlain: Bool, _ easy: UnsafeMutableRawPointer) -> Bool {
             guard isPlain || entries[descriptor]?.isSerial == true else { return false }
-            return ccurl_peek(descriptor) != ccurl_socket_quiet
+            return !isPlain && Self.holdsBytes(easy) || ccurl_peek(descriptor) != ccurl_socket_quiet
         }
 
         private static func localPort(_ descriptor: Int32) -> UInt16? {

@@ -11,7 +11,7 @@
     /// ```swift
     /// decoder.push(bytes)
     /// while let piece = try decoder.pull(64 << 10) { … }
-    /// try decoder.finish()  // where the wire has ended
+    /// try decoder.finish(endsWithConnection: false)  // where the wire has ended
     /// ```
     final class ContentDecoder {
         /// What to ask for with `Accept-Encoding`.
@@ -24,6 +24,7 @@
         private let stages: [CodingStage]
         private let last: CodingStage
         private let buffer = CodingBuffer(count: maxPiece)
+        private var isEmpty = true
         private var failure: TransportError?
 
         /// `nil` where nothing is to be removed: no coding is listed, or one that is unknown here. The content then
@@ -49,6 +50,7 @@
 
         /// Gives it the next bytes from the wire. They are kept, not copied, until they are read.
         func push(_ input: Data) {
+            isEmpty = isEmpty && input.isEmpty
             wire.append(input)
         }
 
@@ -78,12 +80,14 @@
 
         /// Checks that the content is whole; to be called when the wire has ended and ``pull(_:)`` has nothing more.
         ///
+        /// - Parameter endsWithConnection: whether the end of the connection is all that ended the content.
         /// - Throws: `.connectionLost` when a coding has not ended. Where the end of the connection ends the content,
         ///   this alone tells that it broke, and asking again may bring the rest, which is not so with content that is
-        ///   wrong. Content without a byte is empty, whatever its coding.
-        func finish() throws(TransportError) {
+        ///   wrong. Content without a byte is empty, whatever its coding, unless the connection may have broken before
+        ///   the first one.
+        func finish(endsWithConnection: Bool) throws(TransportError) {
             if let failure { throw failure }
-            guard stages.allSatisfy(\.isComplete) else {
+            guard !isEmpty || !endsWithConnection, stages.allSatisfy(\.isComplete) else {
                 throw TransportError(
                     .connectionLost, sendState: .answered, message: "the content ends before its coding does")
             }

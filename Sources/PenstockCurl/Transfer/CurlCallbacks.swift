@@ -20,6 +20,7 @@
             if transfer.state.head.version == .http2 { handle.headCame() }
             guard transfer.state.head.isComplete else { return taken }
             if transfer.beginWatchingEnd(handle.easy) { handle.watchProgress() }
+            handle.beginWatchingSurplus(transfer)
             handle.headCompleted(transfer)
             return taken
         }
@@ -116,6 +117,7 @@
         static let text: curl_debug_callback = { _, kind, bytes, count, context in
             guard let handle = handle(context) else { return 0 }
             if kind == CURLINFO_DATA_IN { handle.noteRead(count) }
+            if kind == CURLINFO_TEXT { handle.heedSurplus(UnsafeBufferPointer(start: bytes, count: count)) }
             guard kind == CURLINFO_TEXT, handle.watchesText, let transfer = handle.transfer else { return 0 }
             let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
             if let detour = transfer.state.detour { detour.full = CurlDebugText.streams(in: text) ?? detour.full }

@@ -16,11 +16,13 @@
         private static let piece = 64 << 10
 
         private let transfer: CurlTransfer
+        private let endsWithConnection: Bool
         private let state: Locked<State>
 
         /// - Throws: when the content is coded in a way that is refused.
         init(of transfer: CurlTransfer, _ head: HTTPResponse) throws(TransportError) {
             self.transfer = transfer
+            endsWithConnection = Self.endsWithConnection(head, of: transfer.request)
             let decoder = try Self.decoder(for: head, of: transfer.request)
             state = Locked(State(decoder: decoder))
         }
@@ -64,6 +66,14 @@
             return try ContentDecoder(head.fields, limits: request.limits)
         }
 
+        /// Whether only the end of the connection ends the content of a success (RFC 9112 §6.3). That of another answer may be
+        /// passed over without a look.
+        private static func endsWithConnection(_ head: HTTPResponse, of request: TransportRequest) -> Bool {
+            let isFramed = head.fields.contains(.contentLength) || head.fields.contains(.transferEncoding)
+            let hasContent = request.request.method != .head && (200...299).contains(head.status) && head.status != 204
+            return hasContent && !isFramed && head.version != .http2
+        }
+
         /// A response whose content was collected, without its codings. One that has none is not copied.
         static func decoded(
             _ coded: TransportResponse, of request: TransportRequest
@@ -71,8 +81,12 @@
             var response = coded
             do throws(TransportError) {
                 let body = coded.response.body
-                guard !body.isEmpty, let decoder = try decoder(for: coded.response, of: request) else { return coded }
+                let endsWithConnection = endsWithConnection(coded.response, of: request)
+                guard !body.isEmpty || endsWithConnection,
+                    let decoder = try decoder(for: coded.response, of: request)
+                else { return coded }
                 response.response.body = try decoded(body, decoder, atMost: request.limits.bodyBytes)
+                try decoder.finish(endsWithConnection: endsWithConnection)
                 return response
             } catch {
                 var error = error
@@ -95,7 +109,6 @@
                 }
                 content.append(piece)
             }
-            try decoder.finish()
             return content
         }
 
@@ -116,7 +129,7 @@
             let isFirst = end()
             try state.withLock { state throws(TransportError) in
                 if let failure = state.failure { throw failure }
-                if isFirst { try state.decoder?.finish() }
+                if isFirst { try state.decoder?.finish(endsWithConnection: endsWithConnection) }
             }
         }
 

@@ -59,6 +59,7 @@
             var isSpent = false
             var isLarge = false
             var watchesText = false
+            var watchesSurplus = false
             /// What has come in a round, as far as that is bounded.
             var read: (round: UInt64, bytes: Int) = (0, 0)
             var isSound = true
@@ -146,6 +147,18 @@
             beVerbose()
         }
 
+        /// Whether libcurl is to tell of bytes behind the response.
+        var watchesSurplus: Bool { state.watchesSurplus }
+
+        /// It is asked for with many a response, so it costs the next transfer no reset.
+        func watchSurplus() {
+            guard CurlFault.untoldSurplus.isPresent, !state.watchesSurplus else { return }
+            let needsReset = state.needsReset
+            state.watchesSurplus = true
+            beVerbose()
+            state.needsReset = needsReset
+        }
+
         /// Has libcurl tell what it would print of the transfer: its steps, and what it reads before it takes that apart.
         private func beVerbose() {
             state.needsReset = true
@@ -184,6 +197,8 @@
             state.opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             if state.addresses != nil { forgetAddresses() }
+            if state.watchesSurplus, !state.needsReset { set(CURLOPT_VERBOSE, 0) }
+            state.watchesSurplus = false
             guard state.needsReset else { return }
             curl_easy_reset(easy)
             setConstants()
@@ -216,12 +231,15 @@
         /// The transfer has not taken what it was offered.
         func keepsContent() {
             state.kept = .something
+            watchSurplus()
         }
 
         /// Tells libcurl what of the transfer is to rest, and that the rest of it goes on.
         func pause(_ bits: Int32) -> CURLcode {
             let before = state.kept
             state.kept = bits & CURLPAUSE_RECV == 0 ? .nothing : max(before, .maybe)
+            // What comes behind a head that waits is read before the head is told.
+            if state.kept != .nothing { watchSurplus() }
             let code = curl_easy_pause(easy, bits)
             if code != CURLE_OK { state.kept = before }
             return code
@@ -239,15 +257,6 @@
         }
 
         // MARK: The connection
-
-        /// Whether TLS has agreed on HTTP/2 (RFC 7301); `nil` where it cannot be asked.
-        var agreesOnHTTP2: Bool? {
-            guard let session = ccurl_openssl_session(easy) else { return nil }
-            var name: UnsafePointer<UInt8>?
-            var length: UInt32 = 0
-            SSL_get0_alpn_selected(OpaquePointer(session), &name, &length)
-            return UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8)
-        }
 
         /// libcurl says what it wants of a socket.
         func watches(_ descriptor: Int32, _ what: Int32) {
@@ -295,7 +304,7 @@
         /// A connection that something has come on while it rested is shut, which makes libcurl connect anew: the bytes were
         /// for no request, and would be taken for the answer to this one (``CurlFault/unaskedBytes``).
         func shutIfNewsCame() {
-            guard CurlFault.unaskedBytes.isPresent, let socket, sockets.hasNews(socket, isPlain: isPlain) else {
+            guard CurlFault.unaskedBytes.isPresent, let socket, sockets.hasNews(socket, isPlain: isPlain, easy) else {
                 return
             }
             connectAnew()

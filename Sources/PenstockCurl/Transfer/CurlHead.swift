@@ -40,6 +40,10 @@
         var endsWithConnection: Bool {
             contentLength == nil && !isChunked && version != .http2 && status != 204 && status != 304
         }
+        /// Whether libcurl drops what comes behind the content without closing the connection (``CurlFault/untoldSurplus``).
+        func mayHideSurplus(_ method: HTTPMethod) -> Bool {
+            version != .http2 && (isChunked || contentLength == 0 || !allowsContent || method == .head)
+        }
         /// Whether the final response's head is complete.
         var isComplete: Bool { phase == .body }
 
@@ -178,14 +182,21 @@
             }
         }
 
-        /// A line that continues the one before joins it with one space (RFC 9112 §5.2).
+        private static func codings(of value: String) -> Int {
+            Array(value.utf8).withUnsafeBytes(codings)
+        }
+
+        /// A line that continues the one before joins it with one space (RFC 9112 §5.2), which is no part of the value where
+        /// either has none.
         private mutating func unfold(_ line: UnsafeRawBufferPointer) -> TransportError.Kind? {
             guard let last = fields.last else { return .protocolViolation }
             let known = [HTTPFieldName.contentLength, .transferEncoding]
             guard !known.contains(last.name) else { return .protocolViolation }
             var rebuilt = HTTPFields()
             for field in fields.dropLast() { rebuilt.add(field) }
-            let value = "\(last.value) \(Self.text(Self.trimmed(line), of: last.name))"
+            let more = Self.text(Self.trimmed(line), of: last.name)
+            let value = last.value.isEmpty || more.isEmpty ? last.value + more : "\(last.value) \(more)"
+            if last.name == .contentEncoding { codings += Self.codings(of: value) - Self.codings(of: last.value) }
             rebuilt.add(HTTPField(name: last.name, value: value))
             fields = rebuilt
             return nil

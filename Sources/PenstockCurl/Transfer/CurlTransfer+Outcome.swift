@@ -26,8 +26,9 @@
         private func response() -> TransportResponse {
             guard let handle = state.handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
-            return TransportResponse(
-                answer, timings: Timings(facts, state.detour), connection: ConnectionInfo(facts, state.resends))
+            var connection = ConnectionInfo(facts, state.resends)
+            if mayBeCutOff { connection.mayBeCutOff = true }
+            return TransportResponse(answer, timings: Timings(facts, state.detour), connection: connection)
         }
 
         /// The response as far as it has come.

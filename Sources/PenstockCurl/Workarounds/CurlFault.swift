@@ -69,6 +69,11 @@
         /// next failure is then taken for a refusal and its request sent again. Seen with 7.88. A handle that met with a failure
         /// is not used again, and an attempt after one over such a connection counts as refused only where a GOAWAY says so.
         case rememberedRefusal
+        /// A stream that the server resets with NO_ERROR counts as ended, also in the midst of its content, and content without a
+        /// length seems whole (RFC 9113 §8.1). So it does where the server breaks HTTP/2 itself. Nothing tells it from a good end.
+        /// Seen with 7.88. Who asks is told that the content may be cut off: the cache does not store it, and a download asks
+        /// whether there is more.
+        case untoldReset
         /// A head that the socket does not take at once is kept, may be sent by another stream, and is counted only later. Seen
         /// with 7.88. What was handed over beside other streams counts as sent.
         case uncountedHead
@@ -102,6 +107,10 @@
         /// Bytes, or an end, that come on an idle connection are taken for the answer to the next request (RFC 9112 §9.2,
         /// §11.2). Seen with 7.88. The socket is looked at before each request, and shut where something has come.
         case unaskedBytes
+        /// Bytes behind a response without content, or behind the last chunk, that were read together with it are dropped, and
+        /// told as debug text alone. The connection is kept, and what comes after them would be taken for the answer to the next
+        /// request (RFC 9112 §6.3, §9.3). Seen with 7.88. That text is listened to from the head on, and the connection closed.
+        case untoldSurplus
         /// While sending is paused, the end of an early response is not told. Seen with 7.88. Sending is resumed so that it is.
         case silentEnd
         /// An end of the socket without TLS's `close_notify` counts as the end of content that only the connection delimits

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CCurl
+    import COpenSSL
     import Foundation
     import PenstockCore
 
@@ -14,6 +15,35 @@
             }
             if case .stream = request.body.source { return false }
             return request.body.length.map { $0 <= window } ?? false
+        }
+    }
+
+    /// Content over HTTP/2 that neither a length nor a coding tells the end of. See ``CurlFault/untoldReset``.
+    extension CurlTransfer {
+        /// Whether nobody knows if the content of a success is whole. That of a part says where it ends (RFC 9110 §14.4).
+        var mayBeCutOff: Bool {
+            guard state.head.version == .http2, state.head.contentLength == nil, CurlFault.untoldReset.isPresent,
+                (200...299).contains(state.head.status), state.head.status != 204, state.head.status != 206,
+                request.request.method != .head
+            else { return false }
+            return request.request.fields.contains(.acceptEncoding) || !isCoded
+        }
+
+        /// Whether the content has codings that are removed, which end where they say.
+        private var isCoded: Bool {
+            guard state.head.codings > 0 else { return false }
+            return (try? ContentCoding.applied(state.head.fields)) ?? nil != nil
+        }
+    }
+
+    extension CurlHandle {
+        /// Whether TLS has agreed on HTTP/2 (RFC 7301); `nil` where it cannot be asked.
+        var agreesOnHTTP2: Bool? {
+            guard let session = ccurl_openssl_session(easy) else { return nil }
+            var name: UnsafePointer<UInt8>?
+            var length: UInt32 = 0
+            SSL_get0_alpn_selected(OpaquePointer(session), &name, &length)
+            return UnsafeBufferPointer(start: name, count: Int(length)).elementsEqual("h2".utf8)
         }
     }
 

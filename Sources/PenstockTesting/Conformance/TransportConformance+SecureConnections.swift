@@ -20,6 +20,24 @@ extension TransportConformance {
                 try expect(sum(reply.body), is: sum(noise(body.count + 1)), "sum of what came")
             }
         },
+        Rule(
+            "Bytes behind an answer in the same record of TLS are never taken for the next answer", over: .tls,
+            and: .idleChecks,
+            server: { request in
+                guard request.connection == 1, request.number == 1 else { return .text("true") }
+                // What a transport may read at a time, and no more, is the answer.
+                let head = "HTTP/1.1 200 OK\r\nContent-Length: 900\r\nX-Padding: "
+                let answer =
+                    head + String(repeating: "a", count: 120 - head.utf8.count) + "\r\n\r\n"
+                    + String(repeating: "a", count: 900)
+                return .wire(answer + "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged", .keepAlive)
+            }
+        ) { probe in
+            let body = HTTPBody.bytes(noise(100_000))
+            try expect(await probe.send(.post, body: body, timeouts: soon).body.count, is: 900, "bytes")
+            try expect(await probe.send(.post, body: body, timeouts: soon).body, is: Data("true".utf8), "content")
+            try expect(probe.server.connectionCount, is: 2, "connections")
+        },
         Rule("Two partitions share no connection of TLS", over: .tls, and: .partitions) { probe in
             for identity in ["anna", "bert", "anna", "bert", ""] {
                 var exchange = try probe.exchange(timeouts: soon)

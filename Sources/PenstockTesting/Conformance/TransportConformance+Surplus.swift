@@ -3,7 +3,9 @@ import PenstockCore
 
 extension TransportConformance {
     /// Bytes that nobody asked for, and connections that are not to be used again (RFC 9112 §9).
-    public static let surplus: [Rule] = [
+    public static let surplus = framings.flatMap(neverTaken) + unasked
+
+    private static let unasked: [Rule] = [
         Rule(
             "What follows the content is ignored, and its connection not used again", needsWire: true,
             server: { .wire("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok\(forged($0))", .keepAlive) }
@@ -11,10 +13,6 @@ extension TransportConformance {
             for _ in 1...3 { try expect(await probe.send().body, is: Data("ok".utf8), "content") }
             try expect(probe.server.connectionCount, is: 3, "connections")
         },
-        neverTaken("chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
-        neverTaken("a reply to HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", to: .head),
-        neverTaken("204", "HTTP/1.1 204 No Content\r\n\r\n"),
-        neverTaken("304", "HTTP/1.1 304 Not Modified\r\n\r\n"),
         late("content", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
         late("chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
         late("a reply to HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", to: .head),
@@ -45,7 +43,8 @@ extension TransportConformance {
             try await probe.server.waitForOpenConnections(atMost: 0)
             for _ in 1...3 { try await probe.send(.post, "/next", body: .bytes(allBytes)) }
         },
-        notUsedAgain("that announces its end", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
+        notUsedAgain(
+            "that announces its end", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
         notUsedAgain(
             "that announces its end among other things",
             "HTTP/1.1 200 OK\r\nConnection: X-A, Close\r\nX-A: 1\r\nContent-Length: 2\r\n\r\nok"),
@@ -57,18 +56,57 @@ extension TransportConformance {
 
     // MARK: Kinds of rules
 
-    /// Two replies in one piece. What a transport makes of the connection is not told by the wire alone.
-    private static func neverTaken(_ name: String, _ reply: String, to method: HTTPMethod = .get) -> Rule {
-        Rule(
-            "What follows \(name) is never taken for the next reply", needsWire: true,
-            server: { .wire("\(reply)\(forged($0))", .keepAlive) }
-        ) { probe in
-            for _ in 1...3 {
-                let response = try await probe.send(method)
-                try expect(!response.fields.contains("X-Forged"), "the forged reply was taken")
-            }
-            try expect(probe.server.requestCount, is: 3, "requests")
-        }
+    /// Replies of every framing that tells where the content ends.
+    private static let framings: [(name: String, reply: String, method: HTTPMethod)] = [
+        ("content", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", .get),
+        ("chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", .get),
+        ("trailers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-A: 1\r\n\r\n", .get),
+        ("no chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .get),
+        ("a reply to HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", .head),
+        ("a reply to HEAD in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", .head),
+        ("204", "HTTP/1.1 204 No Content\r\n\r\n", .get),
+        ("204 to DELETE", "HTTP/1.1 204 No Content\r\n\r\n", .delete),
+        ("304", "HTTP/1.1 304 Not Modified\r\n\r\n", .get),
+        ("no content", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .get),
+        ("no content of a POST's reply", "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", .post),
+        ("a 401 without content", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", .get),
+        (
+            "a reply without content after an interim one",
+            "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .get
+        ),
+    ]
+
+    /// Two replies in one piece, and one with the beginning of another one, whose rest comes when the next request does.
+    private static func neverTaken(_ name: String, _ reply: String, to method: HTTPMethod) -> [Rule] {
+        [
+            Rule(
+                "What follows \(name) is never taken for the next reply", needsWire: true,
+                server: { .wire("\(reply)\(forged($0))", .keepAlive) }
+            ) { probe in
+                for _ in 1...3 {
+                    let response = try await probe.send(method)
+                    try expect(!response.fields.contains("X-Forged"), "the forged reply was taken")
+                }
+                try expect(probe.server.requestCount, is: 3, "requests")
+                guard probe.transport.capabilities.contains(.idleChecks) else { return }
+                try expect(probe.server.connectionCount, is: 3, "connections")
+            },
+            Rule(
+                "What follows \(name) in two pieces is never taken for the next reply", requires: .idleChecks,
+                needsWire: true,
+                server: { request in
+                    switch (request.connection, request.number) {
+                    case (1, 1): .wire("\(reply)\(forged(request).prefix(4))", .keepAlive)
+                    case (1, _): .wire("\(forged(request).dropFirst(4))", .keepAlive)
+                    default: .text("true")
+                    }
+                }
+            ) { probe in
+                try await probe.send(method)
+                try expect(await probe.send(.post, body: .bytes(allBytes)).body, is: Data("true".utf8), "content")
+                try expect(probe.server.connectionCount, is: 2, "connections")
+            },
+        ]
     }
 
     /// The surplus comes while the connection rests.

@@ -14,6 +14,19 @@ extension TransportConformance {
         flickers(
             "with trailers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-A: 1\r\n\r\n"),
         Rule(
+            "A connection is not used again on which bytes come behind an answer while its call is resumed and suspended at once",
+            requires: [.suspension, .exactHeads, .idleChecks], needsWire: true,
+            server: { request in
+                guard request.path.hasPrefix("/tap-") else { return .text("ok") }
+                holds.waitUntilClosed(request.path)
+                return .wire(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\nHTTP", .keepAlive)
+            }
+        ) { probe in
+            try await flicker(probe)
+            try await probe.server.waitForOpenConnections(atMost: 1)
+        },
+        Rule(
             "An answer of HTTP/2 that comes while its call is resumed and suspended at once is read whole",
             over: .http2,
             and: .suspension,

@@ -85,6 +85,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `content of which nobody knows whether it is whole is not stored`(mayBeCutOff: Bool) throws {
+        var arrival = CacheFixtures.arrival(["Cache-Control": "max-age=60"])
+        arrival.mayBeCutOff = mayBeCutOff
+        let reception = try CacheFixtures.query().receive(arrival)
+        #expect(reception.refusal == (mayBeCutOff ? .mayBeCutOff : nil))
+        #expect((reception.insertion == nil) == mayBeCutOff)
+    }
+
     /// Method, response fields, and why it is not stored.
     static let methods: [(HTTPMethod, HTTPFields, CacheStorageRefusal?)] = [
         (.get, [:], nil),

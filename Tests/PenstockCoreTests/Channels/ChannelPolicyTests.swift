@@ -163,7 +163,7 @@ import Testing
         #expect(!UpgradeReply(.init()).hasBegun)
     }
 
-    @Test("A head that breaks HTTP's grammar is refused")
+    @Test("A head that breaks HTTP's grammar is refused, and the error says why")
     func brokenHeads() {
         for text in [
             "HTTP/1.1 101 X\nA: b\r\n\r\n", "HTTP/2 101 X\r\n\r\n", "HTTP/1.1 1001 X\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n",
@@ -171,10 +171,11 @@ import Testing
             "HTTP/1.1 101 X\r\n: b\r\n\r\n",
             "HTTP/1.1 101 X\r\nA b: c\r\n\r\n", "HTTP/1.1 101 X\r\nA: b\u{0}\r\n\r\n", " HTTP/1.1 101 X\r\n\r\n",
             "\nHTTP/1.1 101 X\r\n\r\n", "HTTP/1.1 101 X\r\n\n", "HTTP/1.1 10: X\r\n\r\n", "HTTP/1.1 +99 X\r\n\r\n",
-            "HTTP/1.1 11 X\r\n\r\n",
+            "HTTP/1.1 11 X\r\n\r\n", "HTTP/1.1 101 X\r\nA: b\r\n c: d\r\n\r\n",
         ] {
             let error = #expect(throws: TransportError.self) { try reply(text) }
             #expect(error?.kind == .protocolViolation, "\(text)")
+            #expect(error?.message.isEmpty == false, "\(text)")
         }
     }
 

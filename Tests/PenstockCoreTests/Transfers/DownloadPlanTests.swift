@@ -365,6 +365,67 @@ import Testing
         #expect(plan.ended(using: &random) == .fail(.transport(.connectionLost), ""))
     }
 
+    // MARK: An end that proves nothing
+
+    /// A plan whose first answer has brought 400,000 bytes and ended, without a length.
+    private static func ended(mayBeCutOff: Bool, tag: String? = tag) -> (plan: DownloadPlan, step: Step) {
+        var random = Seeded(seed: 21)
+        var plan = Self.plan(nil)
+        _ = plan.judge(200, fields(nil, tag: tag), to: .whole, at: now, mayBeCutOff: mayBeCutOff)
+        _ = plan.take(400_000)
+        let step = plan.ended(using: &random)
+        return (plan, step)
+    }
+
+    @Test func `where an end proves nothing the rest is asked for once, by who could go on with it`() {
+        #expect(Self.ended(mayBeCutOff: true).step == .ask(Self.rest, after: .zero))
+        #expect(Self.ended(mayBeCutOff: false).step == .finish)
+        #expect(Self.ended(mayBeCutOff: true, tag: nil).step == .finish)
+        var random = Seeded(seed: 22)
+        var empty = Self.plan(nil)
+        _ = empty.judge(200, Self.fields(nil), to: .whole, at: Self.now, mayBeCutOff: true)
+        #expect(empty.ended(using: &random) == .finish)
+        var known = Self.plan(nil)
+        _ = known.judge(200, Self.fields(nil, ["Content-Length": "5"]), to: .whole, at: Self.now, mayBeCutOff: true)
+        _ = known.take(5)
+        #expect(known.ended(using: &random) == .finish)
+    }
+
+    @Test func `that there is no rest is the proof, and that there is one goes on`() {
+        var random = Seeded(seed: 23)
+        for told in ["bytes */400000", nil] {
+            var plan = Self.ended(mayBeCutOff: true).plan
+            #expect(plan.judge(416, Self.fields(told), to: Self.rest, at: Self.now) == .finish)
+        }
+        var longer = Self.ended(mayBeCutOff: true).plan
+        #expect(longer.judge(416, Self.fields("bytes */400001"), to: Self.rest, at: Self.now) == .drop)
+        // Who did not ask because of an end has to be told.
+        var kept = Self.plan()
+        #expect(kept.judge(416, Self.fields(nil), to: Self.rest, at: Self.now) == .drop)
+        var half = Self.ended(mayBeCutOff: true).plan
+        #expect(
+            half.judge(206, Self.fields("bytes 400000-799999/800000"), to: Self.rest, at: Self.now)
+                == .write(from: 400_000, end: 800_000))
+        _ = half.take(400_000)
+        #expect(half.ended(using: &random) == .finish)
+    }
+
+    @Test
+    func `all of the same version once more proves nothing, and another version is loaded and not asked about again`() {
+        var random = Seeded(seed: 24)
+        var same = Self.ended(mayBeCutOff: true).plan
+        #expect(same.judge(200, Self.fields(nil), to: Self.rest, at: Self.now, mayBeCutOff: true) == .finish)
+        #expect(same.offset == 400_000)
+        var other = Self.ended(mayBeCutOff: true).plan
+        let fields = Self.fields(nil, tag: "\"v2\"")
+        #expect(other.judge(200, fields, to: Self.rest, at: Self.now, mayBeCutOff: true) == .write(from: 0, end: nil))
+        _ = other.take(7)
+        #expect(other.ended(using: &random) == .finish)
+        // What was kept from before is loaded anew where the server does so.
+        var kept = Self.plan()
+        #expect(kept.judge(200, Self.fields(nil), to: Self.rest, at: Self.now) == .write(from: 0, end: nil))
+    }
+
     // MARK: Failures
 
     @Test func `what cannot be otherwise next time is not asked for again`() {

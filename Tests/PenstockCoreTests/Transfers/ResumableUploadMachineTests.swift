@@ -191,18 +191,71 @@ import Testing
 
     // MARK: In a row
 
-    @Test func `patience is counted from the last byte that the server took`() throws {
+    @Test(arguments: [(Machine.headway - 1, nil), (Machine.headway, 1)] as [(Int, Int?)])
+    func `patience is counted anew when the server has taken 64 KiB more, in one answer or in several`(
+        taken: Int, tries: Int?
+    ) throws {
+        for confirmed in [0, 1_000] {
+            for pieces in [[taken], [1, taken]] {
+                var machine = try machine(.tus, length: 1 << 20, confirmed: confirmed)
+                #expect(machine.decide(on: .failed) == .wait(try: 1, hint: nil))
+                #expect(machine.decide(on: .failed) == .wait(try: 2, hint: nil))
+                for piece in pieces {
+                    let answer = UploadAnswer(status: 200, offset: confirmed + piece)
+                    _ = machine.decide(on: .answered(answer, to: .query))
+                }
+                #expect(machine.decide(on: .failed) == (tries.map { .wait(try: $0, hint: nil) } ?? .giveUp))
+            }
+        }
+        #expect(Machine.headway == 65_536)
+    }
+
+    /// How many parts are sent of a file that the server takes so much of at a time, 3,000 at most, and what ends it.
+    private func parts(taking count: Int, of length: Int) throws -> (parts: Int, last: Machine.Decision) {
+        var machine = try machine(.tus, length: length)
+        var decision = machine.decide(on: .answered(UploadAnswer(status: 200, offset: 0), to: .query))
+        for number in 0..<3_000 {
+            guard case .send(.append(let bytes, let completes)) = decision else { return (number, decision) }
+            let answer = UploadAnswer(status: 204, offset: min(bytes.lowerBound + count, length))
+            decision = machine.decide(on: .answered(answer, to: .append(bytes, completes: completes)))
+        }
+        return (3_000, decision)
+    }
+
+    @Test func `short answers are no failures, and only crumbs without end are too many`() throws {
+        #expect(try parts(taking: 1_024, of: 1 << 30).parts == 3_000)
+        // One more for each KiB that they have come to.
+        let crumbs = try parts(taking: 1, of: 1 << 30)
+        #expect(crumbs.parts == 1_026 && crumbs.last == .fail(.stalled))
+        let small = try parts(taking: 1, of: 1_026)
+        #expect(small.parts == 1_026 && small.last == .finish(isAnswer: true))
+        #expect(Machine.mostAnswers == 1_024)
+    }
+
+    @Test func `an upload that is begun anew has its answers anew`() throws {
+        var machine = try machine(.tus, length: 1 << 20, hasSentEnd: false)
+        var decision = machine.decide(on: .answered(UploadAnswer(status: 200, offset: 0), to: .query))
+        for round in 0...1 {
+            for _ in 1...1_000 {
+                guard case .send(.append(let bytes, _)) = decision else { break }
+                let answer = UploadAnswer(status: 204, offset: bytes.lowerBound + 1)
+                decision = machine.decide(on: .answered(answer, to: .append(bytes, completes: true)))
+            }
+            #expect(machine.progress.confirmed == 1_000)
+            guard round == 0 else { break }
+            #expect(machine.decide(on: .answered(UploadAnswer(status: 404), to: .query)) == .send(.create))
+            let answer = UploadAnswer(status: 201, location: try HTTPURL(Self.place))
+            decision = machine.decide(on: .answered(answer, to: .create))
+        }
+    }
+
+    @Test func `patience is counted in failures in a row`() throws {
         var machine = try machine(.tus)
         #expect(machine.decide(on: .failed) == .wait(try: 1, hint: nil))
         #expect(machine.decide(on: .failed) == .wait(try: 2, hint: nil))
         let same = UploadAnswer(status: 200, offset: 0)
         _ = machine.decide(on: .answered(same, to: .query))
         #expect(machine.decide(on: .failed) == .giveUp)
-        var other = try self.machine(.tus)
-        _ = other.decide(on: .failed)
-        _ = other.decide(on: .failed)
-        _ = other.decide(on: .answered(UploadAnswer(status: 200, offset: 1), to: .query))
-        #expect(other.decide(on: .failed) == .wait(try: 1, hint: nil))
         var none = try self.machine(.tus, patience: 0)
         #expect(none.decide(on: .failed) == .giveUp)
     }
@@ -376,6 +429,10 @@ import Testing
         let tus = ResumableUploadProtocol.tus.answer(response, from: url, at: .now)
         #expect(tus.offset == 5 && tus.isComplete == nil && tus.limits == UploadLimits(maximumSize: 7))
         #expect(!tus.isCompletedProblem)
+        // Of several, which one counts would be a guess.
+        var several = response
+        several.fields.append("abd", for: .location)
+        #expect(ResumableUploadProtocol.tus.answer(several, from: url, at: .now).location == nil)
         // What is longer could be kept and not read again.
         for (length, isTaken) in [(16 << 10, true), ((16 << 10) + 1, false)] {
             let response = HTTPResponse(

@@ -163,7 +163,7 @@
             decoder.push(bytes)
             var pulled = 0
             while let piece = try decoder.pull(.max) { pulled += piece.count }
-            try decoder.finish()
+            try decoder.finish(endsWithConnection: false)
             #expect(pulled == content.count)
             #expect(try Self.resident() - before < 32 * Self.mebibyte)
         }

@@ -24,7 +24,21 @@
             decoder.push(coding.compress(sample))
             for max in [1, 0, -1, 7] { #expect(try decoder.pull(max)?.count == Swift.max(1, max)) }
             #expect(try decoder.pullAll(1) == sample.dropFirst(10))
-            try decoder.finish()
+            try decoder.finish(endsWithConnection: false)
+        }
+
+        @Test(
+            "Content without a byte is whole, unless only the end of its connection ends it",
+            arguments: Compressor.allCases)
+        func noByte(_ coding: Compressor) throws {
+            let decoder = try ContentDecoder.of(coding.name)
+            decoder.push(Data())
+            #expect(try decoder.pullAll().isEmpty)
+            try decoder.finish(endsWithConnection: false)
+            #expect(throws: TransportError.self) { try decoder.finish(endsWithConnection: true) }
+            decoder.push(coding.compress(Data()))
+            #expect(try decoder.pullAll().isEmpty)
+            try decoder.finish(endsWithConnection: true)
         }
 
         @Test("What was flushed can be read before the content ends", arguments: Compressor.allCases)
@@ -35,7 +49,7 @@
                 decoder.push(bytes)
                 #expect(try decoder.pullAll() == Data(text.utf8))
             }
-            try decoder.finish()
+            try decoder.finish(endsWithConnection: false)
         }
 
         @Test("Large content passes through in pieces of at most 64 KiB", arguments: Compressor.allCases)
@@ -49,7 +63,7 @@
                 #expect(piece.count <= 64 << 10)
                 all.append(piece)
             }
-            try decoder.finish()
+            try decoder.finish(endsWithConnection: false)
             #expect(all == content)
         }
 

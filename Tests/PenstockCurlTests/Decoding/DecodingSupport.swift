@@ -32,7 +32,7 @@
                 decoder.push(piece)
                 while let decoded = try decoder.pull(64 << 10) { content.append(decoded) }
             }
-            try decoder.finish()
+            try decoder.finish(endsWithConnection: false)
             return (content, nil)
         } catch {
             return (content, error)

@@ -48,7 +48,7 @@
             #expect(error?.kind == .protocolViolation)
             #expect(sample.starts(with: content))
             #expect(throws: TransportError.self) { try decoder.pull(100) }
-            #expect(throws: TransportError.self) { try decoder.finish() }
+            #expect(throws: TransportError.self) { try decoder.finish(endsWithConnection: false) }
         }
 
         @Test("Corrupt content fails or is what was sent, and never crashes", arguments: Compressor.allCases)

@@ -10,6 +10,8 @@ package struct CacheArrival: Sendable {
     package let requestTime: Date
     /// When the head of the response came, by the wall clock.
     package let responseTime: Date
+    /// ``ConnectionInfo/mayBeCutOff``.
+    package var mayBeCutOff = false
 
     var status: Int { response.status }
     var fields: HTTPFields { response.fields }
@@ -111,6 +113,8 @@ package enum CacheStorageRefusal: String, Hashable, Sendable, CaseIterable {
     case notCacheable = "not-cacheable"
     /// A part that cannot be placed, or that does not fit what is stored (RFC 9111 §3.3).
     case part
+    /// Content of which nobody knows whether it is whole (RFC 9111 §3.3).
+    case mayBeCutOff = "may-be-cut-off"
     /// A server error that would replace a good response.
     case error
 }

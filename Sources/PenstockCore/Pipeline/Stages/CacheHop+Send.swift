@@ -49,7 +49,8 @@ extension CacheHop {
         let isWhole = answer.exchange.content == nil
         let length = isWhole ? response.body.count : ByteOffset.parse(response.fields[.contentLength] ?? "") ?? 0
         return CacheArrival(
-            response: response, bodyLength: length, requestTime: answer.time, responseTime: call.time.date())
+            response: response, bodyLength: length, requestTime: answer.time, responseTime: call.time.date(),
+            mayBeCutOff: answer.exchange.connection.mayBeCutOff)
     }
 
     @inline(never)
