@@ -235,7 +235,7 @@
 
         @Test("A channel's dead address falls back to the next, and to the system where all are dead", .covers("S3.28"))
         func channels() async throws {
-            let server = try LoopbackServer.serving({ wire, _ in wire.waitForHangUp() })
+            let server = try LoopbackServer.serving { wire, _ in wire.waitForHangUp() }
             defer { server.stop() }
             let port = server.url.port
             for addresses in [["127.0.0.2", "127.0.0.1"], ["127.0.0.2"]] {
@@ -261,7 +261,7 @@
 
         @Test("A channel's silent address leaves half of the time to the system", .covers("S3.28"))
         func silentChannel() async throws {
-            let server = try LoopbackServer.serving({ wire, _ in wire.waitForHangUp() })
+            let server = try LoopbackServer.serving { wire, _ in wire.waitForHangUp() }
             defer { server.stop() }
             let hole = try #require(BlackHole("127.0.0.3", port: server.url.port))
             let resolver = HostResolver([try list(["127.0.0.3"], host: "localhost")])

@@ -57,7 +57,7 @@
             .covers("H23"))
         func channels() async throws {
             let (heads, received) = (Locked<[String]>([]), Locked(Data()))
-            let proxy = try LoopbackServer.serving({ wire, _ in
+            let proxy = try LoopbackServer.serving { wire, _ in
                 var head = Data()
                 while head.range(of: Data("\r\n\r\n".utf8)) == nil {
                     guard let bytes = wire.receive() else { return }
@@ -66,13 +66,13 @@
                 heads.withLock { $0.append(String(decoding: head, as: UTF8.self)) }
                 wire.send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8))
                 while let bytes = wire.receive() { wire.send(bytes) }
-            })
-            let origin = try LoopbackServer.serving({ wire, _ in
+            }
+            let origin = try LoopbackServer.serving { wire, _ in
                 while let bytes = wire.receive() {
                     received.withLock { $0 += bytes }
                     wire.send(bytes)
                 }
-            })
+            }
             defer {
                 proxy.stop()
                 origin.stop()

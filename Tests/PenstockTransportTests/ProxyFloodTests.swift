@@ -34,7 +34,7 @@
             }
 
             func proxy() throws -> LoopbackServer {
-                try LoopbackServer.serving({ wire, _ in
+                try LoopbackServer.serving { wire, _ in
                     var request = Data()
                     while request.range(of: Data("\r\n\r\n".utf8)) == nil {
                         guard let bytes = wire.receive() else { return }
@@ -42,7 +42,7 @@
                     }
                     var goesOn = wire.send(Data(head.utf8))
                     while goesOn { goesOn = wire.send(block) }
-                })
+                }
             }
         }
 

@@ -18,7 +18,7 @@
         private let led = Locked<[Int]>([])
 
         init(_ kind: Kind) throws {
-            server = try LoopbackServer.serving({ [led] wire, _ in
+            server = try LoopbackServer.serving { [led] wire, _ in
                 var input = Input(wire: wire)
                 guard let opening = kind == .http ? input.readRequest() : input.readSOCKS(),
                     let origin = try? RawClient(port: opening.port)
@@ -27,7 +27,7 @@
                 opening.answer.map { _ = wire.send($0) }
                 origin.send(opening.handedOn)
                 Self.pass(wire, origin)
-            })
+            }
             policy = kind == .http ? .http(server.url) : .socks5("127.0.0.1", port: server.url.port)
         }
 

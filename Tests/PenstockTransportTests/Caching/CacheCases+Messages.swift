@@ -117,12 +117,12 @@ extension CacheCase {
                     .answered(304, ["ETag": "\"a\"", "Vary": "Foo", "Cache-Control": "max-age=100"])
                     .gets(200, body: "1")),
         ]
-        + ["*", "Foo, *", ", *", "*, *"].map {
+        + (["*", "Foo, *", ", *", "*, *"] as [String]).map {
             CacheCase("\($0): never the same", .load(["Cache-Control": "max-age=100", "Vary": $0]), .load())
         }
 
     static let validation: [CacheCase] =
-        ["\"a\"", "W/\"a\"", "\"\"", "\"a,b\""].map {
+        (["\"a\"", "W/\"a\"", "\"\"", "\"a,b\""] as [String]).map {
             CacheCase(
                 "The tag \($0) goes as it came", .load(["Cache-Control": "max-age=1", "ETag": $0]),
                 .validation(["If-None-Match": $0], without: ["If-Modified-Since"]).after(2).answered(304)

@@ -65,23 +65,24 @@ extension CacheCase {
     ]
 
     static let malformed: [CacheCase] =
-        ["max-age=-5", "max-age='3600'", "max-age=", "max-age", "ext=\"max-age=3600\"", "x-max-age=3600"].map {
+        (["max-age=-5", "max-age='3600'", "max-age=", "max-age", "ext=\"max-age=3600\"", "x-max-age=3600"] as [String])
+        .map {
             CacheCase("\($0) gives no lifetime", .load(["Cache-Control": $0]), .load())
         }
-        + ["max-age=0010", "MAX-age=10", "a, b=\"c, d\", max-age=10", ",,max-age=10,"].map {
+        + (["max-age=0010", "MAX-age=10", "a, b=\"c, d\", max-age=10", ",,max-age=10,"] as [String]).map {
             CacheCase("\($0) is ten seconds", .load(["Cache-Control": $0]), .hit().after(9), .load().after(2))
         }
-        + ["old", "-1", "1.5", ""].map {
+        + (["old", "-1", "1.5", ""] as [String]).map {
             CacheCase("\"\($0)\" is no Age", .load(["Cache-Control": "max-age=10", "Age": $0]), .hit().after(9))
         }
-        + ["2147483648", "99999999999999999999", "7200, 0", "7200, 7200"].map {
+        + (["2147483648", "99999999999999999999", "7200, 0", "7200, 7200"] as [String]).map {
             CacheCase("\($0) is a great age", .load(["Cache-Control": "max-age=3600", "Age": $0]), .load())
         }
-        + [
+        + ([
             "0", "-1", "soon", "Sun, 09 Sep 2001 02:46:40 UTC", "Sun, 09 Sep 2001 02:46:40 +0100",
             "Sun, 09 Sep 01 02:46:40 GMT", "Sun, 09-Sep-2001 02:46:40 GMT", "Sun, 09 Sep 2001 02.46.40 GMT",
             "Sun, 31 Sep 2001 02:46:40 GMT",
-        ].map { CacheCase("\($0) is no date, so it has passed", .load(["Expires": $0]), .load()) }
+        ] as [String]).map { CacheCase("\($0) is no date, so it has passed", .load(["Expires": $0]), .load()) }
         + [
             CacheCase(
                 "Text in quotes is no directive", .load(["Cache-Control": "max-age=1, ext=\"max-age=100\""]),
@@ -100,10 +101,10 @@ extension CacheCase {
         ]
 
     static let responseDirectives: [CacheCase] =
-        ["no-store", "No-Store", "no-store, max-age=100", "max-age=100, no-store"].map {
+        (["no-store", "No-Store", "no-store, max-age=100", "max-age=100, no-store"] as [String]).map {
             CacheCase("\($0): nothing is stored", .load(["Cache-Control": $0]), .load())
         }
-        + ["no-cache", "No-Cache", "no-cache, max-age=100"].map {
+        + (["no-cache", "No-Cache", "no-cache, max-age=100"] as [String]).map {
             CacheCase(
                 "\($0): stored, and asked about before each use", .load(["Cache-Control": $0, "ETag": "\"a\""]),
                 .validation(["If-None-Match": "\"a\""]).answered(304).gets(200, body: "1"))

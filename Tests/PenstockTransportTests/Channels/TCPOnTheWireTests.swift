@@ -138,7 +138,7 @@ struct TCPOnTheWireTests {
         "Peers of one host that say nothing hold up nobody who goes elsewhere",
         arguments: TransportUnderTest.withChannels)
     func stalledElsewhere(transport: TransportUnderTest) async throws {
-        let silent = try LoopbackServer.serving({ wire, _ in wire.waitForHangUp() })
+        let silent = try LoopbackServer.serving { wire, _ in wire.waitForHangUp() }
         defer { silent.stop() }
         let echo: @Sendable (LoopbackWire, Int) -> Void = { wire, _ in
             Self.lines(wire) { wire.send(Data("\($0)\n".utf8)) }

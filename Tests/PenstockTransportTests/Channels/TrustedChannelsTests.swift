@@ -99,7 +99,7 @@
             private static func lines(
                 _ configuration: LoopbackServer.Configuration, _ messages: Locked<[String]>
             ) throws -> LoopbackServer {
-                try LoopbackServer(configuration) { wire, _ in
+                try LoopbackServer.serving(configuration) { wire, _ in
                     var (codec, input) = (LineCodec(), FrameInput())
                     while let bytes = wire.receive() {
                         input.append(bytes)
