@@ -45,13 +45,15 @@ enum FetchSigning {
     }
 
     /// The profile of a credentials file, as the tools of AWS write it: `[name]`, which a comment may follow, and below it lines of
-    /// `name = value`. Lines that are set in belong to a setting with parts of its own.
+    /// `name = value`. Lines that are set in further than the setting above them are parts
+    /// of it.
     ///
     /// - Returns: `nil` where there is no such profile.
     /// - Throws: where it cannot be told what profile a line begins: what is below would be taken for that of another.
     static func profile(_ name: String, of text: String) throws(UsageError) -> [String: String]? {
         var found: [String: String]?
         var isInside = false
+        var indentation: Int?
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.trimmingCharacters(in: .whitespaces)
             if words.hasPrefix("[") {
@@ -60,11 +62,13 @@ enum FetchSigning {
                 }
                 isInside = words[..<end].dropFirst().trimmingCharacters(in: .whitespaces) == name
                 if isInside { found = found ?? [:] }
-            } else if isInside, line.first?.isWhitespace == false, !line.hasPrefix("#"), !line.hasPrefix(";"),
-                let mark = line.firstIndex(of: "=")
-            {
-                let value = line[line.index(after: mark)...].trimmingCharacters(in: .whitespaces)
-                found?[line[..<mark].trimmingCharacters(in: .whitespaces).lowercased()] = value
+                indentation = nil
+            } else if isInside, !words.hasPrefix("#"), !words.hasPrefix(";"), let mark = words.firstIndex(of: "=") {
+                let depth = line.prefix(while: \.isWhitespace).count
+                if let above = indentation, depth > above { continue }
+                indentation = depth
+                let value = words[words.index(after: mark)...].trimmingCharacters(in: .whitespaces)
+                found?[words[..<mark].trimmingCharacters(in: .whitespaces).lowercased()] = value
             }
         }
         return found

@@ -250,6 +250,8 @@ import Testing
             "[ci]\n$OWN\ns3 =\n  aws_access_key_id = OTHER\n\taws_secret_access_key=other",
             own.merging(["s3": ""]) { $1 }
         ),
+        ("[ci]\n  AWS_Access_Key_ID = OWN\n  aws_secret_access_key=own\n   part = 1\n # b = c\n[prod]\n$OTHER", own),
+        ("[ci]\ns3 =\n  a = 1\n$OWN", own.merging(["s3": ""]) { $1 }),
         ("[ci]\n#$OWN\n;$OWN", ["aws_secret_access_key": "own"]), ("[ci]", [:]), ("$OWN", nil), ("", nil),
     ]
 

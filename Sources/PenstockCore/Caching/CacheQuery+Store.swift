@@ -167,10 +167,12 @@ extension CacheQuery {
     private static let refusals = [403, 404, 410]
 
     /// A read that is refused makes invalid what it would have been answered with, as that is what the server no longer gives. HEAD
-    /// does not: servers refuse it where they answer GET.
+    /// does not: servers refuse it where they answer GET. So does what may not be stored since it may not be whole: something newer than
+    /// what is stored is there.
     func refusalUpdates(by arrival: CacheArrival) -> [CacheUpdate] {
-        guard Self.refusals.contains(arrival.status), isReadable, request.method != .head, let stored = selected,
-            stored.status < 400, !stored.isInvalidated
+        let isNewer = arrival.mayBeCutOff && 200..<300 ~= arrival.status
+        guard isNewer || Self.refusals.contains(arrival.status), isReadable, request.method != .head,
+            let stored = selected, stored.status < 400, !stored.isInvalidated
         else { return [] }
         return [CacheUpdate(invalidating: stored)]
     }

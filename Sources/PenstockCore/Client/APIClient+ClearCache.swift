@@ -22,7 +22,7 @@ extension APIClient {
     /// - Throws: what stands in the way of making its request.
     @discardableResult
     public func clearCache<E: Endpoint>(of endpoint: E, options: CallOptions = .init()) async throws(APIError) -> Bool {
-        let call = begin(endpoint, .init(own: options, isSilent: true))
+        let call = begin(endpoint, .init(own: options, isSilent: true, isUnsent: true))
         defer { call.finish(nil) }
         let request = try prepare(call)
         guard let cache = state.cache else { return true }

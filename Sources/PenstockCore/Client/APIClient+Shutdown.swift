@@ -8,7 +8,8 @@ extension APIClient {
     ///
     /// From now on each call that begins fails at once as ``APIError/Kind/blocked(reason:)``, whose reason is that the client was
     /// shut down, and nothing is sent of it; an outbox keeps what is written. The calls under way go on to their end, with all that
-    /// they take: they are sent again, follow redirects, and renew their credential. What is left when the time is up is ended as by
+    /// they take: they are sent again, follow redirects, and renew their credential. A call that the app's code makes for one of them is
+    /// a call of its own, and fails. What is left when the time is up is ended as by
     /// ``cancelAll()``, and so are requests to renew a credential: they fail as ``APIError/Kind/cancelled``. A stream and a channel
     /// are under way as long as they are open, so that whoever has some closes them first.
     ///

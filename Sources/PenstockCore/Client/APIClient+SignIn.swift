@@ -150,6 +150,9 @@ extension APIClient {
     /// ``APIError/Kind/blocked(reason:)``. They may sign in again once a call was made while it named another one, and by
     /// ``signIn(_:to:as:)`` at once.
     ///
+    /// Among what goes are credentials that were kept for nobody on purpose, as by `as: ""`: what a device has for itself is better kept
+    /// under a name of its own.
+    ///
     /// - Parameter identity: what ``Configuration/identity`` gave for them. For `""`, which is nobody, no call is refused.
     /// - Returns: whether nothing is left of the cookies and the credentials, and no byte of the responses, on disk either; see
     ///   ``CookieStore/settle()`` and ``CacheStore/remove(_:)``. `false` as soon as the task is cancelled: nothing of them is used any

@@ -54,8 +54,10 @@ final class ActiveCall<E: Endpoint>: Sendable {
         place = terms.isAdopted ? nil : client.state.calls.add(context, of: client.state.lineage)
         scope = terms.scope.map { [context] in WeakScope($0, context) }
         if let parent, !parent.adopt(context) { context.end(.requested) }
-        // After it is in the table, where a shutdown that begins now will find it. What works for a call under way may do so.
-        if place != nil, lane == nil, client.state.lineage.isShutDown { context.end(.shutDown) }
+        // After it is in the table, where a shutdown that begins now will find it. Renewals, and calls that work for another one, may
+        // still begin, and so may what sends nothing.
+        let isRefused = place != nil && lane == nil && !terms.isUnsent
+        if isRefused, client.state.lineage.isShutDown { context.end(.shutDown) }
     }
 
     // MARK: The path
@@ -201,6 +203,8 @@ struct CallTerms {
     var isRefresh = false
     /// Whether nobody is told of it.
     var isSilent = false
+    /// Whether its request is made only, and not sent.
+    var isUnsent = false
     var isDeliveredLater = false
     /// Whether it may last as long as it likes.
     var isEndless = false

@@ -327,7 +327,9 @@ final class CallFeed<Output: Sendable>: Sendable {
             let progress = state.progress.rest(succeeded: result.isSuccess)
             state.wait(for: state.watchers.map(\.task))
             defer { (state.listeners, state.watchers, state.handlers) = ([], [], []) }
-            return (state.listeners, state.watchers, progress, state.handlers, state.lane)
+            // Nobody else waits for those who look at the progress: their actor may be busy for ever.
+            let lane = state.handlers.isEmpty ? nil : state.lane
+            return (state.listeners, state.watchers, progress, state.handlers, lane)
         }
         for watcher in watchers {
             if let progress { watcher.continuation.yield(progress) }

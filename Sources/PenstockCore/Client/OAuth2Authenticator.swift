@@ -11,7 +11,7 @@ import Foundation
 /// ```
 ///
 /// The form goes to the token endpoint as the standard has it: without the client's common headers, neither sealed nor compressed,
-/// whatever the client's options say.
+/// whatever the client's options say. What a gateway in front of it wants stands in ``headers``.
 public struct OAuth2Authenticator: Authenticator {
     /// A status of 401 with no challenge that says otherwise, unless set.
     public var expiry: ExpiryRule
@@ -19,6 +19,8 @@ public struct OAuth2Authenticator: Authenticator {
     public var refreshPolicy: RefreshPolicy
     /// The origins that are trusted; none unless set.
     public var trustedOrigins: Set<HTTPURL.Origin>
+    /// What each request to the token endpoint carries besides its own fields, such as a gateway's key; nothing unless set.
+    public var headers: CommonHeaders = [:]
     private let tokenURL: @Sendable (ServerEnvironment) -> String
     private let clientID: String
     private let clientSecret: String?
@@ -160,6 +162,7 @@ public struct OAuth2Authenticator: Authenticator {
                 .userAgent: UserAgent.standard,
             ],
             body: .bytes(Data(body.utf8)))
+        for field in headers.read() where !request.fields.contains(field.name) { request.fields.append(field) }
         if let clientSecret {
             request.fields[.authorization] = try BasicAuthenticator.value(
                 PercentEncoding.escaped(clientID), PercentEncoding.escaped(clientSecret))

@@ -20,6 +20,8 @@ final class RefreshLane: Sendable {
     private struct State: Sendable {
         var isOver = false
         var isRevoked = false
+        /// Whether the code that ran in it has returned.
+        var isLeft = false
     }
 
     /// A lane inside the one of the present task.
@@ -72,11 +74,11 @@ final class RefreshLane: Sendable {
 
     /// The credential was deleted, or another one took its place: what is begun in the lane is refused until ``leave()``.
     func revoke() {
-        state.withLock { $0.isRevoked = true }
+        state.withLock { $0.isRevoked = !$0.isLeft }
     }
 
     /// The code that ran in it has returned. A task that it has left behind sends like every other.
     func leave() {
-        state.withLock { $0 = State(isOver: true) }
+        state.withLock { $0 = State(isOver: true, isLeft: true) }
     }
 }

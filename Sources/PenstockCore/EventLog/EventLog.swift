@@ -15,10 +15,11 @@ import Foundation
 /// the code means: `isFinal` says so. Where the log is full because of it, it is given up, and told of.
 ///
 /// **For whom.** An event is sent only while the client names the identity under which it was recorded, and with that user's
-/// credential; a batch has events of one identity. What was recorded while nobody was signed in is sent while nobody is, and so
-/// without a credential (``CallOptions/anonymous``): it is not theirs who signs in later. What waits for a user is sent with the next event that is recorded for them, at their next
-/// ``flush()``, or at a launch, and ``forget(identity:)`` removes it when they have signed out. The file holds a digest in place of
-/// the identity; a file of an earlier version, which named none, is read as nobody's.
+/// credential; a batch has events of one identity. What waits for a user is sent with the next event that is recorded for them, at
+/// their next ``flush()``, or at a launch, and ``forget(identity:)`` removes it when they have signed out. What was recorded while
+/// nobody was signed in is not theirs who signs in later: it is sent whoever is named by then, as a call that nobody has signed in
+/// for, with the credential and the cookies of nobody, if there are any. A server that wants a user's for it will not take it. The
+/// file holds a digest in place of the identity; a file of an earlier version, which named none, is read as nobody's.
 ///
 /// Each event is in the file before anything is sent, and is removed when the server has it: what is left when the app ends is
 /// sent at the next launch. A batch is sent at least once, and always under the same id with the same events, so that the server
@@ -55,6 +56,7 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
         isFinal: @escaping @Sendable (APIError) -> Bool = { _ in false },
         endpoint: @escaping @Sendable (Batch) -> API
     ) async throws(EventLogError) {
+        let nobodys = client.with { $0.identity = { "" } }
         core = try await EventLogCore.open(file, client, policy, onProblem) { seal, records in
             // One that this version of the app cannot read any more is left out; it was readable when it was recorded.
             let events = records.compactMap { try? JSONDecoder().decode(Entry.self, from: $0.data) }
@@ -62,7 +64,8 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
             if unreadable > 0 { onProblem(.damagedLines(unreadable)) }
             guard !events.isEmpty else { return .success(()) }
             let hit = endpoint(Batch(id: seal.id, events: events))
-            let call = client.start(hit, .endpoint, options.with { $0.keepsMethod = true }, in: nil) { audience in
+            let sender = seal.owner == EventLogFormat.nobody ? nobodys : client
+            let call = sender.start(hit, .endpoint, options.with { $0.keepsMethod = true }, in: nil) { audience in
                 // Another user may have been named since it was decided what to send, and the call is that one's then.
                 let context = audience.context
                 if EventLogFormat.owner(context.isolation.identity) != seal.owner { context.end(.requested) }
@@ -90,8 +93,8 @@ public final class EventLog<Entry: Codable & Sendable, API: Endpoint>: Sendable 
         }
     }
 
-    /// Sends what is there of who is signed in without waiting for more, for one that goes to the background; returns when all of it has arrived, or
-    /// an attempt has failed. What is left is sent later, or at the next launch.
+    /// Sends what is there of the present user, and of nobody, without waiting for more, for one that goes to the background; returns
+    /// when all of it has arrived, or an attempt has failed. What is left is sent later, or at the next launch.
     public func flush() async {
         await core.flush()
     }
@@ -154,6 +157,12 @@ private final class EventLogCore: Sendable {
             return file.size / max(users, 1) > policy.mostFileBytes
         }
 
+        /// Whether more of the file is done with than is kept, and worth the writing.
+        func isMostlyDone(_ file: EventLogFile) -> Bool {
+            let kept = machines.values.reduce(0) { $0 + $1.bytes }
+            return count == 0 || file.size > 65_536 + 2 * kept
+        }
+
         /// All that is kept, but of one.
         func whole(without owner: String? = nil) -> String {
             let kept = machines.filter { $0.key != owner }.values
@@ -194,9 +203,10 @@ private final class EventLogCore: Sendable {
         self.onProblem = onProblem
         self.send = send
         var machines: [String: EventLogMachine] = [:]
-        for owner in Set(content.records.map(\.owner) + content.batches.map(\.owner)) {
+        let records = Dictionary(grouping: content.records, by: \.owner)
+        for owner in Set(records.keys).union(content.batches.map(\.owner)) {
             machines[owner] = EventLogMachine(
-                policy, of: owner, records: content.records.filter { $0.owner == owner },
+                policy, of: owner, records: records[owner] ?? [],
                 batch: content.batches.first { $0.owner == owner }, nextNumber: content.nextNumber)
         }
         let next = machines.values.map(\.number).max() ?? content.nextNumber
@@ -235,7 +245,7 @@ private final class EventLogCore: Sendable {
     func flush() async {
         let flush = Promise<Void>()
         queue.run { [self] state in
-            state.machines[EventLogFormat.owner(identity())]?.flush()
+            for owner in present { state.machines[owner]?.flush() }
             state.flushes.append(flush)
             goOn(&state)
         }
@@ -277,25 +287,35 @@ private final class EventLogCore: Sendable {
         endFlushes(&state)
     }
 
-    /// Does what is to be done now for who is signed in.
+    /// Whose events may be sent now.
+    private var present: Set<String> { [EventLogFormat.owner(identity()), EventLogFormat.nobody] }
+
+    /// Does what is to be done now.
     private func goOn(_ state: inout State) {
         state.timer?.cancel()
         state.timer = nil
-        let owner = EventLogFormat.owner(identity())
         guard let file = state.file else { return endFlushes(&state) }
-        while let decision = state.machines[owner]?.decide(at: time.now()) {
-            switch decision {
-            case .seal(let last): seal(last, of: owner, in: file, &state)
-            case .send(let seal, let records): return deliver(seal, records)
-            case .wait(let delay):
-                endFlushes(&state)
-                return sleep(delay, &state)
-            case .rest:
-                if state.machines[owner]?.records.isEmpty ?? true { endFlushes(&state) }
-                return
+        var delays: [Duration] = []
+        var isSending = false
+        for owner in present {
+            var isBusy = true
+            while isBusy, let decision = state.machines[owner]?.decide(at: time.now()) {
+                switch decision {
+                case .seal(let last): seal(last, of: owner, in: file, &state)
+                case .send(let seal, let records):
+                    deliver(seal, records)
+                    (isSending, isBusy) = (true, false)
+                case .wait(let delay):
+                    delays.append(delay)
+                    isBusy = false
+                case .rest:
+                    if state.machines[owner]?.records.isEmpty == false { isSending = true }
+                    isBusy = false
+                }
             }
         }
-        endFlushes(&state)
+        if !isSending { endFlushes(&state) }
+        if let delay = delays.min() { sleep(delay, &state) }
     }
 
     /// Makes a batch. What cannot be noted on disk is tried again after a while, as what has not arrived.
@@ -357,7 +377,8 @@ private final class EventLogCore: Sendable {
     /// What has arrived is written off; a file that has grown by it is written anew.
     private func strike(_ seal: EventLogMachine.Seal, _ state: inout State) throws(EventLogError) {
         guard let file = state.file else { return }
-        if state.count == 0 || state.isOvergrown(file, policy) {
+        let isDone = state.machines[seal.owner]?.records.isEmpty ?? true
+        if isDone && state.isMostlyDone(file) || state.isOvergrown(file, policy) {
             try file.replace(with: state.whole())
         } else {
             try file.append(Self.done(state.owed + [seal.id]), isSynced: false)

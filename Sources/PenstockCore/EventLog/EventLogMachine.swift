@@ -43,8 +43,9 @@ extension EventLogPolicy {
 /// Which events are sent together and when: a state machine without a file, without tasks and without a clock.
 ///
 /// There is one for each identity whose events a log keeps, so that no batch mixes them, and what cannot be sent for one user
-/// stands in nobody else's way. One batch of it is sent at a time, so that events arrive in their order. A batch that was made keeps its id and its events until
-/// it is delivered or refused for good, over any number of attempts and launches: the server can tell a second delivery by it.
+/// delays nobody else's. One batch of it is sent at a time, so that events arrive in their order. A batch that was made keeps its
+/// id and its events until it is delivered or refused for good, over any number of attempts and launches: the server can tell a
+/// second delivery by it.
 package struct EventLogMachine: Sendable {
     package struct Record: Hashable, Sendable {
         /// Counted up for the life of the log.
@@ -112,7 +113,8 @@ package struct EventLogMachine: Sendable {
     /// What was not delivered, in order: the batch first, where there is one.
     package private(set) var records: [Record]
     package private(set) var batch: Seal?
-    private var bytes: Int
+    /// How many bytes of events were not delivered.
+    package private(set) var bytes: Int
     private var nextNumber: UInt64
     private var oldest: Duration?
     private var sending = Sending.no

@@ -113,7 +113,7 @@ extension APIClient {
     func frozen<E: OutboxEndpoint>(
         _ endpoint: E, limit: Int, _ owners: OutboxOwners, isSealed: Bool
     ) throws(OutboxError) -> (content: OutboxContent, owner: OutboxOwner, destination: String) {
-        let call = begin(endpoint, .init(isSilent: true))
+        let call = begin(endpoint, .init(isSilent: true, isUnsent: true))
         defer { call.finish(nil) }
         let hasSealer = (try? call.runtime.get())?.service.sealer != nil
         let mustBeSealed = call.context.settings.sealing.seals(byDefault: hasSealer)
@@ -184,7 +184,7 @@ extension CallContext {
 extension APIClient {
     /// The environment that the options of a write name in place of the client's; `nil` where they name none.
     func namedEnvironment(of endpoint: some OutboxEndpoint) -> String? {
-        let call = begin(endpoint, .init(isSilent: true))
+        let call = begin(endpoint, .init(isSilent: true, isUnsent: true))
         defer { call.finish(nil) }
         return call.namedEnvironment
     }
@@ -192,7 +192,7 @@ extension APIClient {
     /// Whether a write would not be sent until the app resumes it.
     func isPaused<E: OutboxEndpoint>(_ endpoint: E) -> Bool {
         guard state.admissions.hasPauses else { return false }
-        let call = begin(endpoint, .init(isSilent: true))
+        let call = begin(endpoint, .init(isSilent: true, isUnsent: true))
         defer { call.finish(nil) }
         return state.admissions.isPaused(call.context)
     }

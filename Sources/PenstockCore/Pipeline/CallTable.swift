@@ -60,7 +60,10 @@ final class CallTable: Sendable {
     func drained(of client: ClientLineage, within limit: Duration, by time: TimeSource) async -> Bool {
         let promise = Promise<Void>()
         let look: @Sendable () -> Void = { [self] in
-            if calls(of: client).isEmpty { promise.keep(()) }
+            let isLeft = state.withLock { state in
+                state.entries.contains { $0?.client?.descends(from: client) == true }
+            }
+            if !isLeft { promise.keep(()) }
         }
         let number = state.withLock { state in
             state.lastWatcher += 1

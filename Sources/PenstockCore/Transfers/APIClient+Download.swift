@@ -253,7 +253,11 @@ struct DownloadRun<E: Endpoint> {
         do throws(APIError) {
             response = try await child.streamedResponse()
         } catch {
-            guard case .httpStatus(416) = error.kind, let fields = error.response?.fields else { throw error }
+            guard case .httpStatus(416) = error.kind, let fields = error.response?.fields else {
+                // Who does not answer whether there is more says nothing against what has come.
+                if plan.isComplete, call.context.ending == nil { return .finish }
+                throw error
+            }
             let verdict = plan.judge(416, fields, to: ask, at: call.context.time.date())
             return try await act(on: verdict) { kind, reason in
                 var error = error

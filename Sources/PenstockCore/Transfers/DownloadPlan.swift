@@ -275,6 +275,9 @@ struct DownloadPlan: Hashable, Sendable {
         return .ask(ask, after: .zero)
     }
 
+    /// Whether the file is there as it came, and it is only asked whether there is more.
+    var isComplete: Bool { askedOnAt == offset }
+
     /// Where nobody knows whether all has come, the rest is asked for once: that there is none is the proof.
     private mutating func askOn() -> Step {
         guard mayBeCutOff, askedOnAt == nil, offset > 0, validator != nil else { return .finish }

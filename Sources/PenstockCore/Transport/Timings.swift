@@ -49,8 +49,8 @@ public struct ConnectionInfo: Hashable, Sendable {
     /// 9113 §8.7), ``SendState/maybeProcessed`` where the connection was lost after something of it was sent.
     public var resends: [SendState]
     /// Whether content without a length ended in a way that does not tell whether it is whole: the transport cannot see whether the
-    /// server has ended it or broken it off. Said with the head already, and never of content whose coding was removed, which ends
-    /// where it says.
+    /// server has ended it or broken it off. Said with the head already, and of content whose coding was removed, which ends where
+    /// it says, only where there was not a byte of it.
     package var mayBeCutOff = false
 
     /// The facts of a connection.

@@ -53,7 +53,7 @@
             if !isAlone { state.mayRememberRefusal = CurlFault.rememberedRefusal.isPresent }
             state.isRefused = state.wasAlone && state.attempts > 1
             if state.isRefused { return refuseResend("the server refused the stream") }
-            let mayRepeat = request.request.method.isIdempotent && state.attempts == 1
+            let mayRepeat = request.request.method.isIdempotent && state.resends.isEmpty
             let isSafe = state.wasAlone || mayRepeat || !hasSent(easy)
             return isSafe || refuseResend("the connection was lost before an answer came")
         }

@@ -23,17 +23,20 @@
         }
 
         /// The response of a transfer that libcurl has ended.
-        private func response() -> TransportResponse {
+        ///
+        /// - Parameter isOver: whether it has ended; its content is yet to come where it has not.
+        private func response(isOver: Bool = true) -> TransportResponse {
             guard let handle = state.handle else { return TransportResponse(answer) }
             let facts = ccurl_get_facts(handle.easy)
             var connection = ConnectionInfo(facts, state.resends)
-            if mayBeCutOff { connection.mayBeCutOff = true }
+            // Codings end where they say, but for those that have not begun.
+            if mayBeCutOff(isEmpty: isOver && facts.body_received == 0) { connection.mayBeCutOff = true }
             return TransportResponse(answer, timings: Timings(facts, state.detour), connection: connection)
         }
 
         /// The response as far as it has come.
         func responseSoFar() -> TransportResponse {
-            var response = response()
+            var response = response(isOver: false)
             response.timings.total = max(response.timings.total ?? .zero, elapsed ?? .zero)
             return response
         }

@@ -21,12 +21,14 @@
     /// Content over HTTP/2 that neither a length nor a coding tells the end of. See ``CurlFault/untoldReset``.
     extension CurlTransfer {
         /// Whether nobody knows if the content of a success is whole. That of a part says where it ends (RFC 9110 §14.4).
-        var mayBeCutOff: Bool {
+        ///
+        /// - Parameter isEmpty: whether it has ended without a byte.
+        func mayBeCutOff(isEmpty: Bool) -> Bool {
             guard state.head.version == .http2, state.head.contentLength == nil, CurlFault.untoldReset.isPresent,
                 (200...299).contains(state.head.status), state.head.status != 204, state.head.status != 206,
                 request.request.method != .head
             else { return false }
-            return request.request.fields.contains(.acceptEncoding) || !isCoded
+            return isEmpty || request.request.fields.contains(.acceptEncoding) || !isCoded
         }
 
         /// Whether the content has codings that are removed, which end where they say.

@@ -14,7 +14,7 @@ import PenstockCore
 ///
 /// It is replaced as a whole and at one moment: whoever is killed while writing leaves the old one, or the new one. Several
 /// processes may share it; each that writes waits for the others, by a lock on a file beside it, for ten seconds from its
-/// own call at most, or until its task is cancelled. Whoever reads waits for nobody. File and key are 0600, and folders that are
+/// own call at most, or until its task is cancelled. Which of several that wait comes first is not said. Whoever reads waits for nobody. File and key are 0600, and folders that are
 /// made for them 0700.
 ///
 /// Its errors: ``VaultError/locked`` while the key is not to be had; ``VaultError/denied`` where the file belongs to somebody

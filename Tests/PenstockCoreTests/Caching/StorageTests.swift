@@ -92,6 +92,10 @@ import Testing
         let reception = try CacheFixtures.query().receive(arrival)
         #expect(reception.refusal == (mayBeCutOff ? .mayBeCutOff : nil))
         #expect((reception.insertion == nil) == mayBeCutOff)
+        // What is stored is older.
+        let stored = try #require(try CacheFixtures.stored([:]))
+        let updates = try CacheFixtures.query(.get, [:], [stored]).receive(arrival).updates
+        #expect(updates.map(\.updated.isInvalidated) == (mayBeCutOff ? [true] : []))
     }
 
     /// Method, response fields, and why it is not stored.

@@ -78,6 +78,9 @@ import Testing
             #expect(lane.isOpen && RefreshLane.current === lane)
             lane.leave()
             #expect(!lane.isRevoked && !lane.isOpen && RefreshLane.current == nil)
+            // Whoever has found it before may say so only now.
+            lane.revoke()
+            #expect(!lane.isRevoked)
         }
     }
 }

@@ -366,7 +366,7 @@ import Testing
             "EventLog", "Pager", "RequestMerger", "MemoryOutboxStore", "FileCookieStore", "Outbox", "OutboxReceipt",
             "OutboxToggle",
             "Configuration", "Update",
-            "Values", "Receipt", "ResumableUpload",
+            "Values", "Receipt", "ResumableUpload", "StringInterpolation",
         ],
         "a value of the app's own, which prints as it does anywhere": ["PathArgument", "Item", "TransferList"],
         "a text for users, from the app or the server": ["BusinessCode", "LegacyEnvelope", "Presentation"],

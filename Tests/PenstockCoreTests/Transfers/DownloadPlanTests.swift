@@ -368,6 +368,15 @@ import Testing
     // MARK: An end that proves nothing
 
     /// A plan whose first answer has brought 400,000 bytes and ended, without a length.
+    @Test func `a file that came is complete while it is asked whether there is more, and not behind that`() {
+        var plan = Self.ended(mayBeCutOff: true).plan
+        #expect(plan.isComplete)
+        #expect(!Self.ended(mayBeCutOff: false).plan.isComplete)
+        _ = plan.judge(206, Self.fields("bytes 400000-799999/800000"), to: Self.rest, at: Self.now)
+        _ = plan.take(1)
+        #expect(!plan.isComplete)
+    }
+
     private static func ended(mayBeCutOff: Bool, tag: String? = tag) -> (plan: DownloadPlan, step: Step) {
         var random = Seeded(seed: 21)
         var plan = Self.plan(nil)

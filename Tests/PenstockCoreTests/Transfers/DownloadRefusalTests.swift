@@ -50,6 +50,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, 400, 403, 404, 410, 503])
+    func `a file that came is kept, whatever is answered when it is asked whether there is more`(status: Int?)
+        async throws
+    {
+        try await DownloadTests.run { server, client, folder in
+            let unframed: FileServer.Twist = { ($1.fields[.contentLength], $1.mayBeCutOff) = (nil, true) }
+            server.twist(unframed)
+            if let status { server.twist { ($1.status, $1.fields, $1.body) = (status, [:], Data()) } }
+            let file = try await client.download(DownloadTests.Film(), to: .folder(folder)).value
+            #expect(file.length == 500_000)
+            #expect(server.requests.map { $0.fields[.range] } == [nil, "bytes=500000-"])
+        }
+    }
+
+    @Test func `what was broken off unseen is completed`() async throws {
+        try await DownloadTests.run { server, client, folder in
+            server.twist {
+                ($1.fields[.contentLength], $1.mayBeCutOff, $1.body) = (nil, true, $1.body.prefix(200_000))
+            }
+            let file = folder.appendingPathComponent("whole")
+            _ = try await client.download(DownloadTests.Film(), to: .file(file)).value
+            #expect(try Data(contentsOf: file) == DownloadTests.content)
+        }
+    }
+
     @Test(arguments: [204, 205]) func `an answer without content is no file, and replaces none`(
         status: Int
     ) async throws {

@@ -11,6 +11,8 @@ final class FileServer: Transport {
         var body: Data
         /// After so many bytes the connection is lost.
         var cut: Int?
+        /// Whether the client cannot see if it ends or is broken off.
+        var mayBeCutOff = false
         /// Called before each piece but the first.
         var meanwhile: (@Sendable () -> Void)?
     }
@@ -100,6 +102,7 @@ final class FileServer: Transport {
         private let rest: Locked<(body: Data, left: Int?)>
         private let control: ExchangeControl
         private let length: Int
+        let completion: TransportCompletion
         private let meanwhile: (@Sendable () -> Void)?
 
         init(_ answer: Answer, _ control: ExchangeControl) {
@@ -107,6 +110,9 @@ final class FileServer: Transport {
             length = answer.body.count
             meanwhile = answer.meanwhile
             self.control = control
+            var connection = ConnectionInfo()
+            connection.mayBeCutOff = answer.mayBeCutOff
+            completion = TransportCompletion(connection: connection)
         }
 
         func next() async throws(TransportError) -> Data? {
@@ -125,6 +131,5 @@ final class FileServer: Transport {
         }
 
         func discard() {}
-        var completion: TransportCompletion { TransportCompletion() }
     }
 }

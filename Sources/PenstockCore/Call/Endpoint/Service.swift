@@ -77,6 +77,13 @@ public struct BaseURLs: Sendable, ExpressibleByStringInterpolation, ExpressibleB
             text += value.description
             endsInArgument = true
         }
+
+        /// A value that has no text of its own, such as a case of an enumeration.
+        @_disfavoredOverload
+        public mutating func appendInterpolation<Value>(_ value: Value) {
+            text += String(describing: value)
+            endsInArgument = true
+        }
     }
 
     /// The same in every environment: `"\(server.url)/api"`.
