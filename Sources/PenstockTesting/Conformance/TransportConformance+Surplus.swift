@@ -80,7 +80,8 @@ extension TransportConformance {
     private static func neverTaken(_ name: String, _ reply: String, to method: HTTPMethod) -> [Rule] {
         [
             Rule(
-                "What follows \(name) is never taken for the next reply", needsWire: true,
+                "What follows \(name) is never taken for the next reply",
+                requires: name == "trailers" ? .trailers : [], needsWire: true,
                 server: { .wire("\(reply)\(forged($0))", .keepAlive) }
             ) { probe in
                 for _ in 1...3 {
