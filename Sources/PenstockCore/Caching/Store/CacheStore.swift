@@ -165,7 +165,9 @@ extension CacheStore {
 extension CacheStore {
     /// Removes what a response would take the place of, where that is out of date and the response itself is not stored.
     package func removeOlder(than response: CachedResponse) async {
-        let older = await find(response.key).filter { $0.response.variant == response.variant }
+        let older = await find(response.key).filter {
+            $0.response.variant == response.variant && $0.response.responseTime <= response.responseTime
+        }
         if !older.isEmpty { await remove(older.map { .entry($0.entry) }) }
     }
 }

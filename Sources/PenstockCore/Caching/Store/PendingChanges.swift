@@ -1,3 +1,5 @@
+import Foundation
+
 /// Invalidations and removals that the store below is still being told of. What is read from it meanwhile is shown as it
 /// will be, so that a reader sees each change as a whole.
 struct PendingChanges: Sendable {
@@ -13,8 +15,9 @@ struct PendingChanges: Sendable {
     }
 
     private var changes: [Change] = []
-    /// Where the store below has something older than what memory alone had, which has been lost: it is to be removed.
-    private(set) var overtaken: Set<CacheSlot> = []
+    /// Where the store below may have something older than what memory alone had, which has been lost: it is to be removed. What has
+    /// been lost there came at the moment that stands beside it.
+    private(set) var overtaken: [CacheSlot: Date] = [:]
 
     /// - Parameter slots: where the selected responses were in memory alone, and what is older goes with them.
     mutating func begin(
@@ -27,10 +30,16 @@ struct PendingChanges: Sendable {
         changes.removeAll { $0.number == number }
     }
 
-    mutating func overtake(_ slots: Set<CacheSlot>) { overtaken.formUnion(slots) }
+    mutating func overtake(_ lost: [CachedResponse]) {
+        for response in lost {
+            overtaken[response.slot] = max(overtaken[response.slot] ?? .distantPast, response.responseTime)
+        }
+    }
 
     /// What was overtaken there has been removed.
-    mutating func settle(_ slots: Set<CacheSlot>) { overtaken.subtract(slots) }
+    mutating func settle(_ slots: [CacheSlot: Date]) {
+        for (slot, moment) in slots where overtaken[slot] == moment { overtaken[slot] = nil }
+    }
 
     /// Responses as the store below will have them.
     func applied(to found: [StoredResponse]) -> [StoredResponse] {
@@ -39,7 +48,7 @@ struct PendingChanges: Sendable {
 
     private func applied(to stored: StoredResponse) -> StoredResponse? {
         var response = stored.response
-        if overtaken.contains(response.slot) { return nil }
+        if let lost = overtaken[response.slot], response.responseTime < lost { return nil }
         for change in changes where change.selects(stored) {
             guard change.effect == .invalidation else { return nil }
             response.isInvalidated = true

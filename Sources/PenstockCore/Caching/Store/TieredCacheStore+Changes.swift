@@ -73,17 +73,24 @@ extension TieredCacheStore {
     private func removeOvertaken() async {
         let slots = state.withLock { $0.pending.overtaken }
         guard !slots.isEmpty else { return }
-        let entries = await selections(of: slots)
+        // Another process may have stored what is newer.
+        let entries = await selections(of: Set(slots.keys)) { response in
+            slots[response.slot].map { response.responseTime < $0 } ?? false
+        }
         if !entries.isEmpty { await below.remove(entries) }
         state.withLock { $0.pending.settle(slots) }
     }
 
     /// What the store below has in these slots.
-    private func selections(of slots: Set<CacheSlot>) async -> [CacheSelection] {
+    private func selections(
+        of slots: Set<CacheSlot>, where isMeant: (CachedResponse) -> Bool = { _ in true }
+    ) async -> [CacheSelection] {
         var selections: [CacheSelection] = []
         for key in Set(slots.map(\.key)) {
-            let found = await below.responses(for: key).filter { slots.contains($0.response.slot) }
-            selections += found.map { .entry($0.entry) }
+            let found = await below.responses(for: key)
+            selections += found.filter { slots.contains($0.response.slot) && isMeant($0.response) }.map {
+                .entry($0.entry)
+            }
         }
         return selections
     }
@@ -146,9 +153,9 @@ extension TieredCacheStore.State {
         return Set(untold.filter { selection.contains($0.response, stored: $0.entry) }.map(\.response.slot))
     }
 
-    /// Where all responses are that the store below has not been told of.
-    var slotsOfUntold: Set<CacheSlot> {
-        Set((unwritten.all.map(\.stored) + alone(of: table.keys(for: .all))).map(\.response.slot))
+    /// All responses that the store below has not been told of.
+    var untold: [CachedResponse] {
+        (unwritten.all.map(\.stored) + alone(of: table.keys(for: .all))).map(\.response)
     }
 
     /// Responses in memory that the store below does not have.

@@ -138,7 +138,7 @@ public final class TieredCacheStore: CacheStore {
                 if removals == state.seenRemovals {
                     state.table.distrust()
                 } else {
-                    state.pending.overtake(state.slotsOfUntold)
+                    state.pending.overtake(state.untold)
                     state.table.removeAll()
                     // It may have been among what they removed.
                     state.unwritten.removeAll()
