@@ -13,10 +13,11 @@ import Testing
 
     private static func key(_ path: String) throws -> CacheKey { CacheKey(url: try url(path), partition: partition) }
 
+    /// - Parameter mark: a number. It came so many seconds after the beginning of time.
     private static func response(_ path: String, _ mark: String = "1", tags: [String] = []) throws -> CachedResponse {
         CachedResponse(
             key: try key(path), status: 200, fields: ["X-Mark": mark], requestTime: .distantPast,
-            responseTime: .distantPast, bodyLength: 0, tags: tags)
+            responseTime: .distantPast + (Double(mark) ?? 0), bodyLength: 0, tags: tags)
     }
 
     /// What readers see of some responses, each in a word.
@@ -247,6 +248,20 @@ import Testing
         await below.put(try Self.response("/a", "4"), body: Data("foreign".utf8))
         below.noteForeign(isRemoval: false)
         #expect(try await Self.seen(["/a"], in: layered) == ["fresh"])
+    }
+
+    @Test("What another process has stored is given, where what is lost to its removal is not newer", .covers("S3.45"))
+    func newerElsewhere() async throws {
+        for mark in ["2", "3"] {
+            let below = GatedStore()
+            let layered = TieredCacheStore(over: below, coherence: .zero, writeDelay: .seconds(3_600))
+            await layered.put(try Self.response("/a", "2"), body: Data("new".utf8))
+            await below.put(try Self.response("/a", mark), body: Data("foreign".utf8))
+            below.noteForeign(isRemoval: true)
+            #expect(await layered.find(try Self.key("/a")).map { $0.response.fields["X-Mark"] } == [mark])
+            await layered.flush()
+            #expect(await below.statistics().entries == 1)
+        }
     }
 
     @Test("A change that waits for its turn finds what is out of date removed", .covers("S3.45"))
