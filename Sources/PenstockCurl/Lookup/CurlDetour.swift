@@ -326,4 +326,14 @@
             }
         }
     }
+
+    extension CurlHandle {
+        /// Prepares for what a transfer has learnt on its way.
+        func note(_ detour: CurlDetour) {
+            detour.delay = loop.now - detour.began
+            if detour.asksForRoom { watchText() }
+            if detour.goesAlone { connectAnew() }
+            for address in detour.addresses { pool.noteZone(of: address) }
+        }
+    }
 #endif

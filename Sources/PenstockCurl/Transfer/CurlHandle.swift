@@ -15,8 +15,8 @@
 
         let easy: UnsafeMutableRawPointer
         /// The loop and the pool outlive their handles.
-        private unowned(unsafe) let loop: CurlLoop
-        private unowned(unsafe) let pool: CurlPool
+        unowned(unsafe) let loop: CurlLoop
+        unowned(unsafe) let pool: CurlPool
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         /// The size of the buffer for large content, so that it comes in few, large pieces. Only the memory that content is received into
         /// is taken.
@@ -142,7 +142,7 @@
         /// Whether what libcurl would print is of interest.
         var watchesText: Bool { state.watchesText }
 
-        private func watchText() {
+        func watchText() {
             state.watchesText = true
             beVerbose()
         }
@@ -311,7 +311,7 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        private func connectAnew() {
+        func connectAnew() {
             state.needsReset = true
             set(CURLOPT_FRESH_CONNECT, 1)
         }
@@ -436,13 +436,6 @@
             holdsLargeBuffers()
             if isPlain { beVerbose() }
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
-        }
-
-        private func note(_ detour: CurlDetour) {
-            detour.delay = loop.now - detour.began
-            if detour.asksForRoom { watchText() }
-            if detour.goesAlone { connectAnew() }
-            for address in detour.addresses { pool.noteZone(of: address) }
         }
 
         private func setAddresses(_ transfer: CurlTransfer) {
