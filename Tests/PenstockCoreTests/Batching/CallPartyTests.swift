@@ -91,7 +91,7 @@ import Testing
         var configuration = APIClient.Configuration("https://api.example.com")
         configuration.identity = { [user] in user.value }
         configuration.headers = CommonHeaders { [user] in
-            headers.value += 1
+            headers.update { $0 += 1 }
             return ["X-User": user.value]
         }
         // The user changes while the request is made, after the call has begun.

@@ -75,7 +75,7 @@ import Testing
             let updates = client.updates(of: Fetch("old"))
             return Task {
                 for try await update in updates {
-                    if case .redirected(let url) = update { told.value.append(url.path) }
+                    if case .redirected(let url) = update { told.update { $0.append(url.path) } }
                 }
             }
         }

@@ -248,7 +248,7 @@ import Testing
         let reachability = Reachability(.unreachable)
         let count = Box(0)
         let stub = StubTransport { _ throws(TransportError) in
-            count.value += 1
+            count.update { $0 += 1 }
             guard count.value == 3 else {
                 reachability.update(.unreachable)
                 throw TransportError(.unreachable(.noRoute), sendState: .unsent)

@@ -183,9 +183,9 @@ import Testing
 
 private class Exclusive: ControlledExchange, @unchecked Sendable {
     let told = Box<[String]>([])
-    func cancel() { told.value.append("cancel") }
-    func suspend() { told.value.append("suspend") }
-    func resume() { told.value.append("resume") }
+    func cancel() { told.update { $0.append("cancel") } }
+    func suspend() { told.update { $0.append("suspend") } }
+    func resume() { told.update { $0.append("resume") } }
 }
 
 private final class Shared: Exclusive, SharedWork, @unchecked Sendable {
