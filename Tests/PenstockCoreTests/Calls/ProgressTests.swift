@@ -159,7 +159,7 @@ import Testing
         let isRead = DispatchSemaphore(value: 0)
         let wasHeldUp = Box(false)
         let call = client.start(Hello()).onProgress { _ in
-            if isRead.wait(timeout: .now() + 20) == .timedOut { wasHeldUp.value = true }
+            if isRead.wait(timeout: .now() + 200) == .timedOut { wasHeldUp.value = true }
         }
         start.open()
         _ = try await call.value
