@@ -152,22 +152,6 @@ import Testing
         #expect(await bar.received == [])
     }
 
-    @Test func `who awaits the result waits for nobody who looks at the progress`() async throws {
-        let clock = TestClock()
-        let start = Latch()
-        let client = CallSupport.client(Pouring(clock: clock, start: start)) { $0.time = clock.timeSource }
-        let isRead = DispatchSemaphore(value: 0)
-        let wasHeldUp = Box(false)
-        let call = client.start(Hello()).onProgress { _ in
-            if isRead.wait(timeout: .now() + 200) == .timedOut { wasHeldUp.value = true }
-        }
-        start.open()
-        _ = try await call.value
-        isRead.signal()
-        await drainMainActor()
-        #expect(!wasHeldUp.value)
-    }
-
     @MainActor private final class Diary: CallDelegate {
         var lines: [String] = []
 
