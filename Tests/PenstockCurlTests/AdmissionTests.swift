@@ -110,6 +110,27 @@
                 admission.learned(true, from: transfers[0]).count == 13, "HTTP/2 needs one connection for all of them")
         }
 
+        @Test("Where a host turns out to speak HTTP/1.1 too, no more go alone than there may be connections")
+        func goesAlone() throws {
+            var admission = CurlAdmission(most: 3, isShared: true)
+            let first = try transfer(head: "HTTP/2 200")
+            #expect(admit(first, &admission))
+            #expect(admission.headCame(for: first).isEmpty)
+            let others = try fill(&admission, 5)
+            #expect(
+                others.map(\.state.isAdmitted) == [Bool](repeating: true, count: 5),
+                "one connection carries all of them")
+
+            var goesAlone = others.map { admission.mayGoAlone($0, 2) }
+            #expect(goesAlone == [false, false, false, true, true])
+            #expect(others.map(\.state.isAdmitted) == [false, false, false, true, true])
+            #expect(admission.ended(first) === [others[0]])
+            goesAlone = [admission.mayGoAlone(others[0], 3)]
+            #expect(goesAlone == [true], "it has its place")
+            #expect(admission.ended(others[3]) === [others[1]])
+            #expect(admission.ended(others[4]) === [others[2]])
+        }
+
         @Test("The first handshake tells the protocol, so nobody waits for an answer", .covers("H13"))
         func handshakeTells() throws {
             var admission = CurlAdmission(most: 1_000, isShared: true)

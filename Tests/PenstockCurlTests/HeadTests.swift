@@ -7,6 +7,53 @@
     @testable import PenstockCore
     @testable import PenstockCurl
 
+    /// libcurl must not come to continue the last field line of the transfer before.
+    @Suite struct FirstFieldTests {
+        /// What libcurl takes in where it was about to take in `lines`.
+        private func takenIn(_ lines: [String], _ first: inout CurlFirstField) -> [String] {
+            lines.map { line in
+                var bytes = Array(line.utf8CString)
+                bytes.withUnsafeMutableBufferPointer {
+                    first.look(at: UnsafeMutableBufferPointer(rebasing: $0.dropLast()))
+                }
+                return String(decoding: bytes.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+            }
+        }
+
+        @Test(
+            "A line that continues nothing is no continued line any more",
+            arguments: [
+                ["HTTP/1.1 200 OK", " a: 1"], ["HTTP/1.1 200 OK", "\ta: 1"], [" a: 1"],
+                ["HTTP/1.1 103 Early Hints", "\r\n", "HTTP/1.1 200 OK", " a: 1"], ["HTTP/2 200", "\n", " "],
+            ])
+        func continuesNothing(lines: [String]) throws {
+            var first = CurlFirstField()
+            let line = try #require(lines.last)
+            #expect(takenIn(lines, &first) == lines.dropLast() + [":" + line.dropFirst()])
+            #expect(!first.hasCome)
+        }
+
+        @Test("A line that continues a field line stays as it is, also behind an interim response")
+        func continuesOne() {
+            var first = CurlFirstField()
+            let lines = ["HTTP/1.1 103 Early Hints", "a: 1", "", "\r\n", "HTTP/1.1 200 OK", " b", "c: 1", "\td"]
+            #expect(takenIn(lines, &first) == lines)
+            #expect(first.hasCome)
+        }
+
+        @Test("A field that was told before libcurl was listened to counts", arguments: [true, false])
+        func toldBefore(isComplete: Bool) {
+            var (head, first) = (CurlHead(), CurlFirstField())
+            for line in ["HTTP/1.1 200 OK\r\n", isComplete ? "\r\n" : "a: 1\r\n"] {
+                #expect(!first.hasCome)
+                _ = Array(line.utf8).withUnsafeBytes { head.take($0, ResponseLimits(), nil) }
+                first.note(head)
+            }
+            #expect(first.hasCome)
+            #expect(takenIn([" b"], &first) == [" b"])
+        }
+    }
+
     /// What is remembered from one head to the next must not be seen in what is read of it.
     @Suite struct KnownLinesTests {
         private static let lines = [

@@ -78,6 +78,17 @@
             originQueue.takeBack(transfer, now)
         }
 
+        /// A transfer that was let go needs a connection to itself, as all do over HTTP/1.1, so that limit holds for it.
+        ///
+        /// - Returns: whether it may open one now; otherwise it waits in its turn.
+        mutating func mayGoAlone(_ transfer: CurlTransfer, _ now: UInt64) -> Bool {
+            guard let originQueue = transfer.state.originQueue, transfer.state.isAdmitted else { return true }
+            originQueue.learn(false)
+            if !originQueue.isOverfull { return true }
+            takeBack(transfer, now)
+            return false
+        }
+
         /// A transfer ended, with a place or without.
         ///
         /// - Returns: those whose turn it is now.
@@ -160,6 +171,8 @@
         var places: Int { state.places }
         var isIdle: Bool { state.count == 0 && state.waiting == 0 }
         var hasQueue: Bool { !state.queue.isEmpty }
+        /// Whether more have a place than there are places by what is known now.
+        var isOverfull: Bool { state.count > limit }
 
         var moment: UInt64? {
             guard state.isMultiplexed == true, state.opener == nil, state.connections < most,

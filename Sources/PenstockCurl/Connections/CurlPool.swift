@@ -162,6 +162,13 @@
             state.admission.takeBack(transfer, now)
         }
 
+        /// A transfer that has a place needs a connection to itself.
+        ///
+        /// - Returns: whether it may open one now; otherwise it waits in its turn.
+        func mayGoAlone(_ transfer: CurlTransfer) -> Bool {
+            state.admission.mayGoAlone(transfer, now)
+        }
+
         /// The head of a response is there.
         ///
         /// - Returns: those whose turn it is now.

@@ -29,9 +29,10 @@
             curl_slist_free_all(fields)
         }
 
-        /// Whether what is sent to an origin over TLS goes through a tunnel that the proxy opens (RFC 9110 §9.3.6), and libcurl
-        /// must be watched while it does.
-        var needsWatch: Bool { fields != nil && CurlFault.tirelessTunnel.isPresent }
+        /// Whether what is sent to an origin over TLS goes through a tunnel that the proxy opens (RFC 9110 §9.3.6).
+        var tunnels: Bool { fields != nil }
+        /// Whether libcurl must be watched while the tunnel is opened.
+        var needsWatch: Bool { tunnels && CurlFault.tirelessTunnel.isPresent }
 
         /// The object must outlive the handle's transfers.
         ///

@@ -286,7 +286,7 @@
                 transfer.state.pool?.takeBack(transfer)
             case .ownConnection:
                 detour.goesAlone = true
-                launchIfAwake(transfer)
+                if transfer.state.pool?.mayGoAlone(transfer) ?? true { launchIfAwake(transfer) }
             case .descriptors:
                 // The more that is closed, the fewer tries it takes, but each connection is worth keeping.
                 if closeIdle() { launchIfAwake(transfer) } else { queueForDescriptors(transfer, detour) }

@@ -14,6 +14,7 @@
             let isExpected = !transfer.state.head.isComplete
             let taken = transfer.receiveHeader(bytes, handle.now)
             if taken == CURL_WRITEFUNC_PAUSE { handle.keepsContent() }
+            handle.lineCame(transfer)
             guard isExpected, transfer.state.head.isComplete || transfer.state.head.isLong, taken == bytes.count else {
                 return taken
             }
@@ -117,6 +118,7 @@
         static let text: curl_debug_callback = { _, kind, bytes, count, context in
             guard let handle = handle(context) else { return 0 }
             if kind == CURLINFO_DATA_IN { handle.noteRead(count) }
+            if kind == CURLINFO_HEADER_IN { handle.takesLine(UnsafeMutableBufferPointer(start: bytes, count: count)) }
             if kind == CURLINFO_TEXT { handle.heedSurplus(UnsafeBufferPointer(start: bytes, count: count)) }
             guard kind == CURLINFO_TEXT, handle.watchesText, let transfer = handle.transfer else { return 0 }
             let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -60,6 +60,9 @@
             var isLarge = false
             var watchesText = false
             var watchesSurplus = false
+            /// Whether libcurl tells what it would print.
+            var isVerbose = false
+            var firstField = CurlFirstField()
             /// What has come in a round, as far as that is bounded.
             var read: (round: UInt64, bytes: Int) = (0, 0)
             var isSound = true
@@ -110,7 +113,8 @@
 
         /// Whether the transfer leaves nothing behind that would meet the next one.
         var isReusable: Bool {
-            !CurlFault.danglingField.isPresent && state.isOver && !state.isSpent && !state.isLarge
+            state.isOver && !state.isSpent && !state.isLarge
+                && !(CurlFault.danglingField.isPresent && pool.proxy.tunnels)
                 && (state.transfer?.state.attempts ?? 0) <= 1
         }
 
@@ -150,21 +154,36 @@
         /// Whether libcurl is to tell of bytes behind the response.
         var watchesSurplus: Bool { state.watchesSurplus }
 
-        /// It is asked for with many a response, so it costs the next transfer no reset.
         func watchSurplus() {
             guard CurlFault.untoldSurplus.isPresent, !state.watchesSurplus else { return }
-            let needsReset = state.needsReset
             state.watchesSurplus = true
             beVerbose()
-            state.needsReset = needsReset
         }
 
         /// Has libcurl tell what it would print of the transfer: its steps, and what it reads before it takes that apart.
         private func beVerbose() {
-            state.needsReset = true
-            ccurl_set_debug_callback(easy, CurlCallbacks.text)
-            ccurl_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+            guard !state.isVerbose else { return }
+            state.isVerbose = true
             set(CURLOPT_VERBOSE, 1)
+        }
+
+        private func beQuiet() {
+            guard state.isVerbose else { return }
+            state.isVerbose = false
+            set(CURLOPT_VERBOSE, 0)
+        }
+
+        /// libcurl takes in a line of a head.
+        func takesLine(_ line: UnsafeMutableBufferPointer<CChar>) {
+            if CurlFault.danglingField.isPresent { state.firstField.look(at: line) }
+        }
+
+        /// A line of the head was told: between the status line and the first field line libcurl is listened to.
+        func lineCame(_ transfer: CurlTransfer) {
+            guard CurlFault.danglingField.isPresent, !state.firstField.hasCome else { return }
+            state.firstField.note(transfer.state.head)
+            if !state.firstField.hasCome { return beVerbose() }
+            if !state.watchesText, !state.watchesSurplus, !boundsReading { beQuiet() }
         }
 
         /// The connection was made as any other, so it is kept as any other, but nothing is to be sent: libcurl does not
@@ -179,7 +198,7 @@
         /// So much content has been read from a connection in the clear. Beyond its share of a round the transfer rests until
         /// the others have had their turn, also where none of it becomes content, as an extension of a chunk does not.
         func noteRead(_ count: Int) {
-            guard state.isLarge, isPlain, let transfer = state.transfer else { return }
+            guard boundsReading, let transfer = state.transfer else { return }
             if state.read.round != round { state.read = (round, 0) }
             state.read.bytes += count
             guard state.read.bytes >= Self.plainShare else { return }
@@ -197,13 +216,12 @@
             state.opened.removeAll(keepingCapacity: true)
             errorText.pointee = 0
             if state.addresses != nil { forgetAddresses() }
-            if state.watchesSurplus, !state.needsReset { set(CURLOPT_VERBOSE, 0) }
-            state.watchesSurplus = false
-            guard state.needsReset else { return }
+            (state.watchesText, state.watchesSurplus, state.firstField) = (false, false, CurlFirstField())
+            guard state.needsReset else { return beQuiet() }
             curl_easy_reset(easy)
+            state.isVerbose = false
             setConstants()
             (state.needsReset, state.hasSharedBuffer, state.buffer) = (false, false, CurlReceiveBufferSize.most)
-            state.watchesText = false
         }
 
         /// The options of the transfer are such that the next must begin from nothing.
@@ -316,12 +334,6 @@
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
-        /// How large its collected response was, head and content; `nil` where none came.
-        var responseSize: Int? {
-            guard let transfer, transfer.state.head.isComplete, transfer.pipe == nil else { return nil }
-            return transfer.state.head.bytes + Int(ccurl_get_received(easy))
-        }
-
         /// Notes that the socket carries one transfer at a time: over TLS that is known when it has carried one.
         func noteUse(isMultiplexed: Bool) {
             guard !isPlain, !isMultiplexed, transfer?.state.head.isComplete == true, let socket else { return }
@@ -329,37 +341,9 @@
         }
 
         private var sockets: CurlSockets { loop.sockets }
+        /// Whether what it reads in a round is bounded here (``noteRead(_:)``).
+        private var boundsReading: Bool { state.isLarge && isPlain }
         private var isPlain: Bool { state.transfer?.request.request.url.scheme == .http }
-
-        // MARK: What it tells the loop of its transfer
-
-        /// The moment the current round of the loop began, in nanoseconds, and the round's number.
-        var now: UInt64 { loop.now }
-        var round: UInt64 { loop.round }
-
-        /// A part of a head has come over HTTP/2.
-        func headCame() {
-            pool.headCame()
-        }
-
-        func headCompleted(_ transfer: CurlTransfer) {
-            loop.headCompleted(transfer)
-        }
-
-        /// A connection was made for the transfer.
-        func connected(_ transfer: CurlTransfer) {
-            loop.connected(transfer, self)
-        }
-
-        /// A piece of content has come for the reader of a stream.
-        func gathersContent() {
-            if let transfer = state.transfer { loop.gathers(transfer) }
-        }
-
-        /// Asks for the transfer to be paused as soon as libcurl is not in the middle of it.
-        func pauseSoon() {
-            if let transfer = state.transfer { loop.pauseSoon(transfer) }
-        }
 
         // MARK: What every transfer has in common
 
@@ -408,6 +392,8 @@
         private func setCallbacks(_ context: UnsafeMutableRawPointer) {
             keep(ccurl_set_data_callback(easy, CURLOPT_HEADERFUNCTION, CurlCallbacks.header))
             keep(ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context))
+            ccurl_set_debug_callback(easy, CurlCallbacks.text)
+            keep(ccurl_set_pointer(easy, CURLOPT_DEBUGDATA, context))
             keep(ccurl_set_data_callback(easy, CURLOPT_WRITEFUNCTION, CurlCallbacks.body))
             keep(ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context))
             keep(ccurl_set_prereq_callback(easy, CurlCallbacks.prereq))
@@ -434,7 +420,7 @@
             keep(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, state.headers.head))
             guard transfer.pipe != nil else { return setBuffer() }
             holdsLargeBuffers()
-            if isPlain { beVerbose() }
+            if boundsReading { beVerbose() }
             hint(CURLOPT_BUFFERSIZE, isPlain ? Self.plainStreamBuffer : Self.streamBuffer)
         }
 

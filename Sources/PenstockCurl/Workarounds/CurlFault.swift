@@ -96,7 +96,8 @@
         case keptContent
         /// The last field line of a handle's transfer is freed before the next transfer and still pointed to, so that a head that
         /// begins with a continued line (RFC 9112 §5.2) is written into freed memory, before the line is told. Resetting the
-        /// handle does not help. Seen with 7.88, mended in 8.1. A handle is used for one transfer alone.
+        /// handle does not help. Seen with 7.88, mended in 8.1. A line that continues nothing is spoilt before libcurl looks at it
+        /// (``CurlFirstField``), and behind a proxy that opens tunnels a handle is used for one transfer alone.
         case danglingField
         /// Where there was no memory to write a request, the connection stays open with the part that was sent, and the next
         /// request follows upon that. Seen with 7.88. The pool takes no more transfers.
