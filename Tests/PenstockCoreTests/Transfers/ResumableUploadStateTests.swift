@@ -14,6 +14,10 @@ import Testing
         try await MultipartTests.withFolder { try await body($0.appendingPathComponent("clip.mov.upload")) }
     }
 
+    private static func read(_ place: URL) throws(ResumableUploadError) -> ResumableUploadState? {
+        try ResumableUploadState.read(place, for: subject)
+    }
+
     private static func state(_ confirmed: Int, location: String? = nil) throws -> ResumableUploadState {
         ResumableUploadState(
             subject, .init(location: try location.map { try HTTPURL($0) }, confirmed: confirmed, hasSentEnd: true))
@@ -36,12 +40,12 @@ import Testing
 
     @Test func `what was written is read, from no byte to the last`() async throws {
         try await Self.withPlace { place in
-            #expect(try ResumableUploadState.read(place) == nil)
+            #expect(try Self.read(place) == nil)
             for state in [
                 try Self.state(0), try Self.state(1, location: "https://a.example/u/1"), try Self.state(10),
             ] {
                 try state.write(place)
-                #expect(try ResumableUploadState.read(place) == state)
+                #expect(try Self.read(place) == state)
             }
             let text = try String(contentsOf: place, encoding: .utf8)
             #expect(text.hasPrefix("penstock upload 1\n{") && text.hasSuffix("}\n"))
@@ -57,11 +61,11 @@ import Testing
     func damage(whole: String, part: String) async throws {
         try await Self.withPlace { place in
             try Self.state(4, location: "https://a.example/u/1").write(place)
-            #expect(try ResumableUploadState.read(place)?.progress.confirmed == 4)
+            #expect(try Self.read(place)?.progress.confirmed == 4)
             let text = try String(contentsOf: place, encoding: .utf8)
             #expect(text.contains(whole))
             try Data(text.replacingOccurrences(of: whole, with: part).utf8).write(to: place)
-            #expect(try ResumableUploadState.read(place) == nil)
+            #expect(try Self.read(place) == nil)
         }
     }
 
@@ -72,11 +76,51 @@ import Testing
             for (count, isRead) in [(65_536, true), (65_537, false), (65_538, false)] {
                 try (data.dropLast() + Data(repeating: 0x20, count: count - data.count) + Data([0x0A])).write(to: place)
                 if isRead {
-                    #expect(try ResumableUploadState.read(place)?.progress.confirmed == 4)
+                    #expect(try Self.read(place)?.progress.confirmed == 4)
                 } else {
-                    #expect(throws: ResumableUploadError.self) { try ResumableUploadState.read(place) }
+                    #expect(throws: ResumableUploadError.self) { try Self.read(place) }
                 }
             }
+        }
+    }
+
+    @Test func `who uploads and to which path stands in no file, and is known again`() async throws {
+        try await Self.withPlace { place in
+            try Self.state(4, location: "https://a.example/u/1").write(place)
+            let text = try String(contentsOf: place, encoding: .utf8)
+            #expect(!text.contains("alice") && !text.contains("videos") && text.contains("https://a.example/u/1"))
+            let mode = try FileManager.default.attributesOfItem(atPath: place.path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+            try Self.state(4, location: "https://a.example/u/1").write(place)
+            #expect(try String(contentsOf: place, encoding: .utf8) != text, "each file has a key of its own")
+            #expect(try Self.read(place)?.subject == Self.subject)
+            var others = [Self.subject, Self.subject]
+            others[0].identity = "bob"
+            others[1].target = "POST https://a.example/pictures"
+            for other in others {
+                let found = try #require(try ResumableUploadState.read(place, for: other))
+                #expect(found.subject != other && found.subject != Self.subject && found.progress.confirmed == 4)
+                let record = try UploadRecord.open(place, other)
+                #expect(record.progress.confirmed == 0, "another one's is none")
+                try Self.state(4, location: "https://a.example/u/1").write(place)
+            }
+            #expect(try UploadRecord.open(place, Self.subject).progress.confirmed == 4)
+        }
+    }
+
+    @Test func `what an earlier version wrote as it is goes on, and is written anew without it`() async throws {
+        try await Self.withPlace { place in
+            let old = """
+                penstock upload 1
+                {"confirmed":4,"hasSentEnd":true,"mayBeComplete":false,"subject":{"digest":"abc","environment":"test",\
+                "form":"tus","identity":"alice","length":10,"target":"POST https://a.example/videos"}}
+
+                """
+            try Data(old.utf8).write(to: place)
+            #expect(try Self.read(place) == Self.state(4))
+            #expect(try UploadRecord.open(place, Self.subject).progress.confirmed == 4)
+            let text = try String(contentsOf: place, encoding: .utf8)
+            #expect(!text.contains("alice") && !text.contains("videos"))
         }
     }
 }
