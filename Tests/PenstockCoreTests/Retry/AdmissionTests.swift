@@ -197,6 +197,20 @@ struct AdmissionTests {
         _ = try await rig.client.send(GetProduct())
     }
 
+    @Test("A client and those derived from it share their places, where they have the same limits", .covers("S3.36"))
+    func sharedPlaces() async throws {
+        let rig = RetryRig([.held(.product), .product]) { $0.admission = .init(total: 1) }
+        let derived = rig.client.with { $0.headers = ["X-A": "b"] }
+        let first = rig.client.start(GetProduct(id: "parent"))
+        await rig.script.waitForExchanges(count: 1)
+        let second = derived.start(GetProduct(id: "derived"))
+        await rig.whenQueuedOrSent(2)
+        #expect(rig.hits == 1)
+        rig.script.release()
+        _ = try await first.value
+        _ = try await second.value
+    }
+
     @Test("A call that waits ends with the call: cancelled, out of time, out of scope; and takes no place afterwards")
     func ends() async throws {
         let rig = RetryRig(held(2)) { $0.admission = .init(total: 1) }
