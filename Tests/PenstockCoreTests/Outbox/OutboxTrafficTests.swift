@@ -47,6 +47,19 @@ struct OutboxTrafficTests {
         #expect(traffic.rest(of: origin, at: end) == nil && traffic.isProbing(at: end))
     }
 
+    @Test("What the app has paused counts as paused until it goes on")
+    func pauses() {
+        var traffic = OutboxTraffic()
+        traffic.pause(nil, Elsewhere(number: 1))
+        #expect(!traffic.hasPauses, "it goes nowhere")
+        traffic.pause("orders", Elsewhere(number: 1))
+        #expect(traffic.hasPauses)
+        traffic.review { _ in true }
+        #expect(traffic.hasPauses)
+        traffic.review { _ in false }
+        #expect(!traffic.hasPauses)
+    }
+
     @Test("While one host is not there, what goes to another is delivered at once, however much waits for the first")
     func deadHost() async throws {
         let isDead = Locked(true)
