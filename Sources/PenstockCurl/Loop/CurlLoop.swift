@@ -302,7 +302,7 @@
             handle.finish(code)
             if code == CURLE_OUT_OF_MEMORY { distrust(handle, transfer) }
             if code != CURLE_OK, setAside(transfer, code) { return }
-            finish(transfer, transfer.result(code))
+            finish(transfer, transfer.result(CurlErrors.endsAnswer(code) ? CURLE_OK : code))
         }
 
         /// Where libcurl had no memory to write a request, no other request may follow over its connection
@@ -331,7 +331,10 @@
                 state.admitted += pool.headCompleted(transfer)
             }
             if transfer.state.toSkip != nil { hurry(transfer) }
-            if !transfer.request.request.body.isNone, transfer.isSending { state.answeredEarly.append(transfer) }
+            if !transfer.request.request.body.isNone, transfer.isSending {
+                state.answeredEarly.append(transfer)
+                if transfer.mayLeaveContentUnsent { transfer.state.handle?.closeConnection() }
+            }
             guard transfer.settleHead(transfer.responseSoFar()) else { return }
             if transfer.state.toSkip == nil { transfer.state.clock.endTotal() }
             state.settled.append(transfer)
