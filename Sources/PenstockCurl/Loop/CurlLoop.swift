@@ -36,6 +36,7 @@
             var driving: CurlCallerDriving
             var deadlines = CurlDeadlines()
             var descriptorQueue = CurlDescriptorQueue()
+            var http1Origins = CurlHTTP1Origins()
             fileprivate var toPause: [CurlTransfer] = []
             fileprivate var settled: [CurlTransfer] = []
             /// Transfers with content for their readers.
@@ -126,7 +127,9 @@
             case .proceed(let transfer): goOn(transfer)
             case .skip(let transfer): skip(transfer)
             case .found(let transfer, let result): found(result, for: transfer)
-            case .forget(let identity): pools.forget(identity)
+            case .forget(let identity):
+                state.http1Origins.forget(identity)
+                pools.forget(identity)
             case .stop: state.isStopping = true
             }
         }
